@@ -114,7 +114,12 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
     assert not until_gone(children, 60)
 
 
-def test_kill_9_of_the_server_leaves_no_guest(
+def host_process(server: int) -> psutil.Process:
+    children = psutil.Process(server).children()
+    return next(one for one in children if "duet.hosts" in one.cmdline())
+
+
+def test_kill_9_of_the_host_process_and_of_the_server_leaves_no_guest(
     server: tuple[subprocess.Popen[str], str], run_async: Any
 ) -> None:
     process, address = server
@@ -122,6 +127,15 @@ def test_kill_9_of_the_server_leaves_no_guest(
     async def begin() -> None:
         async with page(address) as one:
             await one.open()
+            await one.start("rwsem", "srcu", hogs=3, seconds=30)
+            run_id = await one.begun()
+            await one.until_type("batch", run_id=run_id)
+            guests = guests_below(process.pid)
+            host_process(process.pid).kill()
+            failed = await one.until_type("run", run_id=run_id, phase="failed")
+            assert "the host process is gone" in failed["message"]
+            assert lane_of(one.seen, run_id, "srcu")["phase"] == "failed"
+            assert not await asyncio.to_thread(until_gone, guests, 60)
             await one.start("rwsem", "srcu", hogs=3, seconds=30)
             await one.until_type("batch", run_id=await one.begun())
 

@@ -14,6 +14,7 @@ from tests.soak.fault import Fault, Round, refused
 from tests.soak.people import ARMS
 
 GUEST = r"guest|QEMU|lane"
+HOST = r"host process"
 
 
 class Nothing(Fault):
@@ -115,6 +116,21 @@ class KillHelper(Fault):
             if at.person.phase(run, arm) == "failed":
                 wrong += refused(at.person.lanes.get((run, arm)), r".")
         return wrong + await at.proves()
+
+
+class KillHost(Fault):
+    """The host process is killed: the run fails with a sentence, and the next one is whole."""
+
+    logs = r"host process"
+
+    async def happen(self, at: Round) -> list[str]:
+        run = await at.running(seconds=20)
+        found = [one for one in helpers(at.server.pid) if "duet.hosts" in one.cmdline()]
+        if len(found) != 1:
+            return [f"{len(found)} host processes"]
+        found[0].kill()
+        await at.person.end(run, 60)
+        return refused(at.person.lanes.get((run, ARMS[0])), HOST) + await at.proves()
 
 
 class PauseHelper(Fault):

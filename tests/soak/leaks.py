@@ -21,6 +21,7 @@ from tests.soak.parked import (
     Memory,
     can_group,
     group_faults,
+    host_process,
     memory_faults,
     metrics,
     template_memory,
@@ -52,11 +53,13 @@ class Held:
     """What a server holds at one moment.
 
     Args:
-        fds: kind (socket, pipe, file, ...) -> how many.
+        host: the process beside the guests; None: there is none.
+        fds: of server and host, kind (socket, pipe, file, ...) -> how many.
         stray: files that nobody should have left.
         memory: of parked guests.
     """
 
+    host: int | None
     guests: int
     helpers: list[str]
     zombies: int
@@ -70,6 +73,8 @@ class Held:
 def held(world: World, server: Server) -> Held:
     """Count it."""
     process = psutil.Process(server.pid)
+    host = host_process(server.pid)
+    both = [process] if host is None else [process, host]
     guests: list[int] = []
     helpers, zombies = [], 0
     for child in process.children(recursive=True):
@@ -80,10 +85,17 @@ def held(world: World, server: Server) -> Held:
                 guests.append(child.pid)
             else:
                 helpers.append(" ".join(child.cmdline())[:120])
+    fds: Counter[str] = Counter()
+    rss_bytes = threads = 0
+    for one in both:
+        with contextlib.suppress(psutil.Error, OSError):  # the host may have been killed
+            fds += descriptors(one.pid)
+            rss_bytes += one.memory_info().rss
+            threads += one.num_threads()
+    pid = None if host is None else host.pid
     return Held(
-        len(guests), helpers, zombies, descriptors(server.pid),
-        process.memory_info().rss / 2**20, process.num_threads(), strays(world, len(guests)),
-        template_memory(server.pid, guests),
+        pid, len(guests), helpers, zombies, fds, rss_bytes / 2**20, threads,
+        strays(world, len(guests)), template_memory(pid, guests),
     )  # fmt: skip
 
 
@@ -113,7 +125,7 @@ def strays(world: World, guests: int) -> list[str]:
     folders = list((world.sockets / "kernel-duet").glob("*"))
     found += [f"sockets/{path.name}" for path in folders if not path.name.startswith("g-")]
     made = [path for path in folders if path.name.startswith("g-")]
-    if len(made) > guests:
+    if len(made) > guests + 1:  # the host process has one
         found.append(f"sockets: {len(made)} guest folders for {guests} guests")
     return found + [f"tmp/{path.name}" for path in world.tmp.iterdir() if _is_ours(path)]
 
@@ -152,7 +164,7 @@ class Ledger:
             quiet = not parked.get("making")
             found += self._faults(now, quiet)
             if self.grouped:
-                found += group_faults(server.pid, now.guests, world.ended)
+                found += group_faults(now.host, now.guests, world.ended)
             if not found or time.monotonic() > deadline:
                 break
             await asyncio.sleep(0.3)

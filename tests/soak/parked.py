@@ -11,11 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
-from duet.control_groups import Budget, Group, groups_of
+from duet.control_groups import Budget, Group, groups_of, groups_without_maker
 from duet.guests.accel import kvm_refusal
-from duet.serve.capacity import template_bytes
+from duet.hosts.capacity import template_bytes
 from tests.soak.people import ARMS, SLUG, Message, Person
 from tests.soak.world import Server
 
@@ -113,8 +114,20 @@ class Memory:
     bytes: int
 
 
-def template_memory(pid: int, guests: list[int]) -> Memory:
-    """Of a server and the guests below it."""
+def host_process(server: int) -> psutil.Process | None:
+    """The process beside the guests of a server."""
+    with contextlib.suppress(psutil.Error):
+        for child in psutil.Process(server).children():
+            with contextlib.suppress(psutil.Error):
+                if "duet.hosts" in child.cmdline():
+                    return child
+    return None
+
+
+def template_memory(pid: int | None, guests: list[int]) -> Memory:
+    """Of a host process and the guests below it."""
+    if pid is None:
+        return Memory(0, 0, 0)
     mapped: set[int] = set()
     for guest in guests:
         with contextlib.suppress(OSError):
@@ -122,7 +135,10 @@ def template_memory(pid: int, guests: list[int]) -> Memory:
     sizes: dict[int, int] = {}
     memories: set[int] = set()
     descriptors = 0
-    for link in Path(f"/proc/{pid}/fd").iterdir():
+    links: list[Path] = []
+    with contextlib.suppress(OSError):  # it may have ended by now
+        links = list(Path(f"/proc/{pid}/fd").iterdir())
+    for link in links:
         with contextlib.suppress(OSError):
             name = str(link.readlink())
             if not name.startswith("/memfd:duet-"):
@@ -168,13 +184,13 @@ def lane_groups(pid: int) -> set[str]:
     return {path.name for path in groups_of(pid) if LANE_GROUP.match(path.name)}
 
 
-def group_faults(pid: int, guests: int, former: list[int]) -> list[str]:
+def group_faults(pid: int | None, guests: int, former: list[int]) -> list[str]:
     """Lanes without a budget, and groups without a lane.
 
     Args:
         former: servers that have ended.
     """
-    groups = lane_groups(pid)
+    groups = lane_groups(pid) if pid is not None else set()
     found = []
     if len(groups) != guests:
         found.append(f"{len(groups)} control groups for {guests} guests: {sorted(groups)}")
@@ -182,5 +198,6 @@ def group_faults(pid: int, guests: int, former: list[int]) -> list[str]:
 
 
 def groups_left(pid: int) -> list[str]:
-    """Control groups of a server that has ended."""
-    return [f"left by an ended server: control group {path.name}" for path in groups_of(pid)]
+    """Control groups of a server that has ended, and of any process that is not there any more."""
+    left = {*groups_of(pid), *groups_without_maker()}
+    return [f"left by an ended process: control group {path.name}" for path in sorted(left)]

@@ -43,6 +43,7 @@ from tests.soak.world import MARK, Server, World  # noqa: E402
 
 FAULTS: tuple[type[Fault], ...] = (
     guest.Nothing, guest.KillGuest, guest.PauseGuest, guest.FrozenGuest, guest.KillHelper,
+    guest.KillHost,
     guest.PauseHelper, guest.StopAndAgain, server_faults.PauseServer, server_faults.ClockStep,
     server_faults.TwoServers, disk.FullRuns, disk.FullTemporary, disk.FullCache, disk.PowerCut,
     browser.HostileFrames, browser.SlowBrowser, browser.VanishingBrowsers,

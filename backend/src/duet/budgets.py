@@ -274,7 +274,13 @@ BREATH_S: Final = 0.01
 # Live runs
 
 LIVE_RUNS_MOST: Final = 8
-"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see serve/capacity.py."""
+"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see hosts/capacity.py."""
+POOLED_RUNS: Final = 4
+"""Live runs at once on a pool, where $DUET_LIVE_RUNS names no number: each has a lease."""
+LEASE_WITHIN_S: Final = 10.0
+"""A viewer who waits gets a lease in this time, or is offered the recording meanwhile."""
+LEASE_TTL_S: Final = 4 * 3600.0
+"""Of a lease for live runs, which are many, one after another. Idle ones are given back sooner."""
 RUN_CPUS: Final = 2
 """Host CPUs that one live run is counted with: two lanes, each with a busy vCPU at least."""
 RUN_BYTES: Final = 3 << 30

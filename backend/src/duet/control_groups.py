@@ -137,21 +137,32 @@ def remove_own_groups() -> None:
         _remove(folder, until)
 
 
+def groups_without_maker(ours: bool = True) -> list[Path]:
+    """Folders of groups whose maker is gone.
+
+    Args:
+        ours: those that our PID namespace has made; else those of others, whose makers may live.
+    """
+    here = _maker(0).partition("-")[2]
+    found = []
+    for top in _tops():
+        for folder in top.glob("duet-*-*-*-*"):
+            pid, space = folder.name.split("-")[-3:-1]
+            if (space == here) == ours and not (ours and Path(f"/proc/{pid}").exists()):
+                found.append(folder)
+    return sorted(found)
+
+
 def sweep_groups() -> list[Path]:
     """Remove the groups that a killed maker has left; returns what was removed.
 
     A group with processes cannot be removed, so one that is in use stays.
     """
     removed = []
-    here = _maker(0).partition("-")[2]
-    for top in _tops():
-        for folder in top.glob("duet-*-*-*-*"):
-            pid, space = folder.name.split("-")[-3:-1]
-            if space == here and Path(f"/proc/{pid}").exists():
-                continue
+    for ours, least_s in ((True, SWEEP_S), (False, FOREIGN_SWEEP_S)):
+        for folder in groups_without_maker(ours):
             with contextlib.suppress(OSError):
-                age_s = time.time() - folder.stat().st_mtime
-                if age_s > (SWEEP_S if space == here else FOREIGN_SWEEP_S):
+                if time.time() - folder.stat().st_mtime > least_s:
                     folder.rmdir()
                     removed.append(folder)
     return removed

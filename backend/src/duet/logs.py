@@ -52,3 +52,15 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             tree["error"] = self.formatException(record.exc_info)
         return json.dumps(tree, default=str)
+
+
+def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
+    """Write the log: to the terminal, or as JSON on standard error, with a line for each run."""
+    handler = logging.StreamHandler() if as_lines else to_console
+    handler.setFormatter(
+        JsonLines() if as_lines else logging.Formatter("%(levelname)s %(name)s: %(message)s")
+    )
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    for name in ("uvicorn", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("duet.runs").setLevel(logging.INFO if as_lines else logging.ERROR)

@@ -14,7 +14,7 @@ import pytest
 
 STUCK = """
 import asyncio, sys
-from duet.cli.ending import ending
+from duet.processes.ending import ending
 
 async def main():
     asked = []

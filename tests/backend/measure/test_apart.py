@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from duet.hosts.measuring import measure_plan
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.measure.apart import warnings
@@ -17,7 +18,6 @@ from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
 from duet.measure.run import plain_facts
 from duet.runs.request import RunRequest
-from duet.serve.measuring import measure_plan
 from tests.backend.measure.reports_made import wall
 
 

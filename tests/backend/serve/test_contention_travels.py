@@ -10,8 +10,8 @@ from typing import Any
 import msgpack
 
 from duet.bundle import Waited, open_bundle, read_manifest, write_bundle
+from duet.hosts.feed import Feed
 from duet.lessons.load import LessonFolder
-from duet.serve.feed import Feed
 from duet.serve.recorded_run import RecordedRun
 from duet.session import Contention, LanePhase, LaneState, contention_bound
 from duet.stream import messages as m

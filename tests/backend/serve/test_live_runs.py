@@ -15,8 +15,8 @@ import pytest
 from duet.api.app import create_app
 from duet.budgets import FINISHED_RUNS
 from duet.errors import InputError
+from duet.hosts.capacity import live_runs as runs_at_once
 from duet.serve import run_requests
-from duet.serve.capacity import live_runs as runs_at_once
 from duet.serve.director import Director
 from duet.stream.control import Control
 from tests.support.toy_server import SLUG, Page, page, serving

@@ -13,12 +13,11 @@ import pytest
 
 from duet.errors import DuetError, InfraError, InputError
 from duet.export.site import NoKernels, taken
-from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.runs.fitting import best_recording
 from duet.serve import recorded_run
 from duet.serve.director import Director
-from duet.serve.live_run import GuestStage
+from duet.serve.hosted import HostStage
 from duet.serve.recorded_run import Progress, RecordedRun
 from duet.serve.recordings import ChosenRecordings, LessonRecordings
 from duet.stream import messages as m
@@ -37,7 +36,7 @@ class Desk:
     def __init__(self, recordings: LessonRecordings | None = None) -> None:
         self.hub = Hub()
         self.recordings = recordings or LessonRecordings()
-        stage = GuestStage(KernelSettings.default())
+        stage = HostStage(None)
         self.director = Director(self.hub, stage, self.recordings, NoKernels(), False, False)
         self.seen: dict[Viewer, list[Message]] = {}
 

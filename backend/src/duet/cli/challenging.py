@@ -16,13 +16,13 @@ from duet.cli.results.challenging import ChallengeResult, JudgedLine, ListedChal
 from duet.cli.trial_run import build_arms
 from duet.errors import DuetError, InputError
 from duet.guests import ensure_root
+from duet.hosts.judging import measured
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.meant import meant
 from duet.lessons.schema import Challenge
 from duet.measure.model import Table
-from duet.serve.judging import measured
 from duet.settings import trials_dir
 from duet.trials.challenge.judge import Judgement, judge
 from duet.trials.challenge.own import with_patch

@@ -14,12 +14,12 @@ from duet.cli.request import Request
 from duet.cli.run import refuse_nothing
 from duet.errors import InfraError
 from duet.guests import Clock
+from duet.hosts.measuring import command_line, measure_plan, measured_message
 from duet.kernels import KernelSettings
 from duet.measure import Report
 from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats
 from duet.runs.measure import prepare_measurement
 from duet.serve.made import made
-from duet.serve.measuring import command_line, measure_plan, measured_message
 from duet.serve.recordings import MEASURED, read_tables
 from duet.stream.messages import Measured
 

@@ -12,13 +12,13 @@ from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RunResult
 from duet.cli.run_table import RunRow
 from duet.errors import DuetError
+from duet.hosts.measuring import measure_plan
 from duet.kernels import KernelSettings
 from duet.lessons.schema import Lesson
 from duet.measure import Kind, Measuring, Progress, Report, Step
 from duet.measure.apart import warnings
 from duet.measure.compare import verdict_line
 from duet.runs.sources import kernel_sources
-from duet.serve.measuring import measure_plan
 from duet.session import LaneResult
 
 

@@ -6,11 +6,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import gc
-import logging
 import resource
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,20 +16,20 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.front import Front
 from duet.api.guard import is_loopback
-from duet.budgets import LOCK_SWITCH_S
 from duet.cli.admission import TokenOptions, admission
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
-from duet.cli.ending import ending
 from duet.cli.serve_access import Greeting, shown_name
 from duet.control_groups import remove_own_groups
 from duet.errors import InfraError, InputError
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
-from duet.logs import JsonLines
+from duet.logs import begin_log
 from duet.lti.service import Registered
-from duet.processes.priority import loop_first, session_first
+from duet.processes.ending import ending
+from duet.processes.priority import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
+from duet.serve.hosted.door import PATH
 from duet.serve.wiring import default_director
 from duet.settings import log_form, repo_root
 from duet.stream.connection import OutOfFiles, server_config
@@ -70,7 +67,11 @@ def serve(
         admitted = admission(host, tokens, front, registered)
         settings = KernelSettings.default(source)
         app = create_app(
-            lambda hub: default_director(hub, settings, builds, live, progress),
+            lambda hub: default_director(
+                *(hub, settings, builds, live, progress),
+                early=True,
+                hosts_url=hosts_url(host, listener),
+            ),
             page=repo_root() / "frontend/dist",
             host=host,
             names=names,
@@ -92,16 +93,10 @@ def serve(
     return 0
 
 
-def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
-    """Write the log: to the terminal, or as JSON on standard error, with a line for each run."""
-    handler = logging.StreamHandler() if as_lines else to_console
-    handler.setFormatter(
-        JsonLines() if as_lines else logging.Formatter("%(levelname)s %(name)s: %(message)s")
-    )
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
-    for name in ("uvicorn", "alembic"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("duet.runs").setLevel(logging.INFO if as_lines else logging.ERROR)
+def hosts_url(host: str, listener: socket.socket) -> str:
+    """What host processes of a pool dial, where the operator has not named it."""
+    name = host if is_loopback(host) else socket.getfqdn()
+    return f"ws://{name}:{listener.getsockname()[1]}{PATH}"
 
 
 def refuse_open_house(host: str, live: bool) -> None:
@@ -124,17 +119,6 @@ def allow_files() -> None:
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def be_prompt() -> None:
-    """Let the event loop have the interpreter soon, and collect no garbage where there is none.
-
-    Each system call of the loop gives the interpreter away; while threads decode, it would wait
-    5 ms for it each time. What was imported stays for ever, and takes 60 ms to look through.
-    """
-    sys.setswitchinterval(LOCK_SWITCH_S)
-    gc.collect()
-    gc.freeze()
 
 
 def bind(host: str, port: int) -> socket.socket:

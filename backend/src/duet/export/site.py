@@ -18,13 +18,12 @@ from pathlib import Path
 from duet.errors import InfraError, InputError
 from duet.export.site_columns import part
 from duet.export.target import NAME, Target
-from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.outline import outline
 from duet.runs.fitting import Entry, best_recording
 from duet.serve.director import Director
-from duet.serve.live_run import GuestStage
+from duet.serve.hosted import HostStage
 from duet.serve.recordings import ChosenRecordings
 from duet.settings import repo_root
 from duet.stream import messages as m
@@ -78,7 +77,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
         InputError: a recording cannot be played.
     """
     hub = Hub()
-    stage = GuestStage(KernelSettings.default())
+    stage = HostStage(None)
     director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False)
     viewer = hub.join()
     director.greet(viewer)

@@ -28,6 +28,8 @@ class OwnCpus:
     """
 
     _taken = False
+    top_pid: int | None = None
+    """The process that has started all that is moved; None: this one."""
 
     def __init__(self, wanted: int, least: int) -> None:
         self._wanted, self._least = wanted, least
@@ -65,12 +67,13 @@ class OwnCpus:
             _pin(pid, self.cpus)
 
     def _move(self, to: frozenset[int]) -> None:
-        """This process and its descendants; twice, since one may start another meanwhile."""
+        """A process and its descendants; twice, since one may start another meanwhile."""
+        top_pid = OwnCpus.top_pid or os.getpid()
         for _ in range(2):
             with contextlib.suppress(psutil.Error):
-                for process in psutil.Process().children(recursive=True):
+                for process in psutil.Process(top_pid).children(recursive=True):
                     _pin(process.pid, to)
-            _pin(os.getpid(), to)
+            _pin(top_pid, to)
 
 
 def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]]:

@@ -72,6 +72,7 @@ class OwnedProcess(Pipes):
         descriptors: those of ours that it inherits, under the same numbers.
         environment: added to ours.
         joins: files of control groups that it writes its process id to before all else.
+        nice: how far its CPU time comes behind that of others.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class OwnedProcess(Pipes):
         descriptors: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
         joins: Sequence[str] = (),
+        nice: int = NICE,
     ) -> None:
         super().__init__({1: console, 2: errors}, on_exit)
         self._argv = argv
@@ -100,6 +102,7 @@ class OwnedProcess(Pipes):
         self._descriptors = descriptors
         self._environment = dict(environment or {})
         self._joins = joins
+        self._nice = nice
         self.pid = 0
 
     async def __aenter__(self) -> OwnedProcess:
@@ -109,7 +112,7 @@ class OwnedProcess(Pipes):
         shell = find_program("sh", "dash")
         joined = (shell, "-c", _JOIN, "join", *self._joins, "--") if self._joins else ()
         owned = (shell, "-c", _IF_OWNED, str(os.getpid()))
-        words = (*joined, *dies, *owned, nice, "-n", str(NICE), *self._argv)
+        words = (*joined, *dies, *owned, nice, "-n", str(self._nice), *self._argv)
         # A session of its own: Ctrl-C on the terminal reaches the owner alone, which then ends
         # the guest in order.
         starting = asyncio.create_task(

@@ -13,6 +13,7 @@ from collections.abc import MutableMapping
 
 from duet.budgets import FINISHED_RUNS
 from duet.errors import DuetError
+from duet.hosts.tasks import Tasks
 from duet.logs import about, fields
 from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.interfaces import Stage
@@ -22,7 +23,6 @@ from duet.serve.run_board import Entry, RunBoard
 from duet.serve.run_screens import RunScreens
 from duet.serve.scheduler import Scheduler
 from duet.serve.slots import Slots
-from duet.serve.tasks import Tasks
 from duet.stream.codec import failure
 from duet.stream.hub import Hub
 

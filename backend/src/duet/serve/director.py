@@ -16,6 +16,7 @@ from duet.serve.build_task import BuildTask
 from duet.serve.checks import read_judge, read_start, refuse_guests
 from duet.serve.classroom import Classrooms
 from duet.serve.expecting import Expecting
+from duet.serve.hosted.door import HostDoor
 from duet.serve.interfaces import Kernels, Recordings, Stage
 from duet.serve.labs import Labs
 from duet.serve.lesson_opener import LessonOpener
@@ -82,6 +83,7 @@ class Director:
         self.labs = Labs(classes, self._finder, labs_days)
         self.live_runs.performer.judged = self.labs.judged
         self._live = live
+        self.hosts: HostDoor | None = None  # where host processes of other machines come in
 
     async def __aenter__(self) -> Director:
         await self.live_runs.__aenter__()

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 
 from duet.errors import InputError
+from duet.hosts.tasks import Tasks
 from duet.runs.request import Job
 from duet.serve.archiver import Archiver
 from duet.serve.conductor import Conductor
@@ -22,7 +23,6 @@ from duet.serve.run_control import RunControl
 from duet.serve.run_requests import RunRequests
 from duet.serve.run_screens import RunScreens
 from duet.serve.scheduler import Scheduler
-from duet.serve.tasks import Tasks
 from duet.stream import messages as m
 from duet.stream.hub import Hub, Viewer
 

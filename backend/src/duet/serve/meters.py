@@ -15,7 +15,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from duet.logs import fields
 from duet.runs.request import Job, JudgeRequest, MeasureRequest
-from duet.session import LanePhase, LaneState
+from duet.stream.messages import Lane
 
 log = logging.getLogger("duet.runs")
 EVENTS: Final = CollectorRegistry()
@@ -68,12 +68,12 @@ class LaneStarts:
         """The lanes are about to be started; until now the run waited."""
         self._began_s = time.monotonic()
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: Lane) -> None:
         """A lane's phase."""
-        if state.phase is LanePhase.FAILED:
+        if state.phase == "failed":
             LANE_FAILURES.inc()
             log.warning("a lane failed: %s", state.message)
-        if state.phase is LanePhase.BOOTING:
+        if state.phase == "booting":
             self._start[state.arm] = "boot"
         if state.cloned and state.arm in self._start:
             self._start[state.arm] = "copy"

@@ -13,6 +13,7 @@ from duet import settings as house
 from duet.access import Action, Visitor
 from duet.changes import read_change
 from duet.errors import DuetError, InfraError
+from duet.hosts.tasks import Tasks
 from duet.kernels import build
 from duet.kernels.arms import arm_spec
 from duet.lessons import cache as lesson_cache
@@ -21,7 +22,6 @@ from duet.serve.own_lessons import NONE_HERE, OwnLessons
 from duet.serve.own_queue import OwnBuild, OwnQueue
 from duet.serve.own_ready import OwnReady
 from duet.serve.own_reports import OwnReports
-from duet.serve.tasks import Tasks
 from duet.stream import messages as m
 from duet.stream.codec import failure
 from duet.stream.hub import Hub, Viewer

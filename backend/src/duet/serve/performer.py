@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Final
 
+from duet.hosts.measuring import unfinished
 from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.archiver import Archiver
 from duet.serve.interfaces import Stage
-from duet.serve.measuring import unfinished
 from duet.serve.run_board import Entry
 from duet.stream import messages as m
 from duet.stream.codec import failure, pack

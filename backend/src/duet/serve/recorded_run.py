@@ -13,13 +13,13 @@ from pydantic import JsonValue
 from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
 from duet.changes import brought
 from duet.errors import InputError
+from duet.hosts.feed import Feed
 from duet.lessons import roles
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import are_changed
 from duet.runs.pack import APART
 from duet.runs.replay import recorded_spec
 from duet.runs.sources import bundle_sources
-from duet.serve.feed import Feed
 from duet.session import Batch, Contention, Lanes, Limits, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack

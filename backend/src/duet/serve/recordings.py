@@ -15,11 +15,11 @@ from pydantic import JsonValue, ValidationError
 
 from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import DuetError, InputError
+from duet.hosts.measuring import named
 from duet.lessons import cache as lesson_cache
 from duet.lessons.roles import knob
 from duet.logs import about
 from duet.serve.interfaces import Run
-from duet.serve.measuring import named
 from duet.serve.recorded_run import Publish, RecordedRun
 from duet.serve.stamps import Stamp, stamp
 from duet.stream import messages as m

@@ -8,8 +8,8 @@ import time
 from collections.abc import Mapping
 
 from duet.errors import DuetError
+from duet.hosts.tasks import Tasks
 from duet.serve.run_board import Entry, RunBoard
-from duet.serve.tasks import Tasks
 from duet.stream.hub import Hub, Viewer
 
 

@@ -3,16 +3,24 @@
 
 from __future__ import annotations
 
+import os
+
+from duet.budgets import LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
 from duet.changes import Changes
 from duet.classes.configured import classes_days, classes_url, labs_days
 from duet.classes.store import ClassStore
+from duet.hosts.capacity import live_runs, pooled_runs
 from duet.kernels import KernelSettings
+from duet.pools.choose import open_pool
+from duet.pools.settings import PoolSettings
+from duet.pools.types import Want
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
-from duet.serve.capacity import live_runs
 from duet.serve.director import Director
-from duet.serve.interfaces import BuildListener
+from duet.serve.hosted import HostStage, LocalHosts, begin_of
+from duet.serve.hosted.door import HostDoor
+from duet.serve.hosted.pooled import Leases, PooledHosts
+from duet.serve.interfaces import BuildListener, Stage
 from duet.serve.kernel_builds import CheckoutKernels
-from duet.serve.live_run import GuestStage
 from duet.serve.own_lessons import Changing
 from duet.serve.recordings import LessonRecordings
 from duet.serve.stored import claim
@@ -25,17 +33,54 @@ def default_director(
     builds: bool,
     live: bool = True,
     listener: BuildListener | None = None,
+    early: bool = False,
+    stage: Stage | None = None,
+    hosts: HostDoor | None = None,
+    hosts_url: str = "",
 ) -> Director:
-    """What `duet serve` runs; `listener` receives the progress of kernel builds."""
+    """What `duet serve` runs.
+
+    Args:
+        listener: receives the progress of kernel builds.
+        early: start the process beside the guests now, not with the first lesson that is opened.
+        stage: where live runs happen; None: on a host process of this machine.
+        hosts: where host processes of other machines come in; None: nowhere,
+            or where $DUET_POOL says that there are some.
+        hosts_url: what these dial, where $DUET_POOL_SERVER does not say it.
+
+    Raises:
+        DuetError: $DUET_POOL or another variable is not usable.
+    """
     kernels = CheckoutKernels(settings, listener)
     folder = ArchiveFolder.default()
     claim(folder.folder)
     saved = ArchivedRuns(folder)
     slots = live_runs()
-    stage = GuestStage(settings, slots)
+    if stage is None and live:
+        pool = PoolSettings.from_environment()
+        if pool.pool == "local":
+            begin = begin_of(settings, slots)
+            stage = HostStage(lambda calls: LocalHosts(calls, begin, early))
+        else:
+            slots, hosts = pooled_runs(), HostDoor()
+            stage = pooled_stage(pool, hosts, hosts_url, settings, slots)
+    elif stage is None:
+        stage = HostStage(None)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
     classes = ClassStore(classes_url(), classes_days())
-    return Director(
+    director = Director(
         *(hub, stage, LessonRecordings(), kernels, builds, live),
         *(saved, slots, changing, classes, labs_days()),
     )
+    director.hosts = hosts
+    return director
+
+
+def pooled_stage(
+    pool: PoolSettings, door: HostDoor, url: str, settings: KernelSettings, slots: int
+) -> HostStage:
+    """Live runs on leases of a pool."""
+    leases = Leases(open_pool(pool), door, os.environ.get("DUET_POOL_SERVER") or url)
+    want = Want(vcpus=RUN_CPUS, memory_bytes=RUN_BYTES, within_s=LEASE_WITHIN_S, ttl_s=LEASE_TTL_S)
+    begin = begin_of(settings, slots)
+    return HostStage(lambda calls: PooledHosts(leases, calls, begin, slots, want))

@@ -64,7 +64,11 @@ class Packet:
 
 def pack(message: m.Message) -> Packet:
     """Encode one server message."""
-    body = msgpack.packb(message.model_dump(mode="python"), use_bin_type=True)
+    return labelled(message, msgpack.packb(message.model_dump(mode="python"), use_bin_type=True))
+
+
+def labelled(message: m.Message, body: bytes) -> Packet:
+    """A message that is encoded already, with what an outbox must know of it."""
     key: Key | None = None
     span: Span | None = None
     match message:
@@ -98,10 +102,14 @@ def pack(message: m.Message) -> Packet:
     return Packet(body, str(getattr(message, "type", "")), key, span)
 
 
-def pack_line(message: m.Line, seq: int) -> Packet:
-    """Encode a workload line, number `seq` of its lane. Lines may be dropped like rows."""
+def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
+    """Encode a workload line, number `seq` of its lane. Lines may be dropped like rows.
+
+    Args:
+        body: it encoded, where that was done before.
+    """
     span = Span(message.run_id, message.arm, "lines", seq, 1)
-    return Packet(pack(message).body, message.type, None, span)
+    return Packet(body or pack(message).body, message.type, None, span)
 
 
 def batch(

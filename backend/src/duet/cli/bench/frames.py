@@ -24,14 +24,15 @@ import uvicorn
 from pydantic import JsonValue
 
 from duet.api.app import create_app
-from duet.cli.serve import KERNEL_QUEUE, allow_files, be_prompt, bind
+from duet.cli.serve import KERNEL_QUEUE, allow_files, bind
 from duet.errors import InfraError
 from duet.guests.clones import TemplateCounts
+from duet.hosts.feed import Feed
+from duet.hosts.parking import Others
 from duet.lessons import cache as lesson_cache
+from duet.processes.priority import be_prompt
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.serve.director import Director
-from duet.serve.feed import Feed
-from duet.serve.parking import Others
 from duet.serve.recordings import LessonRecordings
 from duet.session import Batch, LanePhase, LaneState, RunPhase, RunState
 from duet.settings import repo_root

@@ -19,6 +19,7 @@ from duet.cli.commands.host import (
     TOKEN_KEYS,
     build,
     doctor,
+    host,
     selftest,
     serve,
     token,
@@ -88,4 +89,5 @@ for verb, keys in (
     (views, VIEWS_KEYS),
 ):
     app.command(verb.__name__.strip("_").replace("_", "-"), epilog=keys)(verb)
+app.command("host")(host)
 app.add_typer(bench, name="bench")

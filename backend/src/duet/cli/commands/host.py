@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -156,3 +157,19 @@ def token(
     from duet.cli.token import token as body
 
     return body(action, role or [], url, json)
+
+
+def host(
+    join: Annotated[str, typer.Option(help="The server: ws://NAME:PORT/hosts/join, or wss://.")],
+    token_file: Annotated[
+        Path | None, typer.Option(help="Has the token in its first line; default: standard input.")
+    ] = None,
+) -> int:
+    """Run guests for a server of another machine, which starts this with a token that counts once.
+
+    The server asks for runs, and gets their events while they go on. When the connection breaks,
+    nothing is lost; when the server is away for 30 s, this ends its guests and itself.
+    """
+    from duet.cli.hosting import host as body
+
+    return body(join, token_file)

@@ -13,7 +13,7 @@ from duet.cli.deep.host import budget_is_enforced, disk_speed, try_box
 from duet.cli.output import note
 from duet.errors import DuetError
 from duet.guests.clones import Templates, prepare_copy
-from duet.serve.capacity import template_bytes
+from duet.hosts.capacity import template_bytes
 
 Work = Callable[[], Awaitable[str]]
 TRIAL_S = 400.0

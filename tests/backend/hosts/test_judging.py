@@ -13,12 +13,12 @@ import pytest
 
 from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
+from duet.hosts import judging
+from duet.hosts.judging import NO_DEBUG, Judging
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.measure.model import Condition, Series, Table
-from duet.serve import judging
 from duet.serve.checks import check_judge
-from duet.serve.judging import NO_DEBUG, Judging
 from duet.stream import messages as m
 from duet.trials.check.console import Verdict
 

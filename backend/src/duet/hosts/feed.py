@@ -11,7 +11,6 @@ from dataclasses import asdict
 
 from duet.lenses import LensState, Sample
 from duet.lessons.roles import USUAL_CPUS
-from duet.serve.meters import LaneStarts
 from duet.session import (
     Batch,
     Contention,
@@ -60,7 +59,6 @@ class Feed(SessionSink):
         self._contention = dict(contention or {})
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
-        self.starts = LaneStarts() if run.source == "live" else None
         # Host times of chunks are monotonic; pages know only Unix time.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
@@ -76,8 +74,6 @@ class Feed(SessionSink):
     def on_lane(self, state: LaneState) -> None:
         """A lane's phase."""
         self._lanes[state.arm] = state
-        if self.starts is not None:
-            self.starts.on_lane(state)
         self._send_lane(state)
 
     def on_contention(self, arm: str, contention: Contention) -> None:
@@ -120,8 +116,6 @@ class Feed(SessionSink):
 
     def on_batch(self, arm: str, new: Batch) -> None:
         """New rows of one table, numbered per table and lane."""
-        if self.starts is not None:
-            self.starts.on_batch(arm)
         seq = self._seq[arm, new.table]
         self._seq[arm, new.table] += 1
         newest: float | None = None

@@ -11,12 +11,12 @@ import pytest
 
 from duet.errors import InputError
 from duet.guests import Clock
+from duet.hosts import parking
+from duet.hosts.capacity import template_bytes
+from duet.hosts.parking import Parking, live_spec
 from duet.lessons import cache as lesson_cache
 from duet.runs.request import RunRequest
-from duet.serve import parking
-from duet.serve.capacity import template_bytes
 from duet.serve.expecting import Expecting
-from duet.serve.parking import Parking, live_spec
 from duet.session import GuestRequest, LaneSource
 from duet.session.lane.request import guest_of
 from tests.support.toy_stage import ToyStage

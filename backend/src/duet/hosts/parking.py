@@ -11,10 +11,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from duet.errors import DuetError
 from duet.guests import Clock
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
+from duet.hosts.tasks import Tasks
 from duet.kernels import KernelSettings
 from duet.runs.request import RunRequest
 from duet.runs.sources import kernel_sources
-from duet.serve.tasks import Tasks
 from duet.session import LaneSource, RunSpec
 from duet.session.lane.request import guest_of
 from duet.settings import live_buffer_kb

@@ -9,6 +9,7 @@ import psutil
 
 from duet.budgets import (
     LIVE_RUNS_MOST,
+    POOLED_RUNS,
     RUN_BYTES,
     RUN_CPUS,
     TEMPLATE_BYTES_MOST,
@@ -30,6 +31,20 @@ def live_runs() -> int:
         by_cpus = len(os.sched_getaffinity(0)) // RUN_CPUS
         by_memory = psutil.virtual_memory().available // RUN_BYTES
         return max(1, min(by_cpus, by_memory, LIVE_RUNS_MOST))
+    return _given_runs(given)
+
+
+def pooled_runs() -> int:
+    """Live runs at once on a pool: $DUET_LIVE_RUNS, else budgets.POOLED_RUNS.
+
+    Raises:
+        InputError: see live_runs().
+    """
+    given = os.environ.get("DUET_LIVE_RUNS", "")
+    return _given_runs(given) if given else POOLED_RUNS
+
+
+def _given_runs(given: str) -> int:
     if not given.isdecimal() or not 1 <= int(given) <= LIVE_RUNS_MOST:
         raise InputError(
             f"DUET_LIVE_RUNS must be a whole number from 1 to {LIVE_RUNS_MOST}, "

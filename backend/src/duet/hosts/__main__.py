@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.hosts DESCRIPTOR`: the host process of a server on this machine, which starts it.
+
+The descriptor is a socket that the server holds the other end of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+
+from duet.control_groups import remove_own_groups
+from duet.hosts.limits import LEAVE_S
+from duet.hosts.process import Ending, work
+from duet.logs import begin_log
+from duet.processes.ending import arm, ending
+from duet.processes.own_cpus import OwnCpus
+from duet.processes.priority import session_first
+from duet.settings import log_form
+
+
+def main() -> int:
+    """Work for the server until it is gone."""
+    begin_log(logging.StreamHandler(), log_form() == "json")
+    given = socket.socket(fileno=int(sys.argv[1]))
+    given.setblocking(False)
+    OwnCpus.top_pid = os.getppid()
+    end = Ending(lambda: arm(LEAVE_S))
+    try:
+        with session_first(), ending(end.ask, LEAVE_S):
+            asyncio.run(work(given, end))
+    finally:
+        remove_own_groups()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A host process that dials out to its server, and comes back when the connection breaks.
+
+The token counts once. The server answers it with the secret of this connection, by which the host
+comes back. When the server is gone for longer than AWAY_S, the host ends its guests and itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
+
+from duet.errors import DuetError, InfraError, InputError
+from duet.hosts import limits
+from duet.hosts.process import Ending
+from duet.hosts.socket_channel import SocketChannel
+from duet.hosts.worker import Worker, report_counts
+from duet.processes.priority import be_prompt, loop_first
+from duet.processes.run_dir import RunDir
+
+LOG = logging.getLogger("duet.hosts")
+
+
+class _Dialling:
+    """Tries until the server is there, or is gone for too long."""
+
+    def __init__(self, worker: Worker, url: str, token: str) -> None:
+        self._worker, self._url, self._secret = worker, url, token
+        self._joined = False
+        self._seen_s = time.monotonic()
+
+    async def go_on(self) -> None:
+        """Until the end of the host process.
+
+        Raises:
+            DuetError: the server does not take it, or never answered.
+        """
+        connection = self._worker.peer.connection
+        while not connection.over.is_set():
+            try:
+                await self._once()
+                why = "the connection has ended"
+            except (OSError, TimeoutError, WebSocketException) as error:
+                why = f"{type(error).__name__}: {error}"
+            if connection.over.is_set():
+                return
+            if time.monotonic() - self._seen_s > limits.AWAY_S:
+                raise InfraError(
+                    f"the server at {self._url} is away for {limits.AWAY_S:g} s ({why}).",
+                    remedy="Look whether it runs, and whether this machine reaches it.",
+                )
+            await asyncio.sleep(limits.RETRY_S)
+
+    async def _once(self) -> None:
+        """One connection, from its start to its end."""
+        connection, channel = self._worker.peer.connection, SocketChannel()
+        headers = {"Authorization": f"Bearer {self._secret}"}
+        try:
+            dialling = connect(
+                self._url,
+                additional_headers=headers,
+                open_timeout=limits.JOIN_S,
+                close_timeout=1,
+                max_size=limits.FRAGMENT_BYTES + 1,
+                compression=None,
+                proxy=None,
+            )
+            async with dialling as socket:
+                async with asyncio.timeout(limits.JOIN_S):
+                    self._secret = str(await socket.recv(decode=True))
+                self._joined = True
+                connection.attach(channel)
+                try:
+                    await channel.carry(
+                        socket.send, self._messages(socket), connection.taker(channel)
+                    )
+                finally:
+                    connection.detach(channel)
+        except InvalidStatus as error:
+            if error.response.status_code in (401, 403):
+                raise _refused(self._url, self._joined) from error
+            raise
+        except (InvalidURI, ValueError) as error:
+            raise InputError(
+                f"'{self._url:.200}' is no address of a server ({error}).",
+                remedy="It begins with ws:// or wss:// and ends with /hosts/join.",
+            ) from error
+
+    async def _messages(self, socket: ClientConnection) -> AsyncIterator[bytes]:
+        async for message in socket:
+            self._seen_s = time.monotonic()
+            if isinstance(message, bytes):
+                yield message
+
+
+def _refused(url: str, joined: bool) -> DuetError:
+    if joined:
+        return InfraError(
+            f"the server at {url} does not know this host any more.",
+            remedy="It was started again, or has given the host up; nothing is to be done.",
+        )
+    return InputError(
+        f"the server at {url} does not take this token: it is wrong, used, or too old.",
+        remedy="A server makes a new one for each host that it asks for.",
+    )
+
+
+async def join(url: str, token: str, ending: Ending) -> None:
+    """Work for a server until it is gone or the process is to end.
+
+    Args:
+        url: of the server's /hosts/join, ws:// or wss://.
+        token: counts once.
+
+    Raises:
+        DuetError: the server does not take it, or was away for too long.
+    """
+    loop_first()
+    with RunDir() as folder:
+        async with Worker(folder) as worker:
+            peer = worker.peer
+            ending.serves(peer)
+            dialling = asyncio.create_task(_Dialling(worker, url, token).go_on(), name="dial")
+            beside = [
+                asyncio.create_task(work)
+                for work in (peer.connection.beat(), report_counts(worker))
+            ]
+            be_prompt()
+            over = asyncio.create_task(peer.ended())
+            try:
+                await asyncio.wait({dialling, over}, return_when=asyncio.FIRST_COMPLETED)
+                if dialling.done():
+                    await dialling
+            finally:
+                ending.lost(peer, "the server is gone")
+                for task in (dialling, over, *beside):
+                    task.cancel()
+                await asyncio.gather(dialling, over, *beside, return_exceptions=True)

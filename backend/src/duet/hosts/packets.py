@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packets of a run on their way from a host process to the server.
+
+What comes is checked: nothing but messages of that run goes on to browsers, whatever the process
+beside the guests has become.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgpack
+from pydantic import Field, TypeAdapter, ValidationError
+
+from duet.errors import InfraError
+from duet.stream import messages as m
+from duet.stream.codec import Packet, labelled, pack_line
+
+RunMessage = Annotated[
+    m.Run | m.Lane | m.Rows | m.Batch | m.Metrics | m.Loss | m.Sample | m.Lens | m.Held | m.Line,
+    Field(discriminator="type"),
+]
+_RUN: Final[TypeAdapter[RunMessage]] = TypeAdapter(RunMessage)
+_SEQ_BYTES: Final = 8
+
+
+def packed(packet: Packet) -> bytes:
+    """A packet as it travels: a line's number, which its body does not have, and the body."""
+    seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
+    return seq.to_bytes(_SEQ_BYTES, "little") + packet.body
+
+
+def read(travelled: bytes, run_id: str) -> tuple[RunMessage, Packet]:
+    """A message of a run, decoded and as it is sent to browsers.
+
+    Raises:
+        InfraError: it is none, or of another run.
+    """
+    body = travelled[_SEQ_BYTES:]
+    try:
+        message = _RUN.validate_python(msgpack.unpackb(body, raw=False))
+    except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
+        raise _odd("one that cannot be read") from error
+    if message.run_id != run_id:
+        raise _odd(f"one of the run '{message.run_id:.80}'")
+    if isinstance(message, m.Line):
+        seq = int.from_bytes(travelled[:_SEQ_BYTES], "little")
+        return message, pack_line(message, seq, body)
+    return message, labelled(message, body)
+
+
+def _odd(what: str) -> InfraError:
+    return InfraError(
+        f"the host process has sent a message that is none of the run: {what}.",
+        remedy="Start the run again; if it happens again, look at the server's log.",
+    )

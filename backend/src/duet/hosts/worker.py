@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The host process: it does what a server asks, on guests of its own, until the server is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from duet import __version__
+from duet.errors import InputError
+from duet.hosts import limits, packets
+from duet.hosts import requests as r
+from duet.hosts.guest_stage import GuestStage
+from duet.hosts.peer import Events, Handler, Peer
+from duet.hosts.performance import Performance
+from duet.kernels import KernelSettings
+from duet.logs import about
+from duet.runs.request import RunRequest
+from duet.stream import messages as m
+
+LOG = logging.getLogger("duet.hosts")
+COUNTS_S: Final = 1.0
+"""Between two looks at how parked guests stand."""
+
+
+class Worker:
+    """Use as `async with`: leaving ends every guest.
+
+    Args:
+        folder: a private one, for patches of visitors' changes.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._requests = r.Requests(folder)
+        self._stage: GuestStage | None = None
+        self._runs: dict[str, Performance] = {}
+        self._owned = AsyncExitStack()
+        handlers: dict[str, Handler] = {
+            "begin": self._begin,
+            "perform": self._perform,
+            "stop": self._stop,
+            "act": self._act,
+            "hold": self._hold,
+            "raw": self._raw,
+            "bundle": self._bundle,
+            "measure": self._measure,
+            "judge": self._judge,
+            "rest": self._rest,
+        }
+        notes = {"close": self._close, "expect": self._expect, "leave": self._leave}
+        self.peer = Peer(handlers, notes, "the server")
+
+    async def __aenter__(self) -> Worker:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.peer.connection.end("the host process ends")
+        await self.peer.ended()
+        for run in self._runs.values():
+            run.close()
+        await self._owned.aclose()
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has guests."""
+        return self._stage is not None
+
+    @property
+    def stage(self) -> GuestStage:
+        """The guests.
+
+        Raises:
+            InputError: the server has not said how many runs there are at once.
+        """
+        if self._stage is None:
+            raise InputError("this host process has not begun.", remedy="Call 'begin' first.")
+        return self._stage
+
+    async def _begin(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.Begin, body)
+        source = None if asked.source is None else Path(asked.source)
+        settings = KernelSettings.default(source, base=asked.base_name)
+        if self._stage is None:
+            self._stage = await self._owned.enter_async_context(GuestStage(settings, asked.slots))
+        return json.dumps({"pid": os.getpid(), "version": __version__}).encode()
+
+    # Runs
+
+    async def _perform(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.Perform, body)
+        request = await asyncio.to_thread(self._requests.run, asked.run)
+        run = self.stage.prepare(
+            request, asked.run_id, asked.slot, lambda packet: event(packets.packed(packet))
+        )
+        self._runs[asked.run_id] = run
+        with about(run=asked.run_id, lesson=request.folder.slug):
+            await run.perform()
+        return b""
+
+    async def _stop(self, body: bytes, event: Events) -> bytes:
+        await self._of(r.read(r.OfRun, body)).stop()
+        return b""
+
+    async def _act(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        await self._of(asked).act(asked.name, asked.value)
+        return b""
+
+    async def _hold(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        await self._of(asked).hold(asked.on, asked.value)
+        return b""
+
+    async def _raw(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        where = (asked.arm, asked.around_ns, asked.row, asked.most, asked.cpu)
+        return json.dumps(await asyncio.to_thread(self._of(asked).raw_events, *where)).encode()
+
+    async def _bundle(self, body: bytes, event: Events) -> bytes:
+        """The file in pieces; the answer is its length, or nothing where there is none."""
+        content = await asyncio.to_thread(self._of(r.read(r.OfRun, body)).bundle)
+        if content is None:
+            return b""
+        for at in range(0, len(content), limits.PIECE_BYTES):
+            event(content[at : at + limits.PIECE_BYTES])
+            await asyncio.sleep(0)
+        return str(len(content)).encode()
+
+    def _close(self, body: bytes) -> None:
+        run = self._runs.pop(r.read(r.OfRun, body).run_id, None)
+        if run is not None:
+            run.close()
+
+    def _of(self, asked: r.OfRun) -> Performance:
+        run = self._runs.get(asked.run_id)
+        if run is None:
+            raise InputError("that run is not here any more.", remedy="Start it again.")
+        return run
+
+    # The rest
+
+    def _leave(self, body: bytes) -> None:
+        self.peer.connection.end("the server needs this host no more")
+
+    async def _measure(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.MeasureIt, body)
+        request = await asyncio.to_thread(self._requests.measurement, asked)
+        with about(run=asked.run_id, lesson=request.run.folder.slug):
+            await self.stage.measure(request, asked.run_id, _sender(event))
+        return b""
+
+    async def _judge(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.JudgeIt, body)
+        request = await asyncio.to_thread(self._requests.judgement, asked)
+        with about(lesson=request.run.folder.slug):
+            await self.stage.judge(request, _sender(event))
+        return b""
+
+    async def _rest(self, body: bytes, event: Events) -> bytes:
+        await self.stage.rest()
+        return b""
+
+    def _expect(self, body: bytes) -> None:
+        asked = r.read(r.Expect, body)
+        loop = asyncio.get_running_loop()
+
+        def others() -> list[RunRequest]:
+            asking = self.peer.call("others", b"", limits.CALL_S)
+            found = asyncio.run_coroutine_threadsafe(asking, loop).result(limits.CALL_S)
+            return [self._requests.run(one) for one in r.read(r.Others, found).runs]
+
+        self.stage.expect(self._requests.run(asked.run), others)
+
+
+def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:
+    return lambda message: event(message.model_dump_json().encode())
+
+
+async def report_counts(worker: Worker) -> None:
+    """Report how parked guests stand, whenever it has changed, once the worker has begun."""
+    last: dict[str, int] = {}
+    while True:
+        await asyncio.sleep(COUNTS_S)
+        if worker.begun and (found := asdict(worker.stage.parked())) != last:
+            last = found
+            worker.peer.note("parked", r.Counts(counts=found).packed())

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Has one host process, and another one after it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from duet.errors import DuetError, InfraError
+from duet.hosts import limits
+from duet.hosts.peer import Peer
+from duet.hosts.requests import Begin
+
+LOG = logging.getLogger("duet.hosts")
+
+
+class Supervisor:
+    """Starts a host process, and again when it has ended.
+
+    Args:
+        start: gives the host process that a peer speaks with, and ends it.
+        new_peer: makes the peer of the next one.
+        begin: what each is to be.
+        early: start the first one before anybody needs it.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[Peer], AbstractAsyncContextManager[object]],
+        new_peer: Callable[[], Peer],
+        begin: Begin,
+        early: bool,
+    ) -> None:
+        self._start, self._new_peer, self._begin = start, new_peer, begin
+        self.peer: Peer | None = None
+        """The one that takes requests now."""
+        self._up = asyncio.Event()
+        self._wanted = asyncio.Event()
+        self._starts: deque[float] = deque(maxlen=limits.RESTARTS)
+        if early:
+            self._wanted.set()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        affinity = os.sched_getaffinity(0)
+        await self._wanted.wait()
+        while True:
+            self._starts.append(time.monotonic())
+            try:
+                await self._have_one()
+            except DuetError as error:
+                LOG.error("no host process: %s %s", error.sentence, error.remedy)
+            os.sched_setaffinity(0, affinity)  # it may have died during a measurement
+            self._wanted.clear()
+            often = len(self._starts) == limits.RESTARTS
+            if often and time.monotonic() - self._starts[0] < limits.RESTARTS_WITHIN_S:
+                await self._wanted.wait()
+            await asyncio.sleep(limits.RESTART_S)
+
+    async def _have_one(self) -> None:
+        peer = self._new_peer()
+        beat = asyncio.create_task(peer.connection.beat(), name="heartbeat")
+        try:
+            async with self._start(peer):
+                await peer.call("begin", self._begin.packed(), limits.READY_S)
+                self.peer = peer
+                self._up.set()
+                await peer.ended()
+                why = peer.connection.why
+                LOG.error("the host process is gone (%s); another one is started", why)
+        finally:
+            self._up.clear()
+            self.peer = None
+            peer.connection.end("the server ends")
+            beat.cancel()
+            await asyncio.gather(beat, return_exceptions=True)
+
+    async def ready(self) -> Peer:
+        """The host process, once it takes requests.
+
+        Raises:
+            InfraError: it does not come.
+        """
+        self._wanted.set()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limits.READY_S):
+                await self._up.wait()
+        if self.peer is None:
+            raise InfraError(
+                f"the host process did not start in {limits.READY_S:g} s.",
+                remedy="Look at the server's log, and start the server again.",
+            )
+        return self.peer

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What comes of a host process is checked; requests and packets travel whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+from duet.errors import InfraError
+from duet.hosts import packets
+from duet.hosts import requests as r
+from duet.lessons.load import load
+from duet.lessons.own import with_own
+from duet.runs.request import RunRequest
+from duet.serve.hosted.run import HostedRun
+from duet.stream import messages as m
+from duet.stream.codec import batch, pack, pack_line
+from duet.stream.hub import Hub
+
+RUN = "kept:02-grace-periods:1"
+LINE = m.Line(run_id=RUN, arm="srcu", stream="out", text="hello", t_ns=1.0)
+BATCH = batch(RUN, "srcu", "spans", 3, 1e6, {"row": np.arange(4, dtype="<i4")})
+
+
+def wanted_run(**changes: Any) -> RunRequest:
+    folder = load("02-grace-periods")
+    fields = {"arms": ("srcu",), "workload": "storm", "params": {"hogs": 3}, "clock": "wall"}
+    return RunRequest(**{"folder": folder, **fields, **changes})
+
+
+def test_packets_arrive_as_they_were_sent() -> None:
+    for sent in (pack_line(LINE, 7), pack(BATCH), pack(m.Loss(
+        run_id=RUN, arm="srcu", where="ring buffer", t0_ns=0, t1_ns=1, events=2
+    ))):  # fmt: skip
+        _, came = packets.read(packets.packed(sent), RUN)
+        assert (came.body, came.type, came.key, came.span) == (
+            *(sent.body, sent.type, sent.key, sent.span),
+        )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pack(m.Begun(run=RUN)).body
+        if "run" in m.Begun.model_fields
+        else pack(m.Runs(live=[])).body,
+        pack(LINE.model_copy(update={"run_id": "kept:02-grace-periods:2"})).body,
+        pack(LINE).body[:-1],
+        msgpack.packb({"type": "line", "run_id": RUN}),
+        b"",
+    ],
+    ids=["of no run", "of another run", "cut", "lacks fields", "empty"],
+)
+def test_nothing_but_messages_of_the_run_goes_on(body: bytes) -> None:
+    with pytest.raises(InfraError, match="none of the run"):
+        packets.read(bytes(8) + body, RUN)
+
+
+def test_a_request_travels_with_a_change(tmp_path: Path) -> None:
+    patch = tmp_path / "own-srcu-0123456789.patch"
+    patch.write_text("the text of a change\n")
+    request = wanted_run()
+    folder = with_own(request.folder, patch.stem, summary="faster", change=patch)
+    sent = wanted_run(folder=folder, arms=("srcu", patch.stem), missing=("rwsem",))
+    there = r.Requests(tmp_path / "there").run(r.read(r.Wanted, r.wanted(sent).packed()))
+    assert (there.arms, there.missing, there.params) == (sent.arms, sent.missing, sent.params)
+    arm = there.folder.arm(patch.stem)
+    assert arm.summary == "faster" and there.folder.changes[arm.name].name == patch.name
+    assert there.folder.patch_files(arm.name)[-1].read_text() == patch.read_text()
+
+
+def test_what_is_no_request_is_refused() -> None:
+    with pytest.raises(InfraError, match="Wanted, arms"):
+        r.read(
+            r.Wanted, b'{"lesson": "x", "arms": 3, "workload": "", "params": {}, "clock": "wall"}'
+        )
+
+
+class NoHost:
+    async def ready(self, slot: int) -> Any:
+        raise InfraError("the host process did not start in 30 s.", remedy="Look at the log.")
+
+
+def test_a_run_without_a_host_fails_with_a_sentence(run_async: Any) -> None:
+    async def play() -> None:
+        run = HostedRun(NoHost(), wanted_run(missing=("rwsem",)), RUN, Hub())
+        first = run.log.run()
+        assert first is not None and first.message == "This run waits for its turn."
+        assert run.log.lanes()["rwsem"].phase == "building"
+        with pytest.raises(InfraError):
+            await run.perform()
+        last = run.log.run()
+        assert last is not None and last.phase == "failed"
+        assert last.message.startswith("the host process did not start")
+        assert run.bundle() is None and run.raw_events("srcu", 0, None, 5) == []
+
+    run_async(play())

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbered frames: nothing is lost and nothing comes twice, however often the channel breaks."""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duet.errors import InfraError
+from duet.hosts.link import Link
+
+
+class Wire:
+    """Two links and the frames that are on their way."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice = dice
+        self.ends = (Link(), Link())
+        self.queues: tuple[list[bytes], list[bytes]] = ([], [])
+        self.arrived: tuple[list[bytes], list[bytes]] = ([], [])
+        self.connect()
+
+    def connect(self) -> None:
+        """A new channel: what was on its way is lost."""
+        for side in (0, 1):
+            self.queues[side].clear()
+        for side in (0, 1):
+            self.queues[1 - side].append(self.ends[side].resume())
+
+    def say(self, side: int, body: bytes) -> None:
+        frame = self.ends[side].data(body)
+        if self.ends[side].resumed:
+            self.queues[1 - side].append(frame)
+
+    def carry(self, side: int) -> None:
+        """One frame arrives at a side."""
+        if not self.queues[side]:
+            return
+        had = self.ends[side].resumed
+        body = self.ends[side].take(self.queues[side].pop(0))
+        if self.ends[side].resumed and not had:
+            self.queues[1 - side].extend(self.ends[side].again())
+        if body is not None:
+            self.arrived[side].append(body)
+        if self.dice.random() < 0.3:
+            self.queues[1 - side].append(self.ends[side].ack())
+
+    def settle(self) -> None:
+        while any(self.queues):
+            for side in (0, 1):
+                self.carry(side)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=st.integers(0, 1 << 32), turns=st.integers(1, 200))
+def test_all_messages_arrive_once_and_in_order(seed: int, turns: int) -> None:
+    dice = random.Random(seed)
+    wire = Wire(dice)
+    said: tuple[list[bytes], list[bytes]] = ([], [])
+    for turn in range(turns):
+        side = dice.randrange(2)
+        match dice.randrange(8):
+            case 0:
+                wire.connect()
+            case 1 | 2 | 3:
+                said[side].append(b"%d" % turn)
+                wire.say(side, said[side][-1])
+            case _:
+                wire.carry(side)
+    wire.connect()
+    wire.settle()
+    assert wire.arrived == (said[1], said[0])
+    for link in wire.ends:
+        link.take(wire.ends[1 - wire.ends.index(link)].ack())
+        assert link.unconfirmed_bytes == 0
+
+
+def connected() -> Link:
+    link = Link(waiting_bytes=100)
+    link.take(Link().resume())
+    return link
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        struct.pack("<BQ", 0, 2) + b"a gap",
+        struct.pack("<BQ", 1, 1),
+        struct.pack("<BQ", 1, 0) + b"more",
+        struct.pack("<BQ", 9, 0),
+    ],
+    ids=["short", "gap", "confirms what was not sent", "too long", "kind"],
+)
+def test_what_a_sound_side_never_sends_is_refused(frame: bytes) -> None:
+    with pytest.raises(InfraError, match="do not understand each other"):
+        connected().take(frame)
+
+
+def test_a_message_before_the_first_words_is_refused() -> None:
+    with pytest.raises(InfraError, match="before the first words"):
+        Link().take(struct.pack("<BQ", 0, 1) + b"early")
+
+
+def test_a_side_that_confirms_nothing_is_given_up() -> None:
+    link = connected()
+    link.data(bytes(90))
+    with pytest.raises(InfraError, match="has not confirmed 90 bytes"):
+        link.data(bytes(90))

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A server whose host process is `duet host --join`, over a relay that can break the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from duet.api.app import create_app
+from duet.hosts.peer import Peer
+from duet.kernels import KernelSettings
+from duet.serve.hosted.door import PATH, HostDoor
+from duet.serve.hosted.joined import JoinedHost
+from duet.serve.hosted.local import LocalHosts
+from duet.serve.hosted.stage import HostStage, begin_of
+from duet.serve.wiring import default_director
+
+
+class Relay:
+    """Passes TCP connections on to a port; `cut` breaks all of them at once."""
+
+    def __init__(self) -> None:
+        self.to_port = 0
+        self.open = True
+        """False: whoever connects is turned away."""
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._pairs: list[socket.socket] = []
+        self.cuts = 0
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                try:
+                    server = self._onward()
+                except OSError:
+                    client.close()
+                    continue
+                self._pairs += (client, server)
+                for one, other in ((client, server), (server, client)):
+                    threading.Thread(target=self._pass, args=(one, other), daemon=True).start()
+
+    def _onward(self) -> socket.socket:
+        if not self.open:
+            raise ConnectionRefusedError
+        return socket.create_connection(("127.0.0.1", self.to_port))
+
+    def _pass(self, one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := one.recv(1 << 16):
+                other.sendall(data)
+        for end in (one, other):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        one.close()
+
+    def cut(self) -> None:
+        """Break what is open."""
+        self.cuts += bool(self._pairs)
+        for end in self._pairs:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # the thread that reads it closes it
+        self._pairs.clear()
+
+    def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+
+class Program:
+    """A `duet host` of this machine."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    async def gone(self) -> str:
+        return f"exit code {await asyncio.to_thread(self.process.wait)}"
+
+
+class LoopStage(HostStage):
+    """Knows the server's event loop."""
+
+    loop: asyncio.AbstractEventLoop
+
+    async def __aenter__(self) -> HostStage:
+        self.loop = asyncio.get_running_loop()
+        return await super().__aenter__()
+
+
+class Joining:
+    """Everything of one server with such a host.
+
+    Args:
+        settings: where kernels lie.
+    """
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self.door = HostDoor()
+        self.relay = Relay()
+        self.tokens: list[str] = []
+        self.programs: list[Program] = []
+        self.stage: LoopStage | None = None
+        self._settings = settings
+
+    def app(self, root: Path) -> Any:
+        def director(hub: Any) -> Any:
+            begin = begin_of(self._settings, 1)
+            self.stage = LoopStage(lambda calls: LocalHosts(calls, begin, start=self._start))
+            return default_director(hub, self._settings, False, stage=self.stage, hosts=self.door)
+
+        return create_app(director, page=root / "none")
+
+    def _start(self, peer: Peer) -> JoinedHost:
+        return JoinedHost(peer, self.door, self.launch)
+
+    @contextlib.asynccontextmanager
+    async def launch(self, token: str) -> AsyncIterator[Program]:
+        self.tokens.append(token)
+        url = f"ws://127.0.0.1:{self.relay.port}{PATH}"
+        process = await asyncio.to_thread(start, url, token)
+        self.programs.append(Program(process))
+        try:
+            yield self.programs[-1]
+        finally:  # as an engine releases a lease
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(process.wait, 2)
+            process.terminate()
+            await asyncio.to_thread(process.wait, 20)
+
+
+def start(url: str, token: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "duet", "host", "--join", url], stdin=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(f"{token}\n")
+    process.stdin.close()
+    return process
