@@ -145,7 +145,10 @@ for (const [query, run] of [
   test(`an address gets its own recording and no other: ${query}`, async ({ page }) => {
     const { sent, came } = overheard(page);
     await page.goto(lesson + query);
-    await expect.poll(() => came.some((m) => m.type === 'reading' && m['whole'] === true)).toBe(true);
+    // As messages while the server reads it, as segments once it has.
+    await expect
+      .poll(() => came.some((m) => m.type === 'segments' || (m.type === 'reading' && m['whole'] === true)))
+      .toBe(true);
     await expect(page.getByTestId('source')).toContainText('recorded');
     await expect(page.getByTestId('coming')).toHaveCount(0);
     // Behind the veil of a question the run stands.
@@ -169,4 +172,37 @@ test('a run that is not there is reported in one sentence, and the step gets its
     'no-such-run',
     'recorded:02-grace-periods:3-hogs',
   ]);
+});
+
+test('a recording that the server has read comes as segments, each fetched once, and looks the same', async ({ page }) => {
+  const address = `${lesson}&step=ticks&run=3-hogs&at=5&from=0&for=30`;
+  const texts = async () => ({
+    moment: await page.getByTestId('moment').textContent(),
+    sentence: await page.getByTestId('sentence').textContent(),
+  });
+  const { came } = overheard(page);
+  // A browser without this sends no word of segments, so that all comes as messages.
+  await page.addInitScript("if (location.hash === '#old') delete AbortSignal.any");
+  await page.goto(`${address}#old`);
+  await expect(page.getByTestId('coming')).toHaveCount(0);
+  await expect(page.getByTestId('sentence')).not.toBeEmpty();
+  const before = await texts();
+  expect(came.some((m) => m.type === 'batch')).toBe(true);
+
+  came.length = 0;
+  const fetched: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.url().includes('/segments/')) fetched.push(`${answer.status()} ${answer.url()}`);
+  });
+  await page.goto(lesson);
+  await page.goto(address);
+  await expect(page.getByTestId('coming')).toHaveCount(0);
+  await expect(page.getByTestId('sentence')).not.toBeEmpty();
+  await expect.poll(texts).toEqual(before);
+  expect(came.some((m) => m.type === 'segments' && m.run_id === 'recorded:02-grace-periods:3-hogs')).toBe(true);
+  expect(came.some((m) => m.type === 'batch' && m.run_id === 'recorded:02-grace-periods:3-hogs')).toBe(false);
+  const own = fetched.filter((line) => line.includes('3-hogs'));
+  expect(own.length).toBeGreaterThan(0);
+  expect(new Set(own).size).toBe(own.length);
+  expect(own.every((line) => line.startsWith('200 '))).toBe(true);
 });

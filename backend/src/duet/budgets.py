@@ -32,15 +32,36 @@ RUN_PACKETS: Final = 30_000
 200 of a recording, 18,000 of a minute of three live lanes. Each is looked at by every `open` and
 by every garbage collection."""
 
+# Segments of runs (see stream/segments.py)
+
+SEGMENT_S: Final = 0.25
+SEGMENT_RAW_BYTES: Final = 512 << 10
+"""A segment is closed after this time, or with so many bytes of messages, which pack to 6-130 KB.
+Usual: 2-70 KB."""
+RUN_SEGMENT_BYTES: Final = 16 << 20
+"""Packed segments of one run; beyond it the oldest go, as gaps for who comes then. Usual: 6-270 KB
+of a recording, a minute of a live run 2 MB."""
+SEGMENT_STORE_BYTES: Final = 256 << 20
+"""Of all runs, those that were closed included; beyond it the ones asked for longest ago go, and a
+page that still wants one asks for the run anew. Usual: under 10 MB."""
+DIRECT_VIEWERS: Final = 32
+"""Viewers of one live run that are sent its messages as they come; those beyond get segments, if a
+cache stands before the server. Usual: 1-5."""
+CACHE_PROBES: Final = 16
+"""Viewers of one run that get segments before it is known whether a cache answers for them."""
+REACH_ENOUGH: Final = 64
+"""Segments that viewers were led to until that is known: one second of all probes."""
+
 # Connections and sockets (see stream/admission.py)
 
-CONNECTIONS: Final = 1024
+CONNECTIONS: Final = 2048
 """TCP connections in total, less where the limit of open files is small. Usual: 7 a page. Beyond
 it the longest silent one is closed for the newcomer; without a silent one the newcomer gets 503."""
 CONNECTIONS_PER_ADDRESS: Final = 512
-"""Half of all: pages behind one proxy share an address, yet no address may take everything."""
-SOCKETS: Final = 400
-"""WebSockets in total. Usual: one a page, 40 in a class, 300 in a lecture. Beyond it as with
+"""A quarter of all: pages behind one proxy share an address, yet no address may take everything."""
+SOCKETS: Final = 1200
+"""WebSockets in total. Usual: one a page, 40 in a class, 300 in a lecture, 1,000 of one run by
+segments (docs/SEGMENTS.md). Beyond it as with
 connections; the newcomer is closed with code 1013 and a reason, and its page tries again after a
 while."""
 SOCKETS_PER_ADDRESS: Final = 350

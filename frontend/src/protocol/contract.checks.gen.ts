@@ -714,6 +714,23 @@ export const readSample: Read<wire.Sample> = shape((o) => ({
   texts: Build_arms(o['texts'], 'texts'),
 }));
 
+const Segments_type = literal('segments');
+
+export const readSegmentLine: Read<wire.SegmentLine> = shape((o) => ({
+  n: Batch_n(o['n'], 'n'),
+  digest: string(o['digest'], 'digest'),
+  bytes: Batch_n(o['bytes'], 'bytes'),
+  through_ns: number(o['through_ns'], 'through_ns'),
+}));
+
+const Segments_segments = list(readSegmentLine);
+
+export const readSegments: Read<wire.Segments> = shape((o) => ({
+  type: Segments_type(o['type'], 'type'),
+  run_id: string(o['run_id'], 'run_id'),
+  segments: Segments_segments(o['segments'], 'segments'),
+}));
+
 const PictureLesson_clocks = list(Measured_clock);
 
 const ArmView_role = oneOf('before', 'after', 'alternative', 'mainline');
@@ -1919,4 +1936,5 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   run: readRun,
   runs: readRuns,
   sample: readSample,
+  segments: readSegments,
 });

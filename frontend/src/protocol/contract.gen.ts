@@ -33,7 +33,8 @@ export type ServerWire =
   | Rows
   | Run
   | Runs
-  | Sample;
+  | Sample
+  | Segments;
 export type ClientWire =
   | Ack
   | Do
@@ -1039,6 +1040,35 @@ export interface Sample {
   texts: string[];
 }
 /**
+ * These segments exist; a page applies them by number, each before what comes after this.
+ */
+export interface Segments {
+  type: 'segments';
+  run_id: string;
+  segments: SegmentLine[];
+}
+/**
+ * One segment. Its address is `segments/RUN/N-DIGEST`, below the page's own.
+ */
+export interface SegmentLine {
+  /**
+   * running number in its run, from 0
+   */
+  n: number;
+  /**
+   * of its bytes, with a key of the run: nobody can guess it
+   */
+  digest: string;
+  /**
+   * as it travels
+   */
+  bytes: number;
+  /**
+   * every lane that it has is complete up to here
+   */
+  through_ns: number;
+}
+/**
  * So many messages have been handled. A page that acks is never sent far ahead.
  */
 export interface Ack {
@@ -1282,12 +1312,14 @@ export interface Measure {
  *     run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
  *         if nothing was named, or `none` for the lesson alone.
  *     step: the recording that fits this step best; an unknown or absent one is the first.
+ *     segments: this page can fetch a run's segments; without it all messages come here.
  */
 export interface Open {
   type: 'open';
   lesson: string;
   run?: string | null;
   step?: string | null;
+  segments?: boolean;
 }
 /**
  * Run live, now or when it is this visitor's turn (`runs` tells his place).

@@ -4,6 +4,7 @@
 import { decode } from '@msgpack/msgpack';
 import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
+import { whole } from './deltas.ts';
 import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
 /** What came was not a message of this protocol. */
@@ -42,7 +43,7 @@ export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn 
 export function decodeMessage(bytes: Uint8Array): ServerMessage {
   let tree: unknown;
   try {
-    tree = decode(bytes);
+    tree = whole(decode(bytes));
   } catch (cause) {
     throw new ProtocolError(`not msgpack (${bytes.byteLength} bytes): ${String(cause)}`);
   }

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Decodes off the main thread: bytes in, message or complaint out. Keeps no state. */
+/** Decodes off the main thread: bytes in, message or complaint out; a segment gives all of its own. Keeps no state. */
 
-import { decodeMessage, transferables } from './decode.ts';
-import type { Decoded } from './decoder.ts';
+import { transferables } from './decode.ts';
+import {
+  type Decoded,
+  decoded,
+  type SegmentReply,
+  type SegmentRequest,
+  segmentMessages,
+} from './decoder.ts';
 
 const scope = self as unknown as {
-  onmessage: ((event: MessageEvent<ArrayBuffer>) => void) | null;
-  postMessage(value: Decoded, transfer: ArrayBuffer[]): void;
+  onmessage: ((event: MessageEvent<ArrayBuffer | SegmentRequest>) => void) | null;
+  postMessage(value: Decoded | SegmentReply, transfer: ArrayBuffer[]): void;
 };
 
-scope.onmessage = (event) => {
-  const began = performance.now();
-  try {
-    const message = decodeMessage(new Uint8Array(event.data));
-    scope.postMessage({ message, tookMs: performance.now() - began }, transferables(message));
-  } catch (cause) {
-    scope.postMessage({ complaint: cause instanceof Error ? cause.message : String(cause) }, []);
+const memoryOf = (one: Decoded) => (one.message === undefined ? [] : transferables(one.message));
+
+scope.onmessage = ({ data }) => {
+  if (data instanceof ArrayBuffer) {
+    const one = decoded(new Uint8Array(data));
+    scope.postMessage(one, memoryOf(one));
+  } else {
+    const messages = segmentMessages(data.segment);
+    scope.postMessage({ id: data.id, messages }, messages.flatMap(memoryOf));
   }
 };

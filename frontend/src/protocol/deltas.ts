@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Batches of a site have columns as differences, since those pack small; here they become what a server sends.
+ * Batches of segments and of sites have columns as differences, since those pack small; here they become columns.
  * Of each difference the lowest bytes of all values come first, then the next; the first value is a difference from 0.
- * Written by export/site_columns.py.
+ * Written by stream/packing.py.
  */
 
-import { decode, encode } from '@msgpack/msgpack';
 import type { Dtype } from './messages.ts';
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
-/** A message as a server sends it; one without such columns is taken as it is. */
-export function whole(message: ArrayBuffer): ArrayBuffer {
-  const tree = decode(message) as {
-    readonly deltas?: readonly string[];
+/** A message that was decoded, without differences; one that has none is taken as it is. */
+export function whole(message: unknown): unknown {
+  if (typeof message !== 'object' || message === null || !('deltas' in message)) return message;
+  const { deltas, ...batch } = message as {
+    readonly deltas: readonly string[];
     readonly columns: Readonly<Record<string, Uint8Array>>;
     readonly dtypes: Readonly<Record<string, Dtype>>;
   };
-  if (tree.deltas === undefined) return message;
-  const { deltas, ...batch } = tree;
   const columns = { ...batch.columns };
-  for (const name of deltas) columns[name] = summed(columns[name]!, batch.dtypes[name]!);
-  return encode({ ...batch, columns }).slice().buffer;
+  for (const name of deltas) {
+    const [column, dtype] = [columns[name], batch.dtypes[name]];
+    if (column === undefined || dtype === undefined) throw new Error(`there is no column ${name}`);
+    columns[name] = summed(column, dtype);
+  }
+  return { ...batch, columns };
 }
 
 /** Differences -> the column's bytes, little endian. */

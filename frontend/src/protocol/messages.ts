@@ -7,6 +7,7 @@ export { protocolVersion } from './contract.gen.ts';
 
 export type Dtype = wire.Batch['dtypes'][string];
 export type ReadingMessage = wire.Reading;
+export type SegmentsMessage = wire.Segments;
 export type HelloMessage = wire.Hello;
 /** What a role may do or not. */
 export type ActionName = keyof HelloMessage['denied'];

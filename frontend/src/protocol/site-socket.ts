@@ -6,26 +6,18 @@
 
 import { decode, encode } from '@msgpack/msgpack';
 import type { Site } from '../base/site.ts';
-import { whole } from './deltas.ts';
+import { frames } from './frames.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
 /** Playing goes on in slices of so long, so that the page can draw. */
 const sliceMs = 12;
 
-/** gzip of framed messages (u32 length, little endian, then the message) -> messages. */
+/** gzip of framed messages, in base64 -> messages. */
 export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
   const bytes = await new Response(stream).arrayBuffer();
-  const view = new DataView(bytes);
-  const found: ArrayBuffer[] = [];
-  for (let at = 0; at < bytes.byteLength; ) {
-    const end = at + 4 + view.getUint32(at, true);
-    if (end > bytes.byteLength) throw new Error('a part of this page is cut off');
-    found.push(bytes.slice(at + 4, end));
-    at = end;
-  }
-  return found;
+  return frames(bytes).map((frame) => frame.slice().buffer);
 }
 
 /** Brings a part by its script. */
@@ -136,7 +128,7 @@ export class SiteSocket {
         let slice = performance.now();
         for (const message of await unpackPart(await this.#fetch(this.#site, part))) {
           if (!wanted()) return;
-          this.onmessage?.({ data: whole(message) });
+          this.onmessage?.({ data: message });
           if (performance.now() - slice < sliceMs) continue;
           await new Promise((go) => setTimeout(go));
           slice = performance.now();

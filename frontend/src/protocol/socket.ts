@@ -4,6 +4,7 @@
 import { encode } from '@msgpack/msgpack';
 import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
+import { SegmentFeed, type SegmentSource } from './segments.ts';
 
 export interface Connection {
   readonly state: 'connecting' | 'open' | 'retry' | 'closed';
@@ -54,6 +55,8 @@ export interface SocketOptions {
   readonly onMessage: (message: ServerMessage, tookMs: number) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly onComplaint: (sentence: string) => void;
+  /** Where segments of runs are fetched; without it all messages come by the socket. */
+  readonly segments?: SegmentSource | null;
   readonly makeSocket?: (url: string) => WebSocket;
   readonly makeDecoder?: (receive: (decoded: Decoded) => void) => Decoder;
   readonly random?: () => number;
@@ -63,6 +66,8 @@ export interface Socket {
   send(message: ClientMessage): void;
   close(): void;
 }
+
+type OpenMessage = Extract<ClientMessage, { type: 'open' }>;
 
 /**
  * Messages that were handled are acked in groups, so that a slow page is never sent far ahead. The server pauses at 1,024
@@ -78,7 +83,7 @@ export function openSocket(options: SocketOptions): Socket {
   let handled = 0;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let closed = false;
-  let opened: Extract<ClientMessage, { type: 'open' }> | null = null;
+  let opened: OpenMessage | null = null;
   /** Said while there was no connection; bounded, since only commands of a person come here. */
   let waiting: ClientMessage[] = [];
 
@@ -90,11 +95,26 @@ export function openSocket(options: SocketOptions): Socket {
     const { message } = decoded;
     // After a break the page asks for the live run that it was moved to, not for what it opened first.
     if (message.type === 'begun' && opened !== null)
-      opened = { type: 'open', lesson: opened.lesson, run: message.run_id };
-    options.onMessage(message, decoded.tookMs);
+      opened = asking({ type: 'open', lesson: opened.lesson, run: message.run_id });
+    if (feed === null) options.onMessage(message, decoded.tookMs);
+    else feed.take(message, decoded.tookMs);
     handled += 1;
     if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
   });
+  const { segments } = options;
+  const feed: SegmentFeed | null = segments
+    ? new SegmentFeed({
+        source: segments,
+        decode: (bytes) => decoder.segment(bytes),
+        deliver: options.onMessage,
+        complain: options.onComplaint,
+      })
+    : null;
+
+  /** With the word that this page fetches segments, if it does. */
+  function asking(open: OpenMessage): OpenMessage {
+    return feed === null ? open : { ...open, segments: true };
+  }
 
   function transmit(message: ClientMessage): boolean {
     if (socket?.readyState !== 1) return false;
@@ -138,13 +158,15 @@ export function openSocket(options: SocketOptions): Socket {
   return {
     send(message) {
       if (message.type === 'open') {
-        opened = message;
-        transmit(message);
+        feed?.forget();
+        opened = asking(message);
+        transmit(opened);
       } else if (!transmit(message) && waiting.length < 8) waiting.push(message);
     },
     close() {
       closed = true;
       if (timer !== null) clearTimeout(timer);
+      feed?.forget();
       socket?.close(1000);
       decoder.close();
       options.onConnection({ state: 'closed', reason: '', retryInMs: null });

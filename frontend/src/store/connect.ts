@@ -2,6 +2,7 @@
 /** Store and socket put together. */
 
 import { siteOf } from '../base/site.ts';
+import { fetchedSegments } from '../protocol/segment-source.ts';
 import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
@@ -18,7 +19,9 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
   const site = siteOf();
   const socket = openSocket({
     url,
-    ...(site && { makeSocket: () => new SiteSocket(site) as unknown as WebSocket }),
+    ...(site
+      ? { makeSocket: () => new SiteSocket(site) as unknown as WebSocket }
+      : { segments: fetchedSegments(location.href) }),
     onMessage: (message, tookMs) => store.dispatch(message, tookMs),
     onConnection: (connection) => store.connection.set(connection),
     onComplaint: (sentence) =>

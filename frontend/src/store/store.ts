@@ -105,6 +105,8 @@ export class Store extends Cells {
         return this.control.set(message);
       case 'runs':
         return this.runs.set({ ...message, at: performance.now() });
+      case 'segments':
+        return; // protocol/segments.ts fetches them, and gives what they hold.
       case 'begun':
         return this.begun.set(message.run_id);
       case 'class':

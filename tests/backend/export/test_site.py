@@ -25,8 +25,8 @@ from duet.cli.export import plain_name, read_shot
 from duet.errors import InfraError, InputError
 from duet.export import pictures, site
 from duet.export.pictures import Shot
-from duet.export.site_columns import differences, small
 from duet.lessons.load import load
+from duet.stream.packing import differences, small
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from duet.stream import messages as m
 from duet.stream.codec import Packet, batch, pack
-from duet.stream.hub import TOGETHER, Hub, Viewer, together
+from duet.stream.framed import together
+from duet.stream.hub import TOGETHER, Hub, Viewer
 from duet.stream.outbox import Outbox
 from duet.stream.runlog import RunLog
 

@@ -24,6 +24,7 @@ from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.rights import may_call
 from duet.api.routes import add_routes
+from duet.api.segments import add_segment_routes
 from duet.api.sessions import Sessions
 from duet.api.stills import Stills
 from duet.api.token_page import NEEDED
@@ -123,6 +124,7 @@ def create_app(
     app.state.costly = costly
     app.state.lti = lti
     add_routes(app, director, stills or Stills(director.measuring))
+    add_segment_routes(app, director)
     add_class_routes(app, director)
     add_lab_routes(app, director)
     add_lti_routes(app, lti, sessions)

@@ -64,6 +64,11 @@ class States(Collector):
         yield gauge("duet_child_processes", "Below this process.", children(), "program")
         yield counter("duet_sent_bytes", "Messages to pages, in bytes.", hub.sent_bytes)
         yield counter("duet_sent_messages", "Messages to pages.", hub.sent_messages)
+        segments = self._director.segments
+        yield counter("duet_segments_cut", "Segments of runs, packed.", segments.store.added)
+        yield counter(
+            "duet_segments_asked", "Requests that no cache answered.", segments.store.asked
+        )
         yield counter("duet_loop_holds", "Callbacks beyond 50 ms of wall time.", holds.count)
         yield counter("duet_loop_cpu_holds", "Those beyond 50 ms of CPU time.", holds.worked)
         yield gauge("duet_loop_longest_hold_seconds", "Wall time.", holds.longest_s)

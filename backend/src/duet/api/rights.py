@@ -19,6 +19,8 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/lessons/{slug}/arms/{arm}/source": Action.WATCH,
     "/api/runs/{run_id}/lanes/{arm}/events": Action.WATCH,
     "/api/runs/{run_id}/bundle": Action.WATCH,
+    "/api/runs/{run_id}/segments": Action.WATCH,
+    "/segments/{run_id}/{name}": Action.WATCH,
     "/api/kept": Action.WATCH,
     "/api/kept/{name}": Action.RUN,
     "/api/compare": Action.WATCH,

@@ -9,6 +9,7 @@ as a file may read no other files.
 from __future__ import annotations
 
 import asyncio
+import base64
 import html
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import InfraError, InputError
-from duet.export.site_columns import part
 from duet.export.target import NAME, Target
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
@@ -30,6 +30,7 @@ from duet.stream import messages as m
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub, Viewer
 from duet.stream.outbox import LASTING_TYPES
+from duet.stream.packing import packed
 
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
@@ -147,6 +148,11 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
         put(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
     put(target, LIST, f"{MARK}{json.dumps(listed, indent=1)};\n".encode())
     put(target, "index.html", index_html(folder, False).encode())
+
+
+def part(packets: Iterable[Packet]) -> str:
+    """A part's bytes for its script; equal messages give equal text."""
+    return base64.b64encode(packed(packets, 9)).decode()
 
 
 def add_picture(target: Target, folder: LessonFolder, picture: bytes) -> None:

@@ -29,6 +29,7 @@ from duet.serve.run_finder import RunFinder
 from duet.serve.summaries import lanes_of, lesson_card
 from duet.stream import messages as m
 from duet.stream.codec import pack
+from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
 
@@ -60,14 +61,13 @@ class Director:
         classes: ClassStore | None = None,
         labs_days: int = LABS_DAYS,
     ) -> None:
-        self.hub = hub
-        self.kernels = kernels
-        self.recordings = recordings
-        self.saved = saved
+        self.hub, self.kernels = hub, kernels
+        self.recordings, self.saved = recordings, saved
         self.own = OwnLessons(changing, "" if builds and live else NONE_HERE)
         self._lessons = LessonCache(recordings, kernels, self.own)
         archiver = Archiver(saved.folder) if saved is not None else None
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
+        self.segments = Cutting(hub)
         self._finder = RunFinder(self.live_runs, recordings, saved)
         self.find_run, self.file_of = self._finder.find_run, self._finder.file_of
         self.parked = stage.parked
@@ -86,6 +86,7 @@ class Director:
         self.hosts: HostDoor | None = None  # where host processes of other machines come in
 
     async def __aenter__(self) -> Director:
+        await self.segments.__aenter__()
         await self.live_runs.__aenter__()
         self.hub.on_leave = self._left
         await self.classes.__aenter__()
@@ -106,6 +107,7 @@ class Director:
                 await source.close()
         self.hub.on_leave = lambda _: None
         await self.live_runs.__aexit__(*error)
+        await self.segments.__aexit__()
 
     def _left(self, viewer: Viewer) -> None:
         self.classes.left(viewer)

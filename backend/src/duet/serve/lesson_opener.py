@@ -77,6 +77,7 @@ class LessonOpener:
         slug = command.lesson
         self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
         viewer.lesson = slug
+        viewer.takes_segments = command.segments
         self._opened(slug)
         try:
             measured = self._finder.live_runs.measured.get(

@@ -72,6 +72,8 @@ def labelled(message: m.Message, body: bytes) -> Packet:
     key: Key | None = None
     span: Span | None = None
     match message:
+        case m.Segments():  # a page that sees a jump asks for the list
+            key = ("segments", message.run_id)
         case m.Run() | m.Lane() | m.Rows() | m.Metrics() | m.Held():
             key = (message.type, message.run_id, getattr(message, "arm", ""))
         case m.Lens():

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from duet.stream.codec import Packet
+from duet.stream.codec import SAMPLES, Packet
 
 
 class Framed:
@@ -45,3 +45,17 @@ def binary_head(length: int) -> bytes:
     if length < 1 << 16:
         return struct.pack("!BBH", 0x82, 126, length)
     return struct.pack("!BBQ", 0x82, 127, length)
+
+
+def goes_together(packet: Packet) -> bool:
+    """Rows of events; samples of the x-ray are dropped before them, so they wait alone."""
+    return packet.span is not None and not packet.span.table.startswith(SAMPLES)
+
+
+def together(packets: Sequence[Packet]) -> Packet:
+    """Packets with spans as one, so that an outbox has one thing to do for all of them."""
+    first, *rest = packets
+    if not rest:
+        return first
+    size = sum(len(packet.body) for packet in packets)
+    return Packet(first.body, first.type, None, first.span, tuple(rest), size)

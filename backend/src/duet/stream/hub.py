@@ -10,13 +10,13 @@ another run but what he asked for (see duet.serve.live_runs).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
-from typing import NewType
+from collections.abc import Callable, Iterable
+from typing import NewType, Protocol
 
 from duet.access import LOCAL, Visitor
 from duet.stream import messages as m
-from duet.stream.codec import SAMPLES, Packet, pack
-from duet.stream.framed import Framed
+from duet.stream.codec import Packet, pack
+from duet.stream.framed import Framed, goes_together, together
 from duet.stream.outbox import Outbox, OutboxFull
 from duet.stream.runlog import RunLog
 
@@ -25,6 +25,18 @@ Straight = Callable[[Framed], bool]
 """Sends to one viewer at once; False: it cannot, and has sent nothing."""
 TOGETHER = 16
 """Packets that are queued as one, at most: also what a slow viewer loses at once."""
+
+
+class Cutter(Protocol):
+    """Cuts runs into segments (see stream/cutting.py)."""
+
+    def published(self, log: RunLog, packet: Packet) -> None:
+        """A packet was added to a log, and sent to those who are sent packets."""
+        ...
+
+    def backlog(self, viewer: Viewer, log: RunLog) -> Iterable[Packet]:
+        """What a viewer who begins to watch is sent first; decides how he gets the rest."""
+        ...
 
 
 class Viewer:
@@ -46,6 +58,11 @@ class Viewer:
         self.overrun = False
         self.expelled = ""
         self.ready = asyncio.Event()
+        self.takes_segments = False
+        """Its page can fetch segments."""
+        self.segments_from: int | None = None
+        """It gets the run by segments from that number on; None: by messages."""
+        self.cutter: Cutter | None = None
         self.straight: Straight | None = None
         """Set while nothing waits in the outbox or before the socket: sends past both."""
 
@@ -73,7 +90,9 @@ class Viewer:
         """Switch to a run: all of it so far first, then what comes."""
         self.log, self.had, self.straight = log, log.added, None
         self.lesson = log.lesson
-        self.outbox.restart(log.backlog(), log.behind_bytes)
+        self.segments_from = None
+        backlog = log.backlog() if self.cutter is None else self.cutter.backlog(self, log)
+        self.outbox.restart(backlog, log.behind_bytes)
         self.ready.set()
 
 
@@ -85,6 +104,8 @@ class Hub:
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
         self.on_leave: Callable[[Viewer], None] = lambda _: None
+        self.cutter: Cutter | None = None
+        """None: no run is cut into segments."""
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
@@ -102,6 +123,7 @@ class Hub:
         """A new viewer with a name of its own."""
         self._count += 1
         viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox(), visitor)
+        viewer.cutter = self.cutter
         self._viewers[viewer.ident] = viewer
         return viewer
 
@@ -116,27 +138,29 @@ class Hub:
 
     def everyone(self, message: m.Message) -> None:
         """Send to all."""
-        self._send(pack(message), self._viewers.values())
+        self.send(pack(message), self._viewers.values())
 
     def to_lesson(self, lesson: str, message: m.Message) -> None:
         """Send to those that have a lesson open."""
-        self._send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
+        self.send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
 
     def publish(self, log: RunLog, packet: Packet) -> None:
         """Send to those that watch a run, and remember it for those who come late."""
         rows = goes_together(packet)
         if log is not self._rows_of or len(self._rows) == TOGETHER or not rows:
-            self._send_rows()
+            self.send_rows()
         log.add(packet)
-        if not rows:
-            self._send(packet, [v for v in self._viewers.values() if v.log is log])
-            return
-        if not self._rows:
-            asyncio.get_running_loop().call_soon(self._send_rows)
-        self._rows.append(packet)
-        self._rows_of = log
+        if rows:
+            if not self._rows:
+                asyncio.get_running_loop().call_soon(self.send_rows)
+            self._rows.append(packet)
+            self._rows_of = log
+        else:
+            self.send(packet, [v for v in self.watching(log) if v.segments_from is None])
+        if self.cutter is not None:
+            self.cutter.published(log, packet)
 
-    def _send_rows(self) -> None:
+    def send_rows(self) -> None:
         """Send what came in this pass of the loop."""
         rows, log = self._rows, self._rows_of
         if not rows or log is None:
@@ -147,6 +171,8 @@ class Hub:
         before = log.added - len(rows)
         for viewer in self._viewers.values():
             if viewer.log is not log or viewer.had >= log.added:
+                continue
+            if viewer.segments_from is not None:
                 continue
             if viewer.had <= before:
                 viewer.give(framed)
@@ -162,21 +188,8 @@ class Hub:
         return tuple(v for v in self._viewers.values() if v.visitor.ident == visitor)
 
     @staticmethod
-    def _send(packet: Packet, viewers: Iterable[Viewer]) -> None:
+    def send(packet: Packet, viewers: Iterable[Viewer]) -> None:
+        """Send one packet to some viewers, framed once."""
         framed = Framed(packet)
         for viewer in viewers:
             viewer.give(framed)
-
-
-def goes_together(packet: Packet) -> bool:
-    """Rows of events; samples of the x-ray are dropped before them, so they wait alone."""
-    return packet.span is not None and not packet.span.table.startswith(SAMPLES)
-
-
-def together(packets: Sequence[Packet]) -> Packet:
-    """Packets with spans as one, so that an outbox has one thing to do for all of them."""
-    first, *rest = packets
-    if not rest:
-        return first
-    size = sum(len(packet.body) for packet in packets)
-    return Packet(first.body, first.type, None, first.span, tuple(rest), size)

@@ -17,6 +17,7 @@ from duet.budgets import RUN_PACKETS
 from duet.stream.codec import Key, Packet, pack
 from duet.stream.messages import Gap, Lane, Lens, Line, Metrics, Run
 from duet.stream.outbox import TableKey, extend_gaps
+from duet.stream.segments import SegmentLog
 
 REPLAY_BYTES = 64 * 1024 * 1024
 """Batches kept per run for late joiners; about a minute of three busy lanes."""
@@ -39,6 +40,9 @@ class RunLog:
     ) -> None:
         self.run_id = run_id
         self.lesson = lesson
+        self.recorded = recorded
+        self.segments: SegmentLog | None = None
+        """Set by stream/cutting.py once the run is cut into segments."""
         self.behind_bytes = max_bytes if recorded else None
         """How far a viewer may be behind; None: as far as its own outbox says."""
         self._max_bytes = max_bytes
@@ -72,13 +76,16 @@ class RunLog:
         That a recording is whole comes last.
         """
         state = list(self._state.values())
-        for kind in FIRST:
-            yield from (p for p in state if p.type == kind)
+        yield from self.heads()
         yield from (pack(gap) for gap in self._evicted.values())
         yield from self._numbered
         yield from (p for p in state if p.type not in (*FIRST, *LAST))
         yield from self._packets
         yield from (p for p in state if p.type in LAST)
+
+    def heads(self) -> Iterator[Packet]:
+        """State that comes before all rows."""
+        return (p for kind in FIRST for p in self._state.values() if p.type == kind)
 
     def run(self) -> Run | None:
         """The newest state of the run; None: nothing was said of it yet."""

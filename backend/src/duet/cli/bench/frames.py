@@ -24,6 +24,7 @@ import uvicorn
 from pydantic import JsonValue
 
 from duet.api.app import create_app
+from duet.api.front import Front, Proxies
 from duet.cli.serve import KERNEL_QUEUE, allow_files, bind
 from duet.errors import InfraError
 from duet.guests.clones import TemplateCounts
@@ -241,6 +242,7 @@ def main() -> None:
                 hub, FramesStage(tables, of, fps), LessonRecordings(), AllBuilt(), builds=False
             ),
             page=repo_root() / "frontend/dist",
+            front=Front(proxies=Proxies(("127.0.0.1",))),
         )
         server = Frames(server_config(app, timeout_graceful_shutdown=1), listener)
         asyncio.run(server.serve(sockets=[listener]))

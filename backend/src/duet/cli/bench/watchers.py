@@ -48,10 +48,19 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer: RFC 6455 as far as a server's unfragmented binary frames need it."""
+    """One viewer: RFC 6455 as far as a server's unfragmented binary frames need it.
 
-    def __init__(self, host: str, opening: bytes, seen: Seen) -> None:
+    Args:
+        place: of the socket.
+        browser: the address that a proxy is to name; "": this machine's.
+    """
+
+    def __init__(
+        self, host: str, opening: bytes, seen: Seen, place: str = "/ws", browser: str = ""
+    ) -> None:
         self._host, self._opening, self._seen = host, opening, seen
+        self._place = place
+        self._more = f"X-Forwarded-For: {browser}\r\n" if browser else ""
         self._data = bytearray()
         self._open = False
         self._handled = 0
@@ -62,8 +71,8 @@ class Watcher(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         transport.write(
-            f"GET /ws HTTP/1.1\r\nHost: {self._host}\r\nUpgrade: websocket\r\n"
-            "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+            f"GET {self._place} HTTP/1.1\r\nHost: {self._host}\r\nUpgrade: websocket\r\n"
+            f"{self._more}Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
             "Sec-WebSocket-Version: 13\r\n\r\n".encode()
         )
 

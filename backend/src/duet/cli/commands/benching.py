@@ -12,6 +12,7 @@ from duet.cli.results.benching import (
     ClassResult,
     FollowersResult,
     LanesResult,
+    SegmentsResult,
     SwitchResult,
     ViewersResult,
 )
@@ -19,6 +20,7 @@ from duet.cli.results.keys import keys_text
 
 LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
 VIEWERS_KEYS = keys_text(ViewersResult)
+SEGMENTS_KEYS = keys_text(SegmentsResult)
 CLASS_KEYS = keys_text(ClassResult)
 FOLLOWERS_KEYS = keys_text(FollowersResult)
 SWITCH_KEYS = keys_text(SwitchResult, "Times go from the click to a batch of every lane.")
@@ -64,6 +66,31 @@ def viewers(
     from duet.cli.bench.viewers import viewers as body
 
     return body(lesson, count, fps, seconds, stalled, json)
+
+
+@bench.command("segments", epilog=SEGMENTS_KEYS)
+def segments(
+    lesson: Lesson,
+    recorded: Annotated[
+        int, typer.Option(min=2, max=20_000, help="Viewers of a recording, by segments.")
+    ] = 3000,
+    messages: Annotated[
+        int, typer.Option(min=2, max=5000, help="Viewers of it by messages.")
+    ] = 300,
+    live: Annotated[int, typer.Option(min=2, max=1100, help="Viewers of a live run.")] = 1000,
+    fps: Annotated[
+        float, typer.Option(min=1, max=60, help="Frames a second; 7: as much as three busy lanes.")
+    ] = 7,
+    seconds: Annotated[float, typer.Option(min=2, max=600)] = 20,
+    json: Json = False,
+) -> int:
+    """Measure what viewers cost when a real nginx answers for segments (docs/SEGMENTS.md).
+
+    No guest runs: the rows of the live run are those of the lesson's first recording.
+    """
+    from duet.cli.bench.segments import segments as body
+
+    return body(lesson, recorded, messages, live, fps, seconds, json)
 
 
 @bench.command("class", epilog=CLASS_KEYS)

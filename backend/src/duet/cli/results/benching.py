@@ -148,3 +148,49 @@ class SwitchResult:
     booted: Quantiles | None = key("live lanes, no guest parked; or null")
     failed: Sequence[str] = key("clicks that came to nothing, and why")
     targets: Sequence[Target] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """Of one recording: CPU time a viewer, in ms, as messages and as segments."""
+
+    messages_viewers: int
+    opened_server_ms: float = key("of a socket with the lesson and the list of segments")
+    opened_nginx_ms: float = key("of the same")
+    messages_server_ms: float = key("of the run as messages, beyond that")
+    messages_nginx_ms: float = key("of the same")
+    viewers: int = key("by segments")
+    segments: int = key()
+    bytes: int = key("of all segments")
+    nginx_ms: float = key("of all segments, a connection of its own for each viewer")
+    server_ms: float = key("of requests that nginx passed on")
+    reached: int = key("such requests")
+    ratio: float = key("the run as messages over the run as segments, server and nginx together")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCost:
+    """Of one live run through nginx."""
+
+    viewers: int
+    seconds: float
+    raw_mb_per_s: float = key("of messages, for each viewer")
+    packed_mb_per_s: float = key("of segments, the same")
+    server_cores: float = key("CPU time of the server alone")
+    nginx_cores: float = key("its sockets included")
+    by_segments: int = key("viewers")
+    segments: Delays = key("from the encoding of the oldest row in a segment to its last byte")
+    messages: Delays = key("of the viewers that came first")
+    reached: int = key("requests for segments that nginx passed on")
+    closed: int = key("by the server")
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentsResult:
+    """Of `duet bench segments`."""
+
+    lesson: str
+    recorded: RecordedCost = key()
+    live: LiveCost = key()
+    targets: Sequence[Target] = key()
+    load: float = key("of the host")

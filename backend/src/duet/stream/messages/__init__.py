@@ -91,6 +91,7 @@ from duet.stream.messages.measured import (
     MeasuredTable,
 )
 from duet.stream.messages.run import Contention, Lane, Row, Rows, Run
+from duet.stream.messages.segments import SegmentLine, Segments
 from duet.stream.messages.sharing import Begun, Control, LiveRun, Purpose, Runs, WaitingRun
 from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading, Waits
 
@@ -178,6 +179,8 @@ __all__ = [
     "RunPhase",
     "Runs",
     "Sample",
+    "SegmentLine",
+    "Segments",
     "ServerMessage",
     "Source",
     "Spot",
@@ -211,6 +214,7 @@ ServerMessage = Annotated[
     | Control
     | Runs
     | Begun
+    | Segments
     | Changed
     | Judged
     | ClassMessage

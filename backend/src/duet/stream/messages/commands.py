@@ -17,12 +17,14 @@ class Open(Message):
         run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
             if nothing was named, or `none` for the lesson alone.
         step: the recording that fits this step best; an unknown or absent one is the first.
+        segments: this page can fetch a run's segments; without it all messages come here.
     """
 
     type: Literal["open"]
     lesson: Annotated[str, Field(max_length=64)]
     run: Annotated[str, Field(max_length=128)] | None = None
     step: Annotated[str, Field(max_length=64)] | None = None
+    segments: StrictBool = False
 
 
 Params = Annotated[dict[Annotated[str, Field(max_length=64)], StrictInt], Field(max_length=32)]

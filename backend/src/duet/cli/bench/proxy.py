@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real nginx with the configuration that is shipped, before a server of a bench or a test."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from duet.errors import InfraError
+from duet.settings import repo_root
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+SHIPPED = repo_root() / "packaging/proxies/nginx.conf"
+OPEN_S = 60.0
+"""Until nginx listens. Usual: 50 ms."""
+END_S = 10.0
+WHOLE = """daemon off;
+{user}
+worker_processes 1;
+worker_rlimit_nofile {files};
+pid {folder}/pid;
+error_log {folder}/error.log;
+events {{ worker_connections {connections}; }}
+http {{
+	access_log off;
+	sendfile on;
+	tcp_nopush on;
+	keepalive_requests 100000;
+	types {{ text/html html; text/javascript js; }}
+	client_body_temp_path {folder}/body;
+	proxy_temp_path {folder}/proxy;
+	fastcgi_temp_path {folder}/fastcgi;
+	uwsgi_temp_path {folder}/uwsgi;
+	scgi_temp_path {folder}/scgi;
+	include {folder}/duet.conf;
+}}
+"""
+
+
+def free_port() -> int:
+    """A port of loopback that nobody has."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def nginx(
+    folder: Path, port: int, upstream: str, sub_path: str = "/", connections: int = 1024
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Serve /duet/ of `port` from `upstream`, host:port.
+
+    Args:
+        sub_path: what stands behind the upstream's address in proxy_pass; "": /duet is passed on.
+        connections: that the worker may have, each proxied socket counting twice.
+
+    Raises:
+        InfraError: nginx is not installed, or does not start.
+    """
+    if NGINX is None:
+        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install it.")
+    text = SHIPPED.read_text()
+    for shipped, here in (
+        ("server 127.0.0.1:8642;", f"server {upstream};"),
+        ("listen 80;", f"listen 127.0.0.1:{port};"),
+        ("server_name lab.example.org;", "server_name _;"),
+        ("/var/cache/nginx-duet", str(folder / "cache")),
+        ("proxy_pass http://duet/;", f"proxy_pass http://duet{sub_path};"),
+    ):
+        assert text.count(shipped) == 1, shipped
+        text = text.replace(shipped, here)
+    (folder / "duet.conf").write_text(text)
+    # Started by root, its worker would be nobody, who cannot enter this folder.
+    user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
+    whole = WHOLE.format(
+        folder=folder, user=user, connections=connections, files=2 * connections + 64
+    )
+    (folder / "nginx.conf").write_text(whole)
+    words = ["-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "early")]
+    with subprocess.Popen([NGINX, *words]) as process:
+        try:
+            until_open(port, process)
+            yield process
+        finally:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
+            process.kill()
+
+
+def until_open(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until something listens.
+
+    Raises:
+        InfraError: nothing does.
+    """
+    deadline = time.monotonic() + OPEN_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection(("127.0.0.1", port), 1),
+        ):
+            return
+        time.sleep(0.02)
+    raise InfraError(
+        f"nothing listens on port {port}; nginx has ended with {process.poll()}.",
+        remedy="Try again; if it stays, start nginx by hand and read what it says.",
+    )

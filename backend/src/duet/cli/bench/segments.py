@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet bench segments`: what viewers cost when a real nginx answers for segments of runs.
+
+Server, nginx and viewers are processes of their own; CPU time is the kernel's count of the first
+two. In one run: a recording as messages and as segments, then a live run through nginx.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+from websockets.asyncio.client import connect
+
+from duet.cli.bench.proxy import free_port, nginx
+from duet.cli.bench.segments_text import targets_of, text_of
+from duet.cli.bench.viewers import delays, helper, line_of, started
+from duet.cli.output import emit
+from duet.cli.results.benching import LiveCost, RecordedCost, SegmentsResult
+
+PROCESSES = 2
+SETTLE_S = 5.0
+"""Until those who came late have what came before, and it is known that a cache answers."""
+LIST_S = 120.0
+"""Until a recording is read and cut. Usual: 1-5 s."""
+NGINX_CONNECTIONS = 8192
+
+
+def segments(
+    lesson: str, recorded: int, messages: int, live: int, fps: float, seconds: float, js: bool
+) -> int:
+    """See `duet bench segments --help`."""
+    result = asyncio.run(measure(lesson, recorded, messages, live, fps, seconds))
+    if js:
+        emit(result)
+    else:
+        print(text_of(result))
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is measured: a server, an nginx before it, a lesson."""
+
+    server: str
+    proxy: str
+    server_process: psutil.Process
+    nginx_process: psutil.Process
+    lesson: str
+
+    def cpu_s(self) -> tuple[float, float]:
+        """CPU time so far of the server, and of nginx with its workers."""
+        children = self.nginx_process.children(recursive=True)
+        return used_s([self.server_process]), used_s([self.nginx_process, *children])
+
+    def answer(self, path: str) -> bytes:
+        """What the server itself answers."""
+        with urllib.request.urlopen(f"http://{self.server}{path}", timeout=LIST_S) as answer:
+            return bytes(answer.read())
+
+    def asked(self) -> int:
+        """Requests for segments that reached the server."""
+        name = b"duet_segments_asked_total "
+        (line,) = (x for x in self.answer("/metrics").splitlines() if x.startswith(name))
+        return int(float(line.removeprefix(name)))
+
+
+def used_s(processes: Iterable[psutil.Process]) -> float:
+    """CPU time so far."""
+    times = [process.cpu_times() for process in processes]
+    return sum(one.user + one.system for one in times)
+
+
+async def measure(
+    lesson: str, recorded: int, messages: int, live: int, fps: float, seconds: float
+) -> SegmentsResult:
+    """Start the server and nginx, then let viewers come.
+
+    Raises:
+        InfraError: nginx is not installed, or a process did not do its part.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="duet-segments-") as folder,
+        helper("frames", lesson, str(fps)) as server,
+    ):
+        address = str(line_of(server)["address"])
+        port = free_port()
+        with nginx(Path(folder), port, address, connections=NGINX_CONNECTIONS) as proxy:
+            setting = Setting(
+                server=address,
+                proxy=f"127.0.0.1:{port}",
+                server_process=psutil.Process(server.pid),
+                nginx_process=psutil.Process(proxy.pid),
+                lesson=lesson,
+            )
+            of_recording = await recorded_cost(setting, recorded, messages)
+            of_live = await live_cost(setting, live, seconds)
+    return SegmentsResult(
+        lesson=lesson,
+        recorded=of_recording,
+        live=of_live,
+        targets=targets_of(of_recording, of_live),
+        load=round(os.getloadavg()[0], 1),
+    )
+
+
+async def recorded_cost(setting: Setting, viewers: int, messages: int) -> RecordedCost:
+    """The lesson's largest recording to many, one way after the other."""
+    recordings = json.loads(setting.answer(f"/api/lessons/{setting.lesson}"))["recordings"]
+    longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
+    run = f"recorded:{setting.lesson}:{longest}"
+    lines = json.loads(setting.answer(f"/api/runs/{run}/segments"))["segments"]
+    paths = [f"/duet/segments/{run}/{line['n']}-{line['digest']}" for line in lines]
+
+    async def cost(how: str, count: int, what: str = run) -> tuple[float, float]:
+        """CPU ms of server and nginx for each viewer, all through nginx."""
+        words = [(setting.proxy, setting.lesson, what, how, str(one)) for one in shares(count)]
+        server_s, nginx_s, _ = await through(setting, "recorded_crowd", words)
+        return server_s * 1e3 / count, nginx_s * 1e3 / count
+
+    list_server, list_nginx = await cost("list", messages)
+    all_server, all_nginx = await cost("messages", messages)
+    before = setting.asked()
+    passed_on, in_nginx = await cost("segments", viewers, json.dumps(paths))
+    as_messages = all_server + all_nginx - list_server - list_nginx
+    return RecordedCost(
+        messages_viewers=messages,
+        opened_server_ms=round(list_server, 3),
+        opened_nginx_ms=round(list_nginx, 3),
+        messages_server_ms=round(all_server - list_server, 3),
+        messages_nginx_ms=round(all_nginx - list_nginx, 3),
+        viewers=viewers,
+        segments=len(lines),
+        bytes=sum(line["bytes"] for line in lines),
+        nginx_ms=round(in_nginx, 3),
+        server_ms=round(passed_on, 3),
+        reached=setting.asked() - before,
+        ratio=round(as_messages / (passed_on + in_nginx), 1),
+    )
+
+
+async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
+    """A live run to many, sockets and segments through nginx."""
+    async with connect(f"ws://{setting.server}/ws", compression=None, max_size=None) as owner:
+        draining, run = await started(owner, setting.lesson)
+        words = [
+            (setting.proxy, setting.lesson, run, str(count), str(number), str(seconds))
+            for number, count in enumerate(shares(viewers))
+        ]
+        before = setting.asked()
+        server_s, nginx_s, trees = await through(setting, "live_crowd", words, seconds)
+        draining.cancel()
+    bins = np.sum([np.array(tree["bins"]) for tree in trees], axis=0)
+    different = sum(tree["different"] + tree["refused"] for tree in trees)
+    assert not different, f"{different} segments were refused, or differed between viewers"
+    return LiveCost(
+        viewers=viewers,
+        seconds=seconds,
+        raw_mb_per_s=round(trees[0]["raw_bytes"] / seconds / 1e6, 2),
+        packed_mb_per_s=round(trees[0]["packed_bytes"] / seconds / 1e6, 2),
+        server_cores=round(server_s / seconds, 3),
+        nginx_cores=round(nginx_s / seconds, 3),
+        by_segments=sum(tree["by_segments"] for tree in trees),
+        segments=delays(bins[1]),
+        messages=delays(bins[0]),
+        reached=setting.asked() - before,
+        closed=sum(tree["closed"] for tree in trees),
+    )
+
+
+def shares(count: int) -> list[int]:
+    """Viewers of each process."""
+    return [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
+
+
+async def through(
+    setting: Setting, module: str, words: Sequence[tuple[str, ...]], seconds: float = 0.0
+) -> tuple[float, float, list[dict[str, Any]]]:
+    """CPU s of server and nginx while processes of `module` do their part, and what these saw.
+
+    Args:
+        seconds: they watch for so long; 0: until they have what they want.
+    """
+    with ExitStack() as stack:
+        crowds = [stack.enter_context(helper(module, *each)) for each in words]
+        for crowd in crowds:
+            await asyncio.to_thread(line_of, crowd)
+        await asyncio.sleep(SETTLE_S if seconds else 0.0)
+        server_s, nginx_s = setting.cpu_s()
+        began = time.monotonic()
+        for crowd in crowds:
+            go(crowd)
+        if seconds:
+            await asyncio.sleep(began + seconds - time.monotonic())
+            after = setting.cpu_s()
+        trees = await asyncio.gather(*(asyncio.to_thread(line_of, crowd) for crowd in crowds))
+        if not seconds:
+            after = setting.cpu_s()
+    return after[0] - server_s, after[1] - nginx_s, list(trees)
+
+
+def go(crowd: subprocess.Popen[str]) -> None:
+    """The signal to begin."""
+    assert crowd.stdin is not None
+    crowd.stdin.write("\n")
+    crowd.stdin.flush()

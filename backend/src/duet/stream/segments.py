@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Segments: the messages of a run between two cuts, packed once for all viewers. Pure: no sockets.
+
+A segment never changes. Its address has a digest of its bytes that is made with a key of the run,
+so it can be cached by anybody and guessed by nobody.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import msgpack
+
+from duet.budgets import RUN_SEGMENT_BYTES, SEGMENT_RAW_BYTES, SEGMENT_STORE_BYTES
+from duet.errors import InputError
+from duet.stream import messages as m
+from duet.stream.codec import Key, Packet, Span, pack
+from duet.stream.outbox import TableKey, extend_gaps
+from duet.stream.packing import packed
+
+NAME = re.compile(r"^(0|[1-9]\d{0,8})-[0-9a-f]{32}$")
+DIGEST_BYTES = 16
+ONE_IS_ENOUGH = frozenset({"batch", "metrics", "lens"})
+"""Of these types a later packet with the same key says all that the earlier one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What a segment is made of, before it is packed."""
+
+    n: int
+    packets: tuple[Packet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """An immutable part of a run.
+
+    Args:
+        body: framed messages, packed with gzip.
+        spans: what is missing where this segment is missing.
+        live: of a run that went on as it was closed.
+    """
+
+    run_id: str
+    line: m.SegmentLine
+    body: bytes
+    spans: tuple[Span, ...] = ()
+    live: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last part of its address."""
+        return f"{self.line.n}-{self.line.digest}"
+
+
+class SegmentLog:
+    """The segments of one run, and what is not in one yet.
+
+    Args:
+        live: the run goes on.
+        max_bytes: of packed segments; beyond it the oldest go, and become gaps.
+    """
+
+    def __init__(
+        self, run_id: str, *, live: bool = False, max_bytes: int = RUN_SEGMENT_BYTES
+    ) -> None:
+        self.run_id = run_id
+        self._live = live
+        self.there: deque[Segment] = deque()
+        self.cuts = 0
+        """Cuts so far; also the number of the next segment."""
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._key = secrets.token_bytes(DIGEST_BYTES)
+        self._waiting: list[Packet] = []
+        self._waiting_bytes = 0
+        self._unpacked: deque[Cut] = deque()
+        self._evicted: OrderedDict[TableKey, m.Gap] = OrderedDict()
+        self._listed: Packet | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Something is in no segment yet and not on its way into one."""
+        return bool(self._waiting)
+
+    def is_full(self, more: int = 0) -> bool:
+        """A segment is to be closed now, or before so many bytes more."""
+        return self.waits and self._waiting_bytes + more >= SEGMENT_RAW_BYTES
+
+    def add(self, packet: Packet) -> None:
+        """A packet of the run, for the next segment."""
+        self._waiting.append(packet)
+        self._waiting_bytes += len(packet.body)
+
+    def cut(self) -> Cut:
+        """Close a segment; what comes then is in the next one."""
+        made = Cut(self.cuts, tuple(conflated(self._waiting)))
+        self.cuts += 1
+        self._waiting, self._waiting_bytes = [], 0
+        self._unpacked.append(made)
+        return made
+
+    def packed(self, body: bytes, through_ns: float) -> Segment:
+        """The oldest cut is packed."""
+        cut = self._unpacked.popleft()
+        digest = blake2b(body, digest_size=DIGEST_BYTES, key=self._key).hexdigest()
+        line = m.SegmentLine(n=cut.n, digest=digest, bytes=len(body), through_ns=through_ns)
+        spans = tuple(packet.span for packet in cut.packets if packet.span is not None)
+        segment = Segment(self.run_id, line, body, spans, self._live)
+        self.there.append(segment)
+        self._listed = None
+        self._bytes += len(body)
+        while self._bytes > self._max_bytes and len(self.there) > 1:
+            old = self.there.popleft()
+            self._bytes -= len(old.body)
+            for span in old.spans:
+                extend_gaps(self._evicted, span)
+        return segment
+
+    def tail(self) -> Iterator[Packet]:
+        """What no segment has yet, in order."""
+        for cut in self._unpacked:
+            yield from cut.packets
+        yield from self._waiting
+
+    def listing(self) -> m.Segments:
+        """All segments, as a message."""
+        return m.Segments(run_id=self.run_id, segments=[one.line for one in self.there])
+
+    def announcement(self) -> Packet:
+        """The same, encoded once for all who come before the next segment."""
+        if self._listed is None:
+            self._listed = pack(self.listing())
+        return self._listed
+
+    def gone(self) -> Iterator[Packet]:
+        """Gaps where the oldest segments were."""
+        return (pack(gap) for gap in self._evicted.values())
+
+
+class SegmentStore:
+    """Segments of all runs by their addresses, also of runs that are closed.
+
+    Args:
+        max_bytes: beyond it those that were asked for longest ago go.
+    """
+
+    def __init__(self, max_bytes: int = SEGMENT_STORE_BYTES) -> None:
+        self.added = self.asked = 0
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._there: OrderedDict[tuple[str, str], Segment] = OrderedDict()
+
+    def add(self, segment: Segment) -> None:
+        """A new segment."""
+        self.added += 1
+        self._there[segment.run_id, segment.name] = segment
+        self._bytes += len(segment.body)
+        while self._bytes > self._max_bytes:
+            self._bytes -= len(self._there.popitem(last=False)[1].body)
+
+    def find(self, run_id: str, name: str) -> Segment:
+        """The segment with that address.
+
+        Raises:
+            InputError: the name is no name of a segment, or it is not here.
+        """
+        self.asked += 1
+        if NAME.match(name) is None:
+            raise InputError(
+                f"'{name:.60}' is no name of a segment.",
+                remedy="A name is a number, a dash and 32 hexadecimal digits.",
+            )
+        found = self._there.get((run_id, name))
+        if found is None:
+            raise InputError(
+                f"the run '{run_id:.60}' has no segment '{name:.60}' here.",
+                remedy="Ask for the run's list of segments; the server may have read it anew.",
+            )
+        self._there.move_to_end((run_id, name))
+        return found
+
+
+def conflated(packets: Iterable[Packet]) -> list[Packet]:
+    """Packets in order; of state that replaces itself whole, such as counts, the latest alone."""
+    found = list(packets)
+    latest: dict[Key, int] = {}
+    for at, packet in enumerate(found):
+        if packet.key is not None and packet.type in ONE_IS_ENOUGH:
+            latest[packet.key] = at
+    return [
+        packet
+        for at, packet in enumerate(found)
+        if packet.key is None or latest.get(packet.key, at) == at
+    ]
+
+
+def pack_cut(packets: Iterable[Packet]) -> tuple[bytes, float]:
+    """(the bytes of a segment, up to where each of its lanes is complete). Takes milliseconds."""
+    parts = tuple(packets)
+    marks: dict[str, float] = {}
+    for packet in parts:
+        if packet.type == "batch":
+            tree = msgpack.unpackb(packet.body)
+            marks[tree["arm"]] = max(tree["watermark_ns"], marks.get(tree["arm"], 0.0))
+    return packed(parts), min(marks.values(), default=0.0)
