@@ -156,7 +156,7 @@ def test_a_class(root: Path, tmp_path: Path, run_async: Any) -> None:
         (line,) = json.loads(asked(address, "/api/classes"))
         report = asked(address, f"/api/classes/{line['class_id']}/report")
     kinds = {message["type"] for message in seen if message["type"].startswith("class")}
-    assert len(kinds) == 8
+    assert len(kinds) == 10
     bodies = [("readClassLine", json.dumps(line).encode()), ("readClassReport", report)]
     assert complaints(root, [*packed(seen), *bodies]) == []
 

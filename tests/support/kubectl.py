@@ -32,8 +32,9 @@ def main(words: list[str]) -> int:
 
 
 def load(folder: Path, kind: str) -> list[Tree]:
-    """Objects of a kind."""
-    return [json.loads(path.read_text()) for path in sorted(folder.glob(f"{kind}-*.json"))]
+    """Objects of a kind, the oldest first: names are random."""
+    found = sorted(folder.glob(f"{kind}-*.json"), key=lambda path: path.stat().st_mtime_ns)
+    return [json.loads(path.read_text()) for path in found]
 
 
 def create(folder: Path, words: list[str]) -> int:

@@ -118,6 +118,7 @@ class Cluster:
         """Start the controller, or a node's daemon."""
         words = [name, "-D"] if name == "slurmctld" else ["slurmd", "-D", "-N", name]
         words[0] = str(shutil.which(words[0], path=SBIN))
+        words = ["setpriv", "--pdeathsig", "KILL", "--", *words]  # with a run that is killed
         with (self.folder / f"log/{name}.out").open("ab") as out:
             self._running[name] = subprocess.Popen(
                 words,

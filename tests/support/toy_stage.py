@@ -90,6 +90,10 @@ class ToyRun:
         ]
         return sorted((pair for lane in lanes for pair in lane), key=lambda pair: pair[0])
 
+    def says(self, arm: str) -> str:
+        """What the workload prints last."""
+        return f"storm: umounts=0 per_s=0 ({LABEL})"
+
     def withdraw(self) -> None:
         self.state("stopped")
 
@@ -124,7 +128,7 @@ class ToyRun:
                     run_id=self.log.run_id,
                     arm=arm,
                     stream="out",
-                    text=f"storm: umounts=0 per_s=0 ({LABEL})",
+                    text=self.says(arm),
                     t_ns=0.0,
                 )
             )

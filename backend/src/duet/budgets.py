@@ -106,6 +106,10 @@ CLASSES_OPEN: Final = 20
 """Classes that go on at once. Beyond it none is started."""
 CLASS_QUESTIONS: Final = 200
 """Questions asked in one class. Usual: 10. Beyond it none is asked or answered."""
+CLASS_TRIES: Final = 300
+"""Runs that one class tries. Usual: 40. Beyond it none is taken."""
+CLASS_TRIES_WAITING: Final = 5
+"""Runs of one member that wait. Beyond it he waits until one begins."""
 CLASS_WAITING: Final = 2000
 """Calls that wait for the thread of the store. Beyond it an answer is refused, not acknowledged."""
 

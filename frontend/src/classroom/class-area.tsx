@@ -2,6 +2,7 @@
 /** All that a lesson page shows of its class: the line over it, the panel at its side, the link. */
 
 import { type ReactNode, useEffect, useState } from 'react';
+import type { Place } from '../navigation/place.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { askedIn, revealedIn, waiting } from './asked.ts';
@@ -10,7 +11,10 @@ import { ClassPanel } from './class-panel.tsx';
 import { useRoom } from './hooks.tsx';
 import { Invite } from './invite.tsx';
 import type { MapControl } from './questions.tsx';
+import { openedAt } from './tries.ts';
+import type { TryActions } from './try-panel.tsx';
 import type { InClass } from './use-in-class.ts';
+import { useShow } from './use-shown.ts';
 
 interface Page {
   readonly lesson: Lesson;
@@ -19,6 +23,8 @@ interface Page {
   readonly inClass: InClass;
   readonly guess: { readonly guess: number | null };
   readonly pointing: MapControl;
+  readonly place: Place;
+  readonly actions: TryActions;
 }
 
 export function ClassArea({ page, notes }: { readonly page: Page; readonly notes: ReactNode }) {
@@ -32,11 +38,16 @@ export function ClassArea({ page, notes }: { readonly page: Page; readonly notes
   const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
   const revealed = room && member ? revealedIn(room, all) : [];
   // What is new for a member opens the panel.
+  const tries = member && openedAt(room, lesson.slug, scene.id) !== null;
   const news = JSON.stringify([asks, revealed].map((list) => list.map((one) => one.key)));
   const some = asks.length + revealed.length > 0;
   useEffect(() => {
     if (some && news !== '') setPanel(true);
   }, [some, news]);
+  useEffect(() => {
+    if (tries) setPanel(true);
+  }, [tries]);
+  const show = useShow(page.place);
   if (classroom === null || room?.facts == null) return null;
   const map: MapControl = {
     ...page.pointing,
@@ -57,8 +68,8 @@ export function ClassArea({ page, notes }: { readonly page: Page; readonly notes
       />
       {panel && open && (
         <ClassPanel
-          {...{ classroom, room, lesson, scene, all }}
-          map={map}
+          {...{ classroom, room, lesson, scene, all, map, show }}
+          actions={page.actions}
           notes={notes}
           open={asks}
           onClose={() => setPanel(false)}

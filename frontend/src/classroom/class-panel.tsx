@@ -6,8 +6,11 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { Asked } from './asked.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
+import { Gallery } from './gallery.tsx';
 import { InstructorQuestions, type MapControl, MemberQuestions } from './questions.tsx';
 import { ConfusionCurve, Roster } from './roster.tsx';
+import { OpenSteps, type TryActions, TryIt } from './try-panel.tsx';
+import type { ShownFrom } from './use-shown.ts';
 
 interface Props {
   readonly classroom: Classroom;
@@ -21,10 +24,12 @@ interface Props {
   readonly map: MapControl;
   /** For the instructor alone. */
   readonly notes: ReactNode;
+  readonly actions: TryActions;
+  readonly show: ShownFrom;
 }
 
 export function ClassPanel(props: Props) {
-  const { classroom, room, lesson, all, open, onClose, map } = props;
+  const { classroom, room, lesson, scene, all, open, onClose, map, actions, show } = props;
   const teaches = room.part === 'instructor';
   return (
     <aside
@@ -47,6 +52,14 @@ export function ClassPanel(props: Props) {
           <Part title="Questions">
             <InstructorQuestions {...{ classroom, room, map, all }} />
           </Part>
+          <Part title="Let them try">
+            <OpenSteps {...{ classroom, room, lesson, scene }} />
+          </Part>
+          {room.tries.length > 0 && (
+            <Part title="Runs of the class">
+              <Gallery {...{ classroom, room, lesson, show }} />
+            </Part>
+          )}
           <Part title="Who is here">
             <Roster {...{ classroom, room, lesson }} />
           </Part>
@@ -61,6 +74,16 @@ export function ClassPanel(props: Props) {
           <Part title="Questions">
             <MemberQuestions {...{ classroom, room, map, open, all }} />
           </Part>
+          {(room.opened?.steps.length ?? 0) > 0 && (
+            <Part title="Try it">
+              <TryIt {...{ room, lesson, scene, actions }} />
+            </Part>
+          )}
+          {room.tries.length > 0 && (
+            <Part title={room.opened?.gallery ? 'Runs of the class' : 'Your runs'}>
+              <Gallery {...{ classroom, room, lesson, show }} />
+            </Part>
+          )}
           <p className="small quiet">
             You are {room.name} here.{' '}
             <button

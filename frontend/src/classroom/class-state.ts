@@ -11,6 +11,8 @@ export type ClassTally = Of<'class_tally'>;
 export type ClassAnswered = Of<'class_answered'>;
 export type RosterMember = Of<'class_roster'>['members'][number];
 export type ConfusionPoint = Of<'class_confusion'>['points'][number];
+export type ClassOpened = Of<'class_opened'>;
+export type ClassTry = Of<'class_tries'>['tries'][number];
 export type TallyRound = ClassTally['rounds'][number];
 
 /** A class that this page is in, or was in when it ended. */
@@ -32,6 +34,10 @@ export interface Room {
   /** This member's own, by answerKey. */
   readonly answers: ReadonlyMap<string, ClassAnswered>;
   readonly confusion: readonly ConfusionPoint[];
+  /** Where the class may try; null: the server has not said yet. */
+  readonly opened: ClassOpened | null;
+  /** What was tried, as far as this page may see it. */
+  readonly tries: readonly ClassTry[];
 }
 
 /** What names a question: a prediction by its step and id, a free poll by its id alone. */
@@ -63,6 +69,8 @@ function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
     tallies: new Map(),
     answers: new Map(),
     confusion: [],
+    opened: null,
+    tries: [],
   };
 }
 
@@ -89,5 +97,9 @@ export function reduceClass(room: Room | null, message: ClassMessage, nowMs: num
     }
     case 'class_confusion':
       return { ...room, confusion: message.points };
+    case 'class_opened':
+      return { ...room, opened: message };
+    case 'class_tries':
+      return { ...room, tries: message.tries };
   }
 }

@@ -2,6 +2,7 @@
 /** The class of this page: takes its messages, sends its commands, and comes back to it by itself after a break. */
 
 import { Cell } from '../base/signal.ts';
+import type { Place } from '../navigation/place.ts';
 import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
 import type { Cells } from '../store/cells.ts';
 import { isOpen, reduceClass } from './class-state.ts';
@@ -39,6 +40,8 @@ export class Classroom extends ClassMember {
   readonly entering = new Cell<Entering | null>(null);
   /** Why the last attempt to start or to join failed; empty: it did not. */
   readonly refused = new Cell('');
+  /** Where the instructor was before he showed a run; null: he shows none. */
+  readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
   readonly #driving = new Throttle(driveEveryMs);
   #membership: Membership | null = null;

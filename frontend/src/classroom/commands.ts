@@ -36,6 +36,23 @@ export class ClassCommands {
     this.send({ type: 'class_confused' });
   }
 
+  /** The class may try in a step, or not any more. */
+  openStep(step: Command<'class_open_step'>): void {
+    this.send({ type: 'class_open_step', ...step });
+  }
+
+  showGallery(shown: boolean): void {
+    this.send({ type: 'class_show_gallery', shown });
+  }
+
+  attempt(run: Command<'class_try'>): void {
+    this.send({ type: 'class_try', ...run });
+  }
+
+  takeBack(number: number): void {
+    this.send({ type: 'class_take_back', number });
+  }
+
   end(): void {
     this.send({ type: 'class_end' });
   }

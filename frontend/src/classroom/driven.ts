@@ -28,10 +28,10 @@ type Moving = Pick<
 
 /** The place of a page without moment, window and what each page chooses for itself. */
 export function sceneryPlace({ lesson, scene, arms, place, run }: Scenery): Place {
-  const { knobs, clock, workload, panes, side, patch, hunk } = place;
+  const { beside, knobs, clock, workload, panes, side, patch, hunk } = place;
   return {
     ...frontPage,
-    ...{ lesson: lesson.slug, step: scene.id, run, arms },
+    ...{ lesson: lesson.slug, step: scene.id, run, beside, arms },
     ...{ knobs, clock, workload, panes, side, patch, hunk },
   };
 }
@@ -64,7 +64,8 @@ export function requestedOf(message: ClassPlace, own: Place): Place {
   const { present, slide, embed } = own;
   const read = readPlace(message.place);
   const step = read.step ?? (message.step || null);
-  return { ...read, lesson: message.lesson, step, present, slide, embed, beside: null };
+  const shell = read.beside === null ? { present, slide, embed } : {};
+  return { ...read, lesson: message.lesson, step, ...shell };
 }
 
 /** Whether a follower sees what the driver sees, but for the moment. */

@@ -4,4 +4,5 @@
 export { ClassArea } from './class-area.tsx';
 export { ClassGate, JoinOnFront } from './join.tsx';
 export { PointMap } from './point-map.tsx';
+export { ShownBar } from './shown-bar.tsx';
 export { ClassButton } from './start.tsx';

@@ -20,3 +20,7 @@ export function ClassButton() {
 export function PointMap(_: { readonly shown: string | null }) {
   return null;
 }
+
+export function ShownBar(_: { readonly lesson: unknown; readonly place: unknown }) {
+  return null;
+}

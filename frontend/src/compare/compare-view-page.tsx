@@ -3,6 +3,9 @@
 
 import { useMemo, useState } from 'react';
 import type { Theme } from '../base/theme.ts';
+import { ShownBar } from '../classroom/entry.tsx';
+import { useOwnGo } from '../classroom/use-follow.ts';
+import { useInCompare } from '../classroom/use-in-compare.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { Transport } from '../controls/transport.tsx';
 import { playbackActs, useTransport } from '../controls/use-transport.tsx';
@@ -52,8 +55,10 @@ const without: ReadonlySet<Act> = new Set<Act>([
 ]);
 
 export function CompareViewPage(props: Props) {
-  const { scene, arms, runs, found, place, go, visit } = props;
+  const { scene, arms, runs, found, place, visit } = props;
+  const go = useOwnGo(props.go, place);
   const theme = useTheme();
+  const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
   // What an operation is, both runs have in common; see unlike().
@@ -63,8 +68,10 @@ export function CompareViewPage(props: Props) {
   const first = { run: place.run, step: place.step };
   const { settled, usual } = useNavigation(
     { lesson, scene, place, visit, index, whole, runs: null },
-    { playback, go, first },
+    { playback: plain, go: props.go, first },
   );
+  const seen = { lesson, scene, arms, place, run: place.run, ready: settled, veiled: false };
+  useInCompare({ ...seen, playback: plain });
   useIdle(settled && playback.state.mode === 'paused');
   const words = place.panes.includes('words');
   const onWords = () => go({ panes: words ? [] : ['words'] }, 'replace');
@@ -105,6 +112,7 @@ export function CompareViewPage(props: Props) {
         onFront={() => go({ ...frontPage })}
         onHelp={() => setHelp(true)}
       />
+      <ShownBar {...{ lesson, place }} />
       <main className="beside-main">
         <Head {...{ lesson, found, place, go }} />
         <Notices />

@@ -2,6 +2,7 @@
 /** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
 
 import { useEffect, useMemo } from 'react';
+import { useFollowAway } from '../classroom/use-in-compare.ts';
 import { pairIndex } from '../derive/pair.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
@@ -53,11 +54,12 @@ export function CompareView({ slug, place, go, visit }: Props) {
   const left = runs.index('first');
   const right = runs.index('second');
   const alone = () => go({ run: place.run, beside: null });
-  if (refused) return <Waiting refused={refused} onLesson={alone} />;
+  const waits = { place, onLesson: alone };
+  if (refused) return <Waiting refused={refused} {...waits} />;
   if (found === null || lesson?.slug !== slug || left === null || right === null)
-    return <Waiting refused="" onLesson={alone} />;
+    return <Waiting refused="" {...waits} />;
   const odd = unlike(lesson, left, right);
-  if (odd) return <Waiting refused={odd} onLesson={alone} />;
+  if (odd) return <Waiting refused={odd} {...waits} />;
   return <Both {...{ lesson, runs, found, place, go, visit }} />;
 }
 
@@ -119,12 +121,15 @@ export function commonArms(
 
 function Waiting({
   refused,
+  place,
   onLesson,
 }: {
   readonly refused: string;
+  readonly place: Place;
   readonly onLesson: () => void;
 }) {
   const store = useStore();
+  useFollowAway(place);
   useEffect(() => {
     document.documentElement.dataset['idle'] = refused ? 'true' : 'false';
   }, [refused]);

@@ -2,6 +2,7 @@
 /** Live runs of a lesson page: the knobs as they stand, and to begin, end, repeat or measure a run with them. */
 
 import { useMemo } from 'react';
+import { useTrying } from '../classroom/use-trying.ts';
 import { mayAct } from '../controls/hold-bar.tsx';
 import { useModel } from '../controls/use-model.ts';
 import {
@@ -52,6 +53,7 @@ export function useRunActions(
   );
   useModel(lesson, placed);
   const knobs: Knobs = { ...placed, arms };
+  const trying = useTrying(lesson.slug, scene.id);
   const goesOn = run?.source === 'live' && busyPhases.includes(run.phase);
   const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
   /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
@@ -85,8 +87,19 @@ export function useRunActions(
     beginWith: (chosen: readonly string[]) => {
       go({ ...toNewRun, arms: chosen }, 'replace');
       onBegin();
-      commands.start({ ...choiceOf(knobs), arms: chosen });
+      const choice = { ...choiceOf(knobs), arms: chosen };
+      if (trying?.step.patches) trying.attempt(choice);
+      else commands.start(choice);
     },
+    /** A member tries the knobs as they stand; null: the step is not open for it. */
+    attempt:
+      trying === null
+        ? null
+        : () => {
+            letGo();
+            onBegin();
+            trying.attempt(choiceOf(knobs));
+          },
     /** The step as it stands, on the clock that a busy host cannot disturb. */
     beginOnCount: () => {
       const next = onClock(lesson, scene, knobs, 'count');

@@ -195,6 +195,25 @@ export const readClassConfusion: Read<wire.ClassConfusion> = shape((o) => ({
   points: ClassConfusion_points(o['points'], 'points'),
 }));
 
+const ClassOpened_type = literal('class_opened');
+
+export const readOpenedStep: Read<wire.OpenedStep> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  step: string(o['step'], 'step'),
+  patches: boolean(o['patches'], 'patches'),
+}));
+
+const ClassOpened_steps = list(readOpenedStep);
+
+export const readClassOpened: Read<wire.ClassOpened> = shape((o) => ({
+  type: ClassOpened_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  steps: ClassOpened_steps(o['steps'], 'steps'),
+  gallery: boolean(o['gallery'], 'gallery'),
+  no_runs: string(o['no_runs'], 'no_runs'),
+  no_patches: string(o['no_patches'], 'no_patches'),
+}));
+
 const ClassPlace_mode = oneOf('play', 'paused', 'scope');
 
 const ClassPlace_direction = atLeast(integer, -1);
@@ -292,6 +311,68 @@ export const readClassTally: Read<wire.ClassTally> = shape((o) => ({
   question: string(o['question'], 'question'),
   revealed: boolean(o['revealed'], 'revealed'),
   rounds: ClassTally_rounds(o['rounds'], 'rounds'),
+}));
+
+const ClassTries_type = literal('class_tries');
+
+export const readMaker: Read<wire.Maker> = shape((o) => ({
+  member: string(o['member'], 'member'),
+  name: string(o['name'], 'name'),
+}));
+
+const ClassTry_makers = list(readMaker);
+
+const ClassTry_params = map(integer);
+
+const ClassTry_clock = oneOf('wall', 'count');
+
+const ClassTry_state = oneOf('waiting', 'running', 'done', 'failed');
+
+const TryResult_better = oneOf('higher', 'lower', 'neither');
+
+export const readTryLane: Read<wire.TryLane> = shape((o) => ({
+  arm: string(o['arm'], 'arm'),
+  title: string(o['title'], 'title'),
+  value: number(o['value'], 'value'),
+}));
+
+const TryResult_lanes = list(readTryLane);
+
+export const readTryResult: Read<wire.TryResult> = shape((o) => ({
+  title: string(o['title'], 'title'),
+  unit: string(o['unit'], 'unit'),
+  better: TryResult_better(o['better'], 'better'),
+  lanes: TryResult_lanes(o['lanes'], 'lanes'),
+  ratio: Batch_newest_event_host_ms(o['ratio'], 'ratio'),
+}));
+
+const ClassTry_result = maybe(readTryResult);
+
+export const readClassTry: Read<wire.ClassTry> = shape((o) => ({
+  number: integer(o['number'], 'number'),
+  lesson: string(o['lesson'], 'lesson'),
+  step: string(o['step'], 'step'),
+  makers: ClassTry_makers(o['makers'], 'makers'),
+  arms: Build_arms(o['arms'], 'arms'),
+  params: ClassTry_params(o['params'], 'params'),
+  turned: ClassTry_params(o['turned'], 'turned'),
+  workload: string(o['workload'], 'workload'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
+  summary: string(o['summary'], 'summary'),
+  run: string(o['run'], 'run'),
+  state: ClassTry_state(o['state'], 'state'),
+  place: ClassAnswered_choice(o['place'], 'place'),
+  estimate_s: Batch_newest_event_host_ms(o['estimate_s'], 'estimate_s'),
+  sentence: string(o['sentence'], 'sentence'),
+  result: ClassTry_result(o['result'], 'result'),
+}));
+
+const ClassTries_tries = list(readClassTry);
+
+export const readClassTries: Read<wire.ClassTries> = shape((o) => ({
+  type: ClassTries_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  tries: ClassTries_tries(o['tries'], 'tries'),
 }));
 
 const ClassWelcome_type = literal('class_welcome');
@@ -494,13 +575,7 @@ export const readLoss: Read<wire.Loss> = shape((o) => ({
 
 const Measured_source = oneOf('live', 'recorded');
 
-const Measured_clock = oneOf('wall', 'count');
-
-const Measured_params = map(integer);
-
-const Measured_better_one = oneOf('higher', 'lower', 'neither');
-
-const Measured_better = maybe(Measured_better_one);
+const Measured_better = maybe(TryResult_better);
 
 const MeasuredRow_ops_per_s = list(number);
 
@@ -558,8 +633,8 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   lesson: string(o['lesson'], 'lesson'),
   run_id: or(o['run_id'], 'run_id', ErrorMessage_run, null),
   source: Measured_source(o['source'], 'source'),
-  clock: Measured_clock(o['clock'], 'clock'),
-  params: Measured_params(o['params'], 'params'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
+  params: ClassTry_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
   metric: or(o['metric'], 'metric', string, ''),
   title: or(o['title'], 'title', string, ''),
@@ -592,7 +667,7 @@ export const readMetrics: Read<wire.Metrics> = shape((o) => ({
   watermark_ns: number(o['watermark_ns'], 'watermark_ns'),
   start_ns: or(o['start_ns'], 'start_ns', ClassAnswered_choice, null),
   ops: integer(o['ops'], 'ops'),
-  spans: Measured_params(o['spans'], 'spans'),
+  spans: ClassTry_params(o['spans'], 'spans'),
   events_read: integer(o['events_read'], 'events_read'),
   events_lost: integer(o['events_lost'], 'events_lost'),
   cycles: integer(o['cycles'], 'cycles'),
@@ -641,9 +716,9 @@ export const readRun: Read<wire.Run> = shape((o) => ({
   lesson: string(o['lesson'], 'lesson'),
   source: Measured_source(o['source'], 'source'),
   purpose: or(o['purpose'], 'purpose', Run_purpose, 'explain'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   shift: or(o['shift'], 'shift', integer, 0),
-  params: Measured_params(o['params'], 'params'),
+  params: ClassTry_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
   arms: Build_arms(o['arms'], 'arms'),
   phase: Run_phase(o['phase'], 'phase'),
@@ -661,8 +736,8 @@ export const readLiveRun: Read<wire.LiveRun> = shape((o) => ({
   purpose: Run_purpose(o['purpose'], 'purpose'),
   arms: Build_arms(o['arms'], 'arms'),
   workload: string(o['workload'], 'workload'),
-  params: Measured_params(o['params'], 'params'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  params: ClassTry_params(o['params'], 'params'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   yours: boolean(o['yours'], 'yours'),
 }));
 
@@ -731,7 +806,7 @@ export const readSegments: Read<wire.Segments> = shape((o) => ({
   segments: Segments_segments(o['segments'], 'segments'),
 }));
 
-const PictureLesson_clocks = list(Measured_clock);
+const PictureLesson_clocks = list(ClassTry_clock);
 
 const ArmView_role = oneOf('before', 'after', 'alternative', 'mainline');
 
@@ -867,11 +942,11 @@ const Metric_microscope = maybe(readAccessCount);
 export const readMetric: Read<wire.Metric> = shape((o) => ({
   title: string(o['title'], 'title'),
   unit: string(o['unit'], 'unit'),
-  better: Measured_better_one(o['better'], 'better'),
+  better: TryResult_better(o['better'], 'better'),
   line: or(o['line'], 'line', ErrorMessage_run, null),
   event: or(o['event'], 'event', ErrorMessage_run, null),
   field: or(o['field'], 'field', ErrorMessage_run, null),
-  where: or(o['where'], 'where', Measured_params, {}),
+  where: or(o['where'], 'where', ClassTry_params, {}),
   span: or(o['span'], 'span', Metric_span, null),
   pending: or(o['pending'], 'pending', Metric_span, null),
   pick: or(o['pick'], 'pick', Metric_pick, null),
@@ -921,7 +996,7 @@ export const readProbe: Read<wire.Probe> = shape((o) => ({
   filter: or(o['filter'], 'filter', ErrorMessage_run, null),
   arms: or(o['arms'], 'arms', Build_arms, []),
   explain: or(o['explain'], 'explain', boolean, true),
-  explain_max: or(o['explain_max'], 'explain_max', Measured_params, {}),
+  explain_max: or(o['explain_max'], 'explain_max', ClassTry_params, {}),
 }));
 
 const PictureLesson_probes = list(readProbe);
@@ -1079,7 +1154,7 @@ export const readMustShow: Read<wire.MustShow> = shape((o) => ({
 const Scene_must_show = maybe(readMustShow);
 
 export const readOnCount: Read<wire.OnCount> = shape((o) => ({
-  params: or(o['params'], 'params', Measured_params, {}),
+  params: or(o['params'], 'params', ClassTry_params, {}),
   note: or(o['note'], 'note', string, ''),
 }));
 
@@ -1090,7 +1165,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
   was: or(o['was'], 'was', Build_arms, []),
   title: string(o['title'], 'title'),
   arms: Build_arms(o['arms'], 'arms'),
-  params: or(o['params'], 'params', Measured_params, {}),
+  params: or(o['params'], 'params', ClassTry_params, {}),
   window_ms: or(o['window_ms'], 'window_ms', Changed_elapsed_s, 0),
   window_steps: or(o['window_steps'], 'window_steps', Batch_n, 0),
   seconds: or(o['seconds'], 'seconds', ClassPlace_speed_one, 5),
@@ -1113,7 +1188,7 @@ export const readScene: Read<wire.Scene> = shape((o) => ({
 
 const PictureLesson_scenes = list(readScene);
 
-const Prediction_measured_on = maybe(Measured_clock);
+const Prediction_measured_on = maybe(ClassTry_clock);
 
 export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   question: string(o['question'], 'question'),
@@ -1122,7 +1197,7 @@ export const readPrediction: Read<wire.Prediction> = shape((o) => ({
   unit: or(o['unit'], 'unit', string, ''),
   arms: Metric_span_one(o['arms'], 'arms'),
   bounds: MeasuredRow_ops_per_s(o['bounds'], 'bounds'),
-  params: or(o['params'], 'params', Measured_params, {}),
+  params: or(o['params'], 'params', ClassTry_params, {}),
   measured_on: or(o['measured_on'], 'measured_on', Prediction_measured_on, null),
   judged_when_busy: or(o['judged_when_busy'], 'judged_when_busy', boolean, false),
 }));
@@ -1155,7 +1230,7 @@ export const readTrial: Read<wire.Trial> = shape((o) => ({
   title: string(o['title'], 'title'),
   step: or(o['step'], 'step', ErrorMessage_run, null),
   arms: or(o['arms'], 'arms', Build_arms, []),
-  params: or(o['params'], 'params', Measured_params, {}),
+  params: or(o['params'], 'params', ClassTry_params, {}),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   clock: or(o['clock'], 'clock', Prediction_measured_on, null),
   patch: or(o['patch'], 'patch', ErrorMessage_run, null),
@@ -1181,8 +1256,8 @@ export const readClaim: Read<wire.Claim> = shape((o) => ({
   value_max: or(o['value_max'], 'value_max', Batch_newest_event_host_ms, null),
   value_min: or(o['value_min'], 'value_min', Batch_newest_event_host_ms, null),
   equals: or(o['equals'], 'equals', ErrorMessage_run, null),
-  params: Measured_params(o['params'], 'params'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  params: ClassTry_params(o['params'], 'params'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   arm: string(o['arm'], 'arm'),
@@ -1217,9 +1292,9 @@ export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
   metric: or(o['metric'], 'metric', ErrorMessage_run, null),
   arm: or(o['arm'], 'arm', ErrorMessage_run, null),
   to: or(o['to'], 'to', ErrorMessage_run, null),
-  params: or(o['params'], 'params', Measured_params, {}),
-  to_params: or(o['to_params'], 'to_params', Measured_params, {}),
-  clock: or(o['clock'], 'clock', Measured_clock, 'wall'),
+  params: or(o['params'], 'params', ClassTry_params, {}),
+  to_params: or(o['to_params'], 'to_params', ClassTry_params, {}),
+  clock: or(o['clock'], 'clock', ClassTry_clock, 'wall'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   because: or(o['because'], 'because', string, ''),
@@ -1230,7 +1305,7 @@ const PictureLesson_published = list(readPublishedFigure);
 export const readReference: Read<wire.Reference> = shape((o) => ({
   quantity: string(o['quantity'], 'quantity'),
   arm: string(o['arm'], 'arm'),
-  params: Measured_params(o['params'], 'params'),
+  params: ClassTry_params(o['params'], 'params'),
   value: ClassPlace_speed_one(o['value'], 'value'),
   title: or(o['title'], 'title', string, ''),
 }));
@@ -1282,8 +1357,8 @@ export const readGoal: Read<wire.Goal> = shape((o) => ({
   value_max: or(o['value_max'], 'value_max', Batch_newest_event_host_ms, null),
   value_min: or(o['value_min'], 'value_min', Batch_newest_event_host_ms, null),
   equals: or(o['equals'], 'equals', ErrorMessage_run, null),
-  params: or(o['params'], 'params', Measured_params, {}),
-  clock: or(o['clock'], 'clock', Measured_clock, 'count'),
+  params: or(o['params'], 'params', ClassTry_params, {}),
+  clock: or(o['clock'], 'clock', ClassTry_clock, 'count'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   workload: or(o['workload'], 'workload', ErrorMessage_run, null),
   says: string(o['says'], 'says'),
@@ -1296,9 +1371,9 @@ const Litmus_program = map(Build_arms);
 export const readLitmus: Read<wire.Litmus> = shape((o) => ({
   says: string(o['says'], 'says'),
   source: string(o['source'], 'source'),
-  starts: Measured_params(o['starts'], 'starts'),
+  starts: ClassTry_params(o['starts'], 'starts'),
   program: Litmus_program(o['program'], 'program'),
-  never: Measured_params(o['never'], 'never'),
+  never: ClassTry_params(o['never'], 'never'),
 }));
 
 const Challenge_order = maybe(readLitmus);
@@ -1318,7 +1393,7 @@ export const readChallenge: Read<wire.Challenge> = shape((o) => ({
 
 const PictureLesson_challenges = map(readChallenge);
 
-const Stress_turns = list(Measured_params);
+const Stress_turns = list(ClassTry_params);
 
 export const readStress: Read<wire.Stress> = shape((o) => ({
   turns: or(o['turns'], 'turns', Stress_turns, [{}]),
@@ -1330,9 +1405,9 @@ export const readStress: Read<wire.Stress> = shape((o) => ({
 export const readRecordingLine: Read<wire.RecordingLine> = shape((o) => ({
   name: string(o['name'], 'name'),
   lesson: string(o['lesson'], 'lesson'),
-  params: Measured_params(o['params'], 'params'),
+  params: ClassTry_params(o['params'], 'params'),
   arms: Build_arms(o['arms'], 'arms'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   workload: ErrorMessage_run(o['workload'], 'workload'),
   seconds: ClassAnswered_choice(o['seconds'], 'seconds'),
   bytes: integer(o['bytes'], 'bytes'),
@@ -1347,8 +1422,8 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   lesson: string(o['lesson'], 'lesson'),
   run_id: or(o['run_id'], 'run_id', ErrorMessage_run, null),
   source: Measured_source(o['source'], 'source'),
-  clock: Measured_clock(o['clock'], 'clock'),
-  params: Measured_params(o['params'], 'params'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
+  params: ClassTry_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
   metric: or(o['metric'], 'metric', string, ''),
   title: or(o['title'], 'title', string, ''),
@@ -1429,7 +1504,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   title: string(o['title'], 'title'),
   question: string(o['question'], 'question'),
   summary: string(o['summary'], 'summary'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
@@ -1487,7 +1562,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   title: string(o['title'], 'title'),
   question: string(o['question'], 'question'),
   summary: string(o['summary'], 'summary'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   clocks: PictureLesson_clocks(o['clocks'], 'clocks'),
   shift: or(o['shift'], 'shift', Batch_n, 0),
   arms: PictureLesson_arms(o['arms'], 'arms'),
@@ -1603,7 +1678,7 @@ export const readRawEvent: Read<wire.RawEvent> = shape((o) => ({
   fields: RawEvent_fields(o['fields'], 'fields'),
 }));
 
-const SavedRun_params = maybe(Measured_params);
+const SavedRun_params = maybe(ClassTry_params);
 
 export const readSavedRun: Read<wire.SavedRun> = shape((o) => ({
   name: string(o['name'], 'name'),
@@ -1625,9 +1700,9 @@ export const readDeleted: Read<wire.Deleted> = shape((o) => ({
 
 export const readSide: Read<wire.Side> = shape((o) => ({
   created: string(o['created'], 'created'),
-  clock: Measured_clock(o['clock'], 'clock'),
+  clock: ClassTry_clock(o['clock'], 'clock'),
   workload: ErrorMessage_run(o['workload'], 'workload'),
-  params: Measured_params(o['params'], 'params'),
+  params: ClassTry_params(o['params'], 'params'),
   arms: Build_arms(o['arms'], 'arms'),
   host: Made_host(o['host'], 'host'),
 }));
@@ -1707,7 +1782,7 @@ export const readReportRound: Read<wire.ReportRound> = shape((o) => ({
   round: integer(o['round'], 'round'),
   answers: integer(o['answers'], 'answers'),
   right: ClassAnswered_choice(o['right'], 'right'),
-  counts: Measured_params(o['counts'], 'counts'),
+  counts: ClassTry_params(o['counts'], 'counts'),
   marks: ReportRound_marks(o['marks'], 'marks'),
 }));
 
@@ -1724,12 +1799,33 @@ export const readReportQuestion: Read<wire.ReportQuestion> = shape((o) => ({
 
 const ClassReport_questions = list(readReportQuestion);
 
+export const readReportTry: Read<wire.ReportTry> = shape((o) => ({
+  number: integer(o['number'], 'number'),
+  lesson: string(o['lesson'], 'lesson'),
+  step: string(o['step'], 'step'),
+  makers: integer(o['makers'], 'makers'),
+  turned: ClassTry_params(o['turned'], 'turned'),
+  summary: string(o['summary'], 'summary'),
+  workload: string(o['workload'], 'workload'),
+  clock: string(o['clock'], 'clock'),
+  run: string(o['run'], 'run'),
+  state: string(o['state'], 'state'),
+  sentence: string(o['sentence'], 'sentence'),
+  title: string(o['title'], 'title'),
+  unit: string(o['unit'], 'unit'),
+  values: Sample_facts(o['values'], 'values'),
+  ratio: Batch_newest_event_host_ms(o['ratio'], 'ratio'),
+}));
+
+const ClassReport_tries = list(readReportTry);
+
 export const readClassReport: Read<wire.ClassReport> = shape((o) => ({
   class_id: string(o['class_id'], 'class_id'),
   title: string(o['title'], 'title'),
   lesson: string(o['lesson'], 'lesson'),
   members: integer(o['members'], 'members'),
   questions: ClassReport_questions(o['questions'], 'questions'),
+  tries: ClassReport_tries(o['tries'], 'tries'),
 }));
 
 export const readLabLine: Read<wire.LabLine> = shape((o) => ({
@@ -1913,10 +2009,12 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   class: readClassState,
   class_answered: readClassAnswered,
   class_confusion: readClassConfusion,
+  class_opened: readClassOpened,
   class_place: readClassPlace,
   class_question: readClassQuestion,
   class_roster: readClassRoster,
   class_tally: readClassTally,
+  class_tries: readClassTries,
   class_welcome: readClassWelcome,
   control: readControl,
   error: readErrorMessage,

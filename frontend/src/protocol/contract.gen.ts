@@ -11,10 +11,12 @@ export type ServerWire =
   | ClassState
   | ClassAnswered
   | ClassConfusion
+  | ClassOpened
   | ClassPlace
   | ClassQuestion
   | ClassRoster
   | ClassTally
+  | ClassTries
   | ClassWelcome
   | Control
   | ErrorMessage
@@ -50,9 +52,13 @@ export type ClientWire =
   | HandWheel
   | JoinClass
   | LeaveClass
+  | OpenStep
   | ResumeClass
   | Reveal
+  | ShowGallery
   | StartClass
+  | TakeBackTry
+  | TryRun
   | TakeControl
   | DropChange
   | Hold
@@ -289,6 +295,34 @@ export interface Confusion {
   step: string;
 }
 /**
+ * Where the class may try; latest wins. To each page of it.
+ */
+export interface ClassOpened {
+  type: 'class_opened';
+  class_id: string;
+  steps: OpenedStep[];
+  /**
+   * members see what all have tried, not their own alone
+   */
+  gallery: boolean;
+  /**
+   * why nobody can try here, a sentence; empty: they can
+   */
+  no_runs: string;
+  /**
+   * why no patch can be changed here; empty: it can
+   */
+  no_patches: string;
+}
+/**
+ * A step that is open.
+ */
+export interface OpenedStep {
+  lesson: string;
+  step: string;
+  patches: boolean;
+}
+/**
  * Where the driver is; latest wins. Newcomers and reconnects get it at once.
  */
 export interface ClassPlace {
@@ -411,6 +445,88 @@ export interface Bar {
   choice: number | null;
   value: number | null;
   count: number;
+}
+/**
+ * What the class tried, as far as this page may see it; latest wins, at most two a second.
+ */
+export interface ClassTries {
+  type: 'class_tries';
+  class_id: string;
+  tries: ClassTry[];
+}
+/**
+ * A run that members asked for.
+ */
+export interface ClassTry {
+  number: number;
+  lesson: string;
+  step: string;
+  /**
+   * the first one first
+   */
+  makers: Maker[];
+  arms: string[];
+  params: {
+    [k: string]: number;
+  };
+  turned: {
+    [k: string]: number;
+  };
+  workload: string;
+  clock: 'wall' | 'count';
+  /**
+   * of the changed patch in one line; empty: none was changed
+   */
+  summary: string;
+  /**
+   * id of the run, live and saved
+   */
+  run: string;
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  /**
+   * in the queue; null: it waits behind its maker's others
+   */
+  place: number | null;
+  /**
+   * until it starts, when this was sent
+   */
+  estimate_s: number | null;
+  /**
+   * why it failed, or some of its lanes
+   */
+  sentence: string;
+  result: TryResult | null;
+}
+/**
+ * A member who asked for a run.
+ */
+export interface Maker {
+  member: string;
+  name: string;
+}
+/**
+ * The one number of a run, of a traced run: it explains, and proves nothing.
+ */
+export interface TryResult {
+  title: string;
+  unit: string;
+  better: 'higher' | 'lower' | 'neither';
+  /**
+   * at most two: what is compared, and with what
+   */
+  lanes: TryLane[];
+  /**
+   * second over first; null: there are no two
+   */
+  ratio: number | null;
+}
+/**
+ * The number of one lane.
+ */
+export interface TryLane {
+  arm: string;
+  title: string;
+  value: number;
 }
 /**
  * This page is in the class now. `class`, `class_place` and all `class_question` follow.
@@ -1235,6 +1351,20 @@ export interface LeaveClass {
   type: 'class_leave';
 }
 /**
+ * The instructor lets the class try in a step, or does not any more.
+ *
+ * Args:
+ *     knobs: members may turn knobs there.
+ *     patches: and change patches, where the server builds changes.
+ */
+export interface OpenStep {
+  type: 'class_open_step';
+  lesson: string;
+  step: string;
+  knobs: boolean;
+  patches?: boolean;
+}
+/**
  * The instructor's page comes (back) to a class that this visitor started.
  */
 export interface ResumeClass {
@@ -1250,12 +1380,43 @@ export interface Reveal {
   question: string;
 }
 /**
+ * The instructor shows all members what the class has tried, or hides it.
+ */
+export interface ShowGallery {
+  type: 'class_show_gallery';
+  shown: boolean;
+}
+/**
  * Start a class of a lesson; this visitor is its instructor. `class_welcome` answers.
  */
 export interface StartClass {
   type: 'class_start';
   lesson: string;
   title?: string;
+}
+/**
+ * A member does not want a try any more that waits; it runs on if another one wants it.
+ */
+export interface TakeBackTry {
+  type: 'class_take_back';
+  number: number;
+}
+/**
+ * A member tries a run in a step that is open for it; what else is as of `start`.
+ *
+ * It waits behind what this member tries already and replaces nothing. A try that equals another
+ * one of the class is the same run, and this member is one more of its makers.
+ */
+export interface TryRun {
+  type: 'class_try';
+  lesson: string;
+  step: string;
+  arms: string[];
+  workload?: string | null;
+  params?: {
+    [k: string]: number;
+  };
+  clock?: ('wall' | 'count') | null;
 }
 /**
  * Take or give back control of the live run that this page watches.
@@ -1787,7 +1948,7 @@ export interface ClassLine {
   members: number;
 }
 /**
- * What a class answered, without names.
+ * What a class answered and tried, without names.
  */
 export interface ClassReport {
   class_id: string;
@@ -1795,6 +1956,7 @@ export interface ClassReport {
   lesson: string;
   members: number;
   questions: ReportQuestion[];
+  tries: ReportTry[];
 }
 /**
  * One question of a class; the step is empty for a free poll.
@@ -1827,6 +1989,45 @@ export interface ReportRound {
    * where they pointed: x and y as parts of the picture
    */
   marks: number[][];
+}
+/**
+ * A run that members asked for.
+ */
+export interface ReportTry {
+  number: number;
+  lesson: string;
+  step: string;
+  /**
+   * how many asked for it
+   */
+  makers: number;
+  turned: {
+    [k: string]: number;
+  };
+  /**
+   * of the changed patch in one line; empty: none was changed
+   */
+  summary: string;
+  workload: string;
+  clock: string;
+  run: string;
+  state: string;
+  /**
+   * why it failed
+   */
+  sentence: string;
+  /**
+   * of its one number; empty: it has none
+   */
+  title: string;
+  unit: string;
+  values: {
+    [k: string]: number;
+  };
+  /**
+   * second over first; null: there are no two
+   */
+  ratio: number | null;
 }
 /**
  * Two recordings of one lesson, differences first.

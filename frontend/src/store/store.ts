@@ -117,6 +117,8 @@ export class Store extends Cells {
       case 'class_answered':
       case 'class_tally':
       case 'class_confusion':
+      case 'class_opened':
+      case 'class_tries':
         return this.classNews.set(message);
       case 'error':
         if (message.run != null) this.#runs.lose(message.run);

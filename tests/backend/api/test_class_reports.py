@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.class_pages import browser, class_app, cookie, join, start, teacher_and_two
+from tests.support.class_tries import NumberedStage, attempt, gallery, tries_app, trying
 from tests.support.toy_server import SLUG, serving
 
 
@@ -117,3 +118,23 @@ def test_a_class_is_deleted_by_who_started_it(tmp_path: Path, run_async: Any) ->
     with serving(class_app(tmp_path)) as address:
         assert run_async(going_on(address)) == (404, 200)
     assert b"Lovelace" not in (tmp_path / "classes.sqlite").read_bytes()
+
+
+def test_a_report_has_what_was_tried_without_names(tmp_path: Path, run_async: Any) -> None:
+    async def go(address: str) -> str:
+        async with trying(address, "Ada") as (teacher, ada):
+            await attempt(ada, hogs=9, seconds=1)
+            await gallery(ada, "done")
+            return str(next(m for m in teacher.seen if m["type"] == "class")["class_id"])
+
+    with serving(tries_app(tmp_path, NumberedStage(50.0))) as address:
+        path = f"/api/classes/{run_async(go(address))}/report"
+        _, _, body = get(address, path, "teacher")
+        _, _, table = get(address, f"{path}.csv", "teacher")
+    (tried,) = json.loads(body)["tries"]
+    assert (tried["makers"], tried["turned"]) == (1, {"hogs": 9, "seconds": 1})
+    assert (tried["state"], tried["unit"], tried["ratio"]) == ("done", "umounts/s", 0.2)
+    assert tried["values"] == {"rwsem": 900, "srcu": 180}
+    (row,) = (row for row in csv.DictReader(io.StringIO(table)) if row["kind"] == "try")
+    assert (row["text"], row["answer"], row["count"]) == ("hogs=9; seconds=1", "0.2", "1")
+    assert row["label"] == "umounts: rwsem 900, srcu 180 umounts/s" and "Ada" not in body + table

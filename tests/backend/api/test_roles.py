@@ -154,7 +154,8 @@ def test_wrong_tokens_are_soon_not_looked_at_and_sessions_go_on(served: Served) 
     assert served.get("/", Cookie=cookie)[0] == 200
 
 
-START = {"lesson": "02-grace-periods", "arms": ["srcu"], "params": {"seconds": 1}}
+SLUG = "02-grace-periods"
+START = {"lesson": SLUG, "arms": ["srcu"], "params": {"seconds": 1}}
 
 
 def test_each_role_may_run_and_measure_as_it_says(served: Served, run_async: Any) -> None:
@@ -188,16 +189,22 @@ def test_a_student_follows_a_class_and_starts_none(served: Served, run_async: An
         async with served.page(served.cookie(role)) as one:
             found = []
             for command in (
-                {"type": "class_start", "lesson": "02-grace-periods"},
+                {"type": "class_start", "lesson": SLUG},
                 {"type": "class_join", "code": "no such class", "nickname": "Ada"},
+                {"type": "class_open_step", "lesson": SLUG, "step": "ticks", "knobs": True},
+                {"type": "class_show_gallery", "shown": True},
+                {"type": "class_try", "step": "ticks", **START},
+                {"type": "class_take_back", "number": 1},
             ):
                 await one.say(**command)
                 found.append((await one.until_type("error"))["code"])
         return found
 
     # This server holds no classes, which is said to whoever may ask.
-    assert run_async(codes(Role.STUDENT)) == ["forbidden", "infra"]
-    assert run_async(codes(Role.INSTRUCTOR)) == ["infra", "infra"]
+    teaches, tries = ["forbidden"] * 2, ["infra"] * 2
+    assert run_async(codes(Role.VIEWER)) == ["forbidden", "infra", *teaches, *teaches]
+    assert run_async(codes(Role.STUDENT)) == ["forbidden", "infra", *teaches, *tries]
+    assert run_async(codes(Role.INSTRUCTOR)) == ["infra"] * 6
 
 
 def test_a_saved_run_is_deleted_by_its_owner_or_the_operator(served: Served) -> None:

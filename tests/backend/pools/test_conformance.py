@@ -26,12 +26,17 @@ SMALL = 64 << 20
 Run = Callable[..., Any]
 
 
-def lasting(argument: str) -> list[psutil.Process]:
-    """Processes of `sleep ARGUMENT`; each test has a number of its own."""
+def mine(number: int) -> str:
+    """Seconds that a program of a test sleeps: other runs of the tests have other ones."""
+    return f"{number}.{os.getpid()}"
+
+
+def lasting(number: int) -> list[psutil.Process]:
+    """Processes of `sleep`; each test has a number of its own."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if process.cmdline()[:2] == ["sleep", argument]:
+            if process.cmdline()[:2] == ["sleep", mine(number)]:
                 found.append(process)
     return found
 
@@ -102,8 +107,8 @@ def test_a_secret_stands_in_no_command_line_and_in_no_job(
 ) -> None:
     async def body(pool: Any) -> None:
         lease = await leased(pool)
-        program = await lease.start(["sleep", "1101"], {"TOKEN": "s3cr3t"}, b"s3cr3t")
-        await until(lambda: lasting("1101"))
+        program = await lease.start(["sleep", mine(1101)], {"TOKEN": "s3cr3t"}, b"s3cr3t")
+        await until(lambda: lasting(1101))
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 assert "s3cr3t" not in " ".join(process.cmdline())
@@ -120,28 +125,28 @@ def test_lanes_are_places_that_run_one_program_each(make_pool: Make, run_async: 
     async def body(pool: Any) -> None:
         lease = await leased(pool, lanes=3, alike=True)
         assert len(lease.hosts) == 3
-        programs = [await lease.start(["sleep", "1102"], lane=lane) for lane in range(3)]
-        await until(lambda: len(lasting("1102")) == 3)
+        programs = [await lease.start(["sleep", mine(1102)], lane=lane) for lane in range(3)]
+        await until(lambda: len(lasting(1102)) == 3)
         with pytest.raises(InputError, match="one at a time"):
             await lease.start(["true"], lane=1)
         with pytest.raises(InputError, match="lanes 0 to 2"):
             await lease.start(["true"], lane=3)
         await programs[1].end()
-        assert (await programs[1].wait()).code == -15 and len(lasting("1102")) == 2
+        assert (await programs[1].wait()).code == -15 and len(lasting(1102)) == 2
         assert (await (await lease.start(["true"], lane=1)).wait()).code == 0
 
     check(run_async, make_pool, body)
-    assert lasting("1102") == []  # the pool's end released the lease
+    assert lasting(1102) == []  # the pool's end released the lease
 
 
 def test_release_ends_also_a_child_that_left_its_session(make_pool: Make, run_async: Run) -> None:
     async def body(pool: Any) -> None:
         lease = await leased(pool)
-        script = "trap '' TERM; setsid sleep 1103 & sleep 1103"
+        script = f"trap '' TERM; setsid sleep {mine(1103)} & sleep {mine(1103)}"
         program = await lease.start(["sh", "-c", script])
-        await until(lambda: len(lasting("1103")) == 2)
+        await until(lambda: len(lasting(1103)) == 2)
         await asyncio.gather(lease.release(), lease.release())
-        assert lasting("1103") == []
+        assert lasting(1103) == []
         assert (await program.wait()).lost == "the lease was released."
         assert (await lease.lost()).whose == "released"
         await lease.release()
@@ -154,11 +159,11 @@ def test_release_ends_also_a_child_that_left_its_session(make_pool: Make, run_as
 def test_the_deadline_ends_it(make_pool: Make, run_async: Run) -> None:
     async def body(pool: Any) -> None:
         lease = await leased(pool, ttl_s=1)
-        program = await lease.start(["sleep", "1104"])
+        program = await lease.start(["sleep", mine(1104)])
         loss = await lease.lost()
         assert loss.whose == "deadline" and "after 1 s" in loss.sentence
         assert (await program.wait()).lost == loss.sentence
-        await until(lambda: not lasting("1104"))
+        await until(lambda: not lasting(1104))
 
     check(run_async, make_pool, body)
 
@@ -250,7 +255,7 @@ from duet.pools.types import Want
 async def main():
     async with open_pool(PoolSettings(sys.argv[1])) as pool:
         lease = await pool.reserve(Want(memory_bytes=64 << 20, within_s=20))
-        await lease.start(["sh", "-c", "setsid sleep 1105 & sleep 1105"])
+        await lease.start(["sh", "-c", "setsid sleep $1 & sleep $1", "sh", sys.argv[2]])
         print("started", flush=True)
         await asyncio.sleep(60)
 asyncio.run(main())
@@ -261,14 +266,14 @@ def test_a_killed_owner_leaves_no_program_and_no_job(
     make_pool: Make, run_async: Run, request: pytest.FixtureRequest
 ) -> None:
     async def body(pool: Any) -> None:
-        words = (sys.executable, "-c", OWNER, pool.name)
+        words = (sys.executable, "-c", OWNER, pool.name, mine(1105))
         owner = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
         assert owner.stdout is not None
         assert await asyncio.wait_for(owner.stdout.readline(), 30) == b"started\n"
-        await until(lambda: len(lasting("1105")) == 2)
+        await until(lambda: len(lasting(1105)) == 2)
         owner.kill()
         await owner.wait()
-        await until(lambda: not lasting("1105"))
+        await until(lambda: not lasting(1105))
         if pool.name == "slurm":
             said = request.getfixturevalue("slurm").said
             await until(lambda: said("squeue", "-h") == "")

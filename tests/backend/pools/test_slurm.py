@@ -17,7 +17,7 @@ import pytest
 from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
 from duet.pools.types import Refusal, Want
-from tests.backend.pools.test_conformance import SMALL, Run, check, lasting, leased, until
+from tests.backend.pools.test_conformance import SMALL, Run, check, lasting, leased, mine, until
 from tests.support.slurm import Cluster
 
 Make = Callable[..., SlurmPool]
@@ -95,9 +95,9 @@ def test_the_death_of_a_node_is_reported_and_others_are_untouched(
     async def body(pool: SlurmPool) -> None:
         lease = await leased(pool, lanes=4, kind="cpuA")
         other = await leased(pool, kind="cpuB")
-        programs = [await lease.start(["sleep", "1201"], lane=lane) for lane in range(4)]
-        stays = await other.start(["sleep", "1202"])
-        await until(lambda: len(lasting("1201")) == 4 and len(lasting("1202")) == 1)
+        programs = [await lease.start(["sleep", mine(1201)], lane=lane) for lane in range(4)]
+        stays = await other.start(["sleep", mine(1202)])
+        await until(lambda: len(lasting(1201)) == 4 and len(lasting(1202)) == 1)
         began = time.monotonic()
         slurm.kill(b)
         try:
@@ -106,8 +106,8 @@ def test_the_death_of_a_node_is_reported_and_others_are_untouched(
             ends = await asyncio.gather(*(program.wait() for program in programs))
             assert {ended.lost for ended in ends} == {loss.sentence}
             # Those on the dead node as well: its daemon is gone, the runners are not.
-            await until(lambda: not lasting("1201"), DEATH_S - (time.monotonic() - began))
-            assert stays.running and other.loss is None and len(lasting("1202")) == 1
+            await until(lambda: not lasting(1201), DEATH_S - (time.monotonic() - began))
+            assert stays.running and other.loss is None and len(lasting(1202)) == 1
             after = await leased(pool, lanes=2, within_s=20)
             assert b not in after.hosts and set(after.hosts) <= {a, c, slurm.nodes[3]}
         finally:
@@ -125,9 +125,9 @@ def test_a_host_that_hangs_is_reported_by_its_silence(
 
     async def body(pool: SlurmPool) -> None:
         lease = await leased(pool)
-        program = await lease.start(["sleep", "1203"])
-        await until(lambda: lasting("1203"))
-        runner = lasting("1203")[0].parent()
+        program = await lease.start(["sleep", mine(1203)])
+        await until(lambda: lasting(1203))
+        runner = lasting(1203)[0].parent()
         assert runner is not None and "duet.pools.runner" in runner.cmdline()
         runner.send_signal(signal.SIGSTOP)
         began = time.monotonic()
@@ -135,7 +135,7 @@ def test_a_host_that_hangs_is_reported_by_its_silence(
         assert loss.whose == "host" and "no sign of life for 2 s" in loss.sentence
         assert time.monotonic() - began < 10
         assert (await program.wait()).lost == loss.sentence
-        await until(lambda: not lasting("1203"))
+        await until(lambda: not lasting(1203))
 
     check(run_async, lambda: slurm_pool(silent_s=2.0), body)
 
@@ -145,16 +145,16 @@ def test_a_runner_that_is_cut_off_ends_its_program(
 ) -> None:
     async def body(pool: SlurmPool) -> None:
         lease = await leased(pool)
-        program = await lease.start(["sh", "-c", "setsid sleep 1204 & sleep 1204"])
-        await until(lambda: len(lasting("1204")) == 2)
-        runner = lasting("1204")[0].parents()[0]
+        program = await lease.start(["sh", "-c", f"setsid sleep {mine(1204)} & sleep {mine(1204)}"])
+        await until(lambda: len(lasting(1204)) == 2)
+        runner = lasting(1204)[0].parents()[0]
         while "duet.pools.runner" not in runner.cmdline():
             runner = runner.parents()[0]
         step = runner.parents()[0]
         assert "slurmstepd" in " ".join(step.cmdline())
         step.send_signal(signal.SIGSTOP)  # nothing passes to the runner or from it
         try:
-            await until(lambda: not lasting("1204"), 15)
+            await until(lambda: not lasting(1204), 15)
         finally:
             step.send_signal(signal.SIGCONT)
         ended = await asyncio.wait_for(program.wait(), DEATH_S)
@@ -189,7 +189,7 @@ def test_an_squeue_that_fails_for_a_moment_ends_no_lease(
 
     async def body(pool: SlurmPool) -> None:
         lease = await leased(pool)
-        program = await lease.start(["sleep", "1205"])
+        program = await lease.start(["sleep", mine(1205)])
         for mark in "12":
             (tmp_path / f"mark-{mark}").touch()
         await until(lambda: not list(tmp_path.glob("mark-*")))
@@ -224,8 +224,8 @@ def test_a_controller_that_restarts_ends_no_lease(
 ) -> None:
     async def body(pool: SlurmPool) -> None:
         lease = await leased(pool)
-        program = await lease.start(["sleep", "1206"])
-        await until(lambda: lasting("1206"))
+        program = await lease.start(["sleep", mine(1206)])
+        await until(lambda: lasting(1206))
         slurm.kill("slurmctld", signal.SIGTERM)  # it stores its state, as at any restart
         try:
             refusal = await pool.reserve(Want(memory_bytes=SMALL, within_s=0))

@@ -7,25 +7,19 @@ import json
 import queue
 import urllib.request
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from duet.api.app import create_app
 from duet.changes import Changes
-from duet.kernels import KernelSettings, build
-from duet.kernels.arms import arm_specs
-from duet.lessons import cache as lesson_cache
-from duet.lessons.load import LessonFolder, load
+from duet.kernels import KernelSettings
 from duet.serve import own_lessons, own_ready
-from duet.serve.director import Director
 from duet.serve.own_lessons import Changing
 from tests.support import miniature
+from tests.support.own_server import diff, own_app
 from tests.support.small_tree import NEEDS_BOX
 from tests.support.toy_server import SLUG, Page, page, serving
-from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
 
 ARMS = ("rwsem", "srcu")
 Told = dict[str, Any]
@@ -39,30 +33,7 @@ def settings(tmp_path: Path) -> KernelSettings:
 @pytest.fixture
 def app(tmp_path: Path, settings: KernelSettings, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A server whose lesson has the miniature's kernels, built."""
-    folder = replace(load(SLUG), patch_dir=settings.patches / "02-toy")
-    names = {name for arm in folder.lesson.arms for name in arm.patches}
-    for number, name in enumerate(sorted(names - {"srcu.patch"}), 1):
-        text = miniature.replace("mm/vmscan.c", miniature.VMSCAN, number, name)
-        (folder.patch_dir / name).write_text(miniature.patch(name, text))
-    usual = lesson_cache.find
-
-    def find(slug: str) -> LessonFolder:
-        return folder if slug == SLUG else usual(slug)
-
-    monkeypatch.setattr(lesson_cache, "find", find)
-    specs = arm_specs(folder)
-    build([specs[name] for name in ARMS], settings)
-    changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
-
-    def director(hub: Any) -> Director:
-        return Director(hub, ToyStage(50.0), ToyRecordings(), ToyKernels(), changing=changing)
-
-    (tmp_path / "index.html").write_text("built")
-    return create_app(director, page=tmp_path)
-
-
-def diff(line: int = 20, text: str = "mine") -> str:
-    return miniature.replace("mm/vmscan.c", miniature.VMSCAN, line, text)
+    return own_app(tmp_path, settings, monkeypatch)
 
 
 def cookie(address: str, name: str) -> dict[str, Any]:

@@ -25,10 +25,14 @@ def request(
     alone: bool = False,
     seconds: float = 10,
     judges: bool = False,
+    tries: bool = False,
 ) -> Request:
     number = next(NUMBERS)
     unlike_all = ("run", number) if key is None else key
-    return Request(f"r{number}", owner, unlike_all, "kind", seconds, alone or judges, judges)
+    sort = ("try", number) if tries else judges
+    return Request(
+        f"r{number}", owner, unlike_all, "kind", seconds, alone or judges, judges, sort=sort
+    )
 
 
 def asked(scheduler: Scheduler, *requests: Request) -> list[Request]:
@@ -134,6 +138,48 @@ def test_a_run_does_not_give_way_to_a_judgement_nor_a_judgement_to_a_run() -> No
     assert queue.waiting == (again,)
 
 
+def test_five_tries_of_one_member_hold_nobody_back_and_replace_nothing() -> None:
+    queue = Scheduler(1)
+    five = asked(queue, *(request("greedy", tries=True) for _ in range(5)))
+    others = asked(queue, *(request(owner, tries=True) for owner in "abc"))
+    assert queue.waiting == (five[0], *others), "one place a member, whatever waits behind it"
+    served = []
+    for now in range(8):
+        found = queue.next(now)
+        assert found is not None
+        served.append(found.owner)
+        if now == 0:
+            place = queue.place(others[2].run_id, 0)
+            assert place is not None and (place.place, place.estimate_s) == (3, 30)
+        queue.over(found.run_id, now)
+    assert served == ["greedy", "a", "b", "c", *["greedy"] * 4]
+    assert queue.next(9) is None
+
+
+def test_a_try_and_a_run_of_its_visitor_leave_each_other_alone() -> None:
+    queue = Scheduler(1)
+    (run,) = asked(queue, request("a"))
+    queue.next(0)
+    (tried,) = asked(queue, request("a", tries=True))
+    assert queue.gives_way("a") is None, "the run goes on"
+    (newer,) = asked(queue, request("a"))
+    assert queue.asked_by("a") == (tried, newer)
+    assert queue.withdraw("a", newer.run_id) is newer
+    queue.over(run.run_id, 1)
+    assert queue.next(1) is tried
+
+
+def test_what_waits_behind_keeps_no_place_from_others() -> None:
+    queue = Scheduler(1, most_waiting=3)
+    asked(queue, request("x"))
+    queue.next(0)
+    asked(queue, *(request("greedy", tries=True) for _ in range(4)))
+    asked(queue, request("a"), request("b"))
+    for owner in ("c", "greedy"):
+        with pytest.raises(InputError, match="3 runs wait already"):
+            queue.ask(request(owner, tries=True))
+
+
 def test_either_of_two_can_be_taken_back() -> None:
     queue = Scheduler(1)
     asked(queue, request("x"))
@@ -182,7 +228,8 @@ def test_place_and_estimate_and_what_past_runs_teach() -> None:
 
 OWNERS = "abcde"
 STEP = st.tuples(
-    st.sampled_from(["ask", "same", "alone", "judge", "cancel", "over"]), st.sampled_from(OWNERS)
+    st.sampled_from(["ask", "same", "alone", "judge", "try", "cancel", "over"]),
+    st.sampled_from(OWNERS),
 )
 
 
@@ -200,11 +247,12 @@ def test_any_sequence_keeps_the_rules_and_everyone_who_waits_is_served(
             queue.withdraw(owner)
         elif step != "over":
             key = "same" if step == "same" else None
-            queue.ask(request(owner, key, alone=step == "alone", judges=step == "judge"))
+            kind = {"alone": step == "alone", "judges": step == "judge", "tries": step == "try"}
+            queue.ask(request(owner, key, **kind))
         while queue.next(now) is not None:
             pass
         check(queue, slots, now)
-    for _ in range(2 * len(queue.waiting) + len(queue.running)):
+    for _ in range(len(steps)):
         if queue.running:
             queue.over(queue.running[0].run_id, now)
         while queue.next(now) is not None:
@@ -219,7 +267,7 @@ def check(queue: Scheduler, slots: int, now: float) -> None:
     assert len(running) == 1 or not any(each.alone for each in running)
     owners = [each.owner for each in running]
     assert len(set(owners)) == len(owners)
-    waiting = [(owner, each.judges) for each in queue.waiting for owner in each.owners]
+    waiting = [(owner, each.sort) for each in queue.waiting for owner in each.owners]
     assert len(set(waiting)) == len(waiting)
     behind = [owner for owner in OWNERS if queue.comes_behind(owner) is not None]
     assert all(queue.waits_for(owner) is not None for owner in behind)

@@ -210,14 +210,35 @@ class ReportQuestion(Body):
     changed: int = Field(description="members whose second answer differs from their first")
 
 
+class ReportTry(Body):
+    """A run that members asked for."""
+
+    number: int
+    lesson: str
+    step: str
+    makers: int = Field(description="how many asked for it")
+    turned: dict[str, int] = Field(description="knobs that stood elsewhere than the step has them")
+    summary: str = Field(description="of the changed patch in one line; empty: none was changed")
+    workload: str
+    clock: str
+    run: str
+    state: str
+    sentence: str = Field(description="why it failed")
+    title: str = Field(description="of its one number; empty: it has none")
+    unit: str
+    values: dict[str, float] = Field(description="arm -> value, of at most two arms")
+    ratio: float | None = Field(description="second over first; null: there are no two")
+
+
 class ClassReport(Body):
-    """What a class answered, without names."""
+    """What a class answered and tried, without names."""
 
     class_id: str
     title: str
     lesson: str
     members: int
     questions: list[ReportQuestion]
+    tries: list[ReportTry]
 
 
 class Failure(Body):

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from duet.api import bodies
+from duet.api.class_tries import try_of, try_row
 from duet.classes.records import ClassFacts, QuestionFacts, Stored
 from duet.classes.scores import Score, changed, scores
 from duet.serve.director import Director
@@ -69,6 +70,7 @@ def report_of(stored: Stored) -> bodies.ClassReport:
         lesson=stored.facts.lesson,
         members=len(stored.members),
         questions=[_question(stored, facts) for facts in stored.questions],
+        tries=[try_of(facts) for facts in stored.tried.tries],
     )
 
 
@@ -110,6 +112,7 @@ def csv_of(report: bodies.ClassReport) -> str:
                 writer.writerow([*before, "mark", f"{x:.4f} {y:.4f}", "", 1])
             if one.right is not None:
                 writer.writerow([*before, "right", "", "", one.right])
+    writer.writerows([plain(str(cell)) for cell in row] for row in map(try_row, report.tries))
     return text.getvalue()
 
 

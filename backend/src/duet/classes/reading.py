@@ -14,6 +14,7 @@ from duet.classes.queries import (
 )
 from duet.classes.records import ClassFacts, PlaceFacts, Stored
 from duet.classes.tables import ANSWERS, CLASSES, CONFUSION, MEMBERS, QUESTIONS
+from duet.classes.try_queries import tried
 from duet.classes.words import squeezed
 
 
@@ -48,6 +49,7 @@ def load(connection: Connection, class_id: str) -> Stored | None:
         tuple(map(question_facts, questions)),
         tuple(map(answer_facts, answers)),
         tuple(map(confusion_facts, confusion)),
+        tried(connection, class_id),
     )
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from duet.classes.try_records import NOTHING, Tried
+
 Key = tuple[str, str]
 """Step and question; the step of a free poll is empty."""
 
@@ -119,3 +121,4 @@ class Stored:
     questions: tuple[QuestionFacts, ...]
     answers: tuple[AnswerFacts, ...]
     confusion: tuple[ConfusionFacts, ...]
+    tried: Tried = NOTHING

@@ -50,7 +50,8 @@ async def probed(settings: PoolSettings) -> list[PoolHost]:
         kinds = await opened.kinds()
         if isinstance(kinds, Refusal):
             return [PoolHost("", why=kinds.sentence)]
-        return [await probe_kind(opened, kind) for kind in kinds]
+        rows = [await probe_kind(opened, kind) for kind in kinds]
+        return [replace(row, down=tuple(k.down)) for row, k in zip(rows, kinds, strict=True)]
 
 
 async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
@@ -136,5 +137,6 @@ def table(hosts: list[PoolHost]) -> list[str]:
     for one in hosts:
         name = one.host or one.kind or "any"
         lines += [f"{name}: {one.why.rstrip('.')}."] if one.why else []
+        lines += [f"{one.kind or 'any'}: down: {', '.join(one.down)}."] if one.down else []
         lines += [f"{name}: no KVM: {one.no_kvm.rstrip('.')}."] if one.no_kvm else []
     return lines

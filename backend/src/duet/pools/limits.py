@@ -11,6 +11,8 @@ SILENT_S: Final = 20.0
 """A program of which nothing came for so long is lost with its host, and a runner to which nothing
 came ends its program. Usual: 2 s. Longer than any pause of a busy host, and below the 30 s within
 which the death of a host is reported."""
+BEGIN_S: Final = 60.0
+"""Until the first sign of life of a program. Usual: 0.1-0.5 s; a step waits for the one before."""
 TERM_S: Final = 2.0
 """A program has so long between SIGTERM and the end of all that it started."""
 END_S: Final = 8.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from duet.errors import InfraError
 from duet.pools.frames import BEAT, ERR, EXIT, OUT, QUIT, START, BadFrame, Frames, Start, frame
-from duet.pools.limits import AGAIN_S, BEAT_S, END_S, OUTPUT_BYTES, RETRY_S, TERM_S
+from duet.pools.limits import AGAIN_S, BEAT_S, BEGIN_S, END_S, OUTPUT_BYTES, RETRY_S, TERM_S
 from duet.pools.types import Ended, Watched
 from duet.processes.owned import OwnedProcess
 
@@ -136,6 +136,8 @@ class PipedProgram:
         try:
             while await self._once() and time.monotonic() < until_s:
                 await asyncio.sleep(RETRY_S)
+                if self._quits:
+                    break
                 self._process = self._launcher()
                 await self._send()
         except InfraError as error:
@@ -164,7 +166,7 @@ class PipedProgram:
     async def _beat(self) -> None:
         silent_s = self._start.silent_s
         every_s = min(BEAT_S, silent_s / 4)
-        while time.monotonic() - self._seen_s < silent_s:
+        while time.monotonic() - self._seen_s < (silent_s if self._began else BEGIN_S):
             self._process.write(frame(BEAT))
             await asyncio.sleep(every_s)
         self._mute = True

@@ -53,10 +53,10 @@ class Want:
         """Raise InputError where this is no want at all."""
         bounds = (
             ("lanes", self.lanes, 1, LANES_MOST),
-            ("vcpus", self.vcpus, 1, 1024),
-            ("memory_bytes", self.memory_bytes, 1 << 20, 1 << 50),
-            ("within_s", self.within_s, 0, TTL_MOST_S),
-            ("ttl_s", self.ttl_s, 0.1, TTL_MOST_S),
+            ("CPUs of a lane", self.vcpus, 1, 1024),
+            ("bytes of memory of a lane", self.memory_bytes, 1 << 20, 1 << 50),
+            ("seconds of waiting", self.within_s, 0, TTL_MOST_S),
+            ("seconds", self.ttl_s, 0.1, TTL_MOST_S),
         )
         for name, given, least, most in bounds:
             if not least <= given <= most:

@@ -8,7 +8,7 @@ import re
 import secrets
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from pydantic import JsonValue
 from duet import durable
 from duet.bundle import open_bundle
 from duet.errors import InfraError, InputError
+from duet.serve.held import Held
 from duet.serve.ownership import ENDING, Saved, forget_owner, owner_of, set_owner, victims
 from duet.serve.recordings import LessonRecordings, describe
 from duet.settings import archive_limits, runs_dir
@@ -40,11 +41,13 @@ class ArchiveFolder:
     Args:
         most: runs; 0 keeps none.
         most_bytes: of all runs together.
+        held: runs that stay longer than others.
     """
 
     folder: Path
     most: int
     most_bytes: int
+    held: Held = field(default_factory=Held, compare=False)
 
     @classmethod
     def default(cls) -> ArchiveFolder:
@@ -158,7 +161,9 @@ class ArchiveFolder:
         saved = [
             Saved(name, _size(path), owner_of(self.folder, name)) for name, path in paths.items()
         ]
-        for name in victims(saved, self.most, self.most_bytes, spare):
+        sizes = {one.name: one.size_bytes for one in saved}
+        spared = {spare} | self.held.among(sizes, self.most // 2, self.most_bytes // 2)
+        for name in victims(saved, self.most, self.most_bytes, spared):
             forget_owner(self.folder, name)
             paths[name].unlink(missing_ok=True)
         for path in self.folder.glob(f"run-*{ENDING}"):

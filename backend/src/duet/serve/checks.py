@@ -14,6 +14,8 @@ from duet.serve.own_lessons import OwnLessons
 from duet.stream import messages as m
 from duet.trials.challenge.plans import groups, limits
 
+NO_GUESTS = "this server shows recordings only; its guests are switched off."
+
 
 def refuse_guests(command: m.Command) -> None:
     """Of a server that boots no guest.
@@ -21,9 +23,9 @@ def refuse_guests(command: m.Command) -> None:
     Raises:
         InputError: the command needs one.
     """
-    if isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
+    if isinstance(command, m.Start | m.Again | m.Measure | m.Judge | m.TryRun):
         raise InputError(
-            "this server shows recordings only; its guests are switched off.",
+            NO_GUESTS,
             remedy="Start a server without --no-guests to run live.",
         )
 

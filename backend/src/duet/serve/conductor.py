@@ -23,6 +23,7 @@ from duet.serve.run_board import Entry, RunBoard
 from duet.serve.run_screens import RunScreens
 from duet.serve.scheduler import Scheduler
 from duet.serve.slots import Slots
+from duet.serve.tried_runs import TriedRuns
 from duet.stream.codec import failure
 from duet.stream.hub import Hub
 
@@ -39,6 +40,7 @@ class Conductor:
     Args:
         entries: runs that were asked for; those that are over and too many are taken out.
         moved: set when the queue has changed.
+        tried: is informed of what changes.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Conductor:
         screens: RunScreens,
         tasks: Tasks,
         moved: asyncio.Event,
+        tried: TriedRuns,
     ) -> None:
         self._hub = hub
         self._stage = stage
@@ -62,6 +65,7 @@ class Conductor:
         self._screens = screens
         self._tasks = tasks
         self._moved = moved
+        self._tried = tried
         self._slots = Slots(scheduler.slots)
 
     async def conduct(self) -> None:
@@ -69,13 +73,15 @@ class Conductor:
         while True:
             while (request := self._scheduler.next(time.monotonic())) is not None:
                 entry = self._entries[request.run_id]
-                if not any(self._hub.pages_of(owner) for owner in request.owners):
+                owners = request.owners
+                if not entry.tried and not any(self._hub.pages_of(owner) for owner in owners):
                     self._scheduler.over(request.run_id, time.monotonic(), whole=False)
                     self._screens.withdraw(request)  # nobody is left who would see it
                     continue
                 entry.began = True
                 self._tasks.spawn(self._carry_out(entry), request.run_id)
             self._board.show_runs()
+            self._tried.changed()
             self._moved.clear()
             try:
                 async with asyncio.timeout(None if self._scheduler.running else IDLE_LANES_S):
@@ -123,6 +129,7 @@ class Conductor:
             runs.info("%s is over", kind, extra=fields(outcome=outcome, took_s=took_s))
             self._scheduler.over(entry.request.run_id, time.monotonic(), whole=whole)
             self._board.show_control(entry)
+            self._tried.over(entry)
             self._forget()
             self._moved.set()
 

@@ -13,11 +13,13 @@ from duet.runs.request import MeasureRequest, RunRequest
 from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
-from duet.serve.checks import read_judge, read_start, refuse_guests
+from duet.serve.checks import NO_GUESTS, read_judge, read_start, refuse_guests
 from duet.serve.classroom import Classrooms
+from duet.serve.classroom.try_parts import LiveParts
 from duet.serve.expecting import Expecting
+from duet.serve.held import Held
 from duet.serve.hosted.door import HostDoor
-from duet.serve.interfaces import Kernels, Recordings, Stage
+from duet.serve.interfaces import Kernels, QueuedRun, Recordings, Stage
 from duet.serve.labs import Labs
 from duet.serve.lesson_opener import LessonOpener
 from duet.serve.lesson_packets import LessonCache
@@ -45,6 +47,7 @@ class Director:
         changing: with what changes of visitors are built; None: there are none.
         classes: where classes and labs are stored; None: there are none.
         labs_days: how long answers of labs are stored.
+        hosts: where host processes of other machines come in; None: nowhere.
     """
 
     def __init__(
@@ -60,30 +63,32 @@ class Director:
         changing: Changing | None = None,
         classes: ClassStore | None = None,
         labs_days: int = LABS_DAYS,
+        hosts: HostDoor | None = None,
     ) -> None:
         self.hub, self.kernels = hub, kernels
         self.recordings, self.saved = recordings, saved
         self.own = OwnLessons(changing, "" if builds and live else NONE_HERE)
         self._lessons = LessonCache(recordings, kernels, self.own)
-        archiver = Archiver(saved.folder) if saved is not None else None
+        archiver = None if saved is None else Archiver(saved.folder)
         self.live_runs = LiveRuns(hub, stage, archiver, slots)
         self.segments = Cutting(hub)
-        self._finder = RunFinder(self.live_runs, recordings, saved)
-        self.find_run, self.file_of = self._finder.find_run, self._finder.file_of
+        finder = RunFinder(self.live_runs, recordings, saved)
+        self.find_run, self.file_of = finder.find_run, finder.file_of
         self.parked = stage.parked
-        opened = Expecting(stage, kernels, live).opened
-        self._opener = LessonOpener(hub, self._lessons, self._finder, self.own.arms_of, opened)
+        expects = Expecting(stage, kernels, live).opened
+        self._opener = LessonOpener(hub, self._lessons, finder, self.own.arms_of, expects)
         self.live_runs.on_show(self._opener.introduce)
         for source in (recordings, saved):
             if source is not None:
                 source.publish = self._opener.publish
         self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
-        self.classes = Classrooms(hub, classes)
-        self.labs = Labs(classes, self._finder, labs_days)
+        held, off = Held() if saved is None else saved.folder.held, "" if live else NO_GUESTS
+        trying = LiveParts(self.live_runs.tried, self._read, off, self.own.off, held.hold)
+        self.classes = Classrooms(hub, classes, trying)
+        self.labs = Labs(classes, finder, labs_days)
         self.live_runs.performer.judged = self.labs.judged
-        self._live = live
-        self.hosts: HostDoor | None = None  # where host processes of other machines come in
+        self._live, self.hosts = live, hosts
 
     async def __aenter__(self) -> Director:
         await self.segments.__aenter__()
@@ -114,10 +119,7 @@ class Director:
         self.live_runs.left(viewer)
 
     def warm(self) -> None:
-        """Read all lessons and look up their kernels once. Blocking; call it before the loop runs.
-
-        The first viewer's greeting would do it on the event loop otherwise.
-        """
+        """Read all lessons and look up their kernels, once, before a greeting does. Blocking."""
         self._lessons.read_all()
 
     def greet(self, viewer: Viewer) -> None:
@@ -153,10 +155,8 @@ class Director:
                 self.live_runs.ask(viewer, read_judge(command, self.own, self.kernels))
             case m.Again():
                 self.live_runs.again(viewer)
-            case m.Do():
-                await self.live_runs.controlled(viewer).act(command.name, command.value)
-            case m.Hold():
-                await self.live_runs.controlled(viewer).hold(command.on, command.after)
+            case m.Do() | m.Hold():
+                await act(self.live_runs.controlled(viewer), command)
             case m.Stop():
                 self.live_runs.stop(viewer, command.run)
             case _:
@@ -184,6 +184,14 @@ class Director:
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)
         return read_start(command, self.own, self.kernels)
+
+
+async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
+    """Do one of the lesson's acts, or hold the guests and let them go."""
+    if isinstance(command, m.Do):
+        await run.act(command.name, command.value)
+    else:
+        await run.hold(command.on, command.after)
 
 
 def hello(viewer: Viewer, kernels: Kernels, live: bool) -> m.Hello:

@@ -23,6 +23,7 @@ from duet.serve.run_control import RunControl
 from duet.serve.run_requests import RunRequests
 from duet.serve.run_screens import RunScreens
 from duet.serve.scheduler import Scheduler
+from duet.serve.tried_runs import TriedRuns
 from duet.stream import messages as m
 from duet.stream.hub import Hub, Viewer
 
@@ -48,6 +49,7 @@ class LiveRuns:
         self._screens = RunScreens(hub, self._board, self._scheduler, self._entries)
         self._requests = RunRequests(hub, stage, self._scheduler, self._entries, self._screens)
         self.performer = Performer(hub, stage, archiver, self._control.expired)
+        self.tried = TriedRuns(self._requests, self._scheduler, self._entries, self._moved.set)
         self._conductor = Conductor(
             hub,
             stage,
@@ -58,6 +60,7 @@ class LiveRuns:
             self._screens,
             self._tasks,
             self._moved,
+            self.tried,
         )
 
     def on_show(self, call: Callable[[Viewer, Iterable[str]], None]) -> None:
@@ -101,10 +104,8 @@ class LiveRuns:
         Raises:
             InputError: somebody else controls that run, or it does not go on.
         """
-        ident = viewer.visitor.ident
-        entry = self._entries.get(run_id) if run_id is not None else None
-        asked = (self._scheduler.waits_for(ident), self._scheduler.comes_behind(ident))
-        mine = [one for one in asked if one is not None and run_id in (None, one.run_id)]
+        ident, entry = viewer.visitor.ident, self._entries.get(run_id or "")
+        mine = [r for r in self._scheduler.asked_by(ident) if run_id in (None, r.run_id)]
         for one in mine:
             self._requests.take_back(ident, one)
             self._moved.set()

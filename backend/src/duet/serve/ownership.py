@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def forget_owner(folder: Path, name: str) -> None:
     (folder / f"{name}{ENDING}").unlink(missing_ok=True)
 
 
-def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: str) -> list[str]:
+def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: Set[str]) -> list[str]:
     """Names of the runs that must go until the limits hold.
 
     Each time the oldest run goes of the owner who has the most: with one owner the oldest goes
@@ -64,7 +64,7 @@ def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: str) -> li
 
     Args:
         runs: the newest first.
-        spare: stays.
+        spare: these stay.
     """
     left = list(runs)
     gone: list[str] = []
@@ -74,7 +74,7 @@ def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: str) -> li
         sizes[run.owner] += run.size_bytes
     while len(left) > most or sizes.total() > most_bytes:
         weights = counts if len(left) > most else sizes
-        others = [run for run in left if run.name != spare]
+        others = [run for run in left if run.name not in spare]
         if not others:
             break
         heaviest = max(weights[run.owner] for run in others)

@@ -14,8 +14,12 @@ USUAL_SECONDS = 10
 """Of a lesson without that parameter."""
 
 
-def queue_request(owner: str, job: Job, number: int) -> Request:
-    """What the scheduler needs of a visitor's request; equal ones have equal keys."""
+def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Request:
+    """What the scheduler needs of a visitor's request; equal ones have equal keys.
+
+    Args:
+        tries: a member of a class tries it; it replaces nothing that this visitor waits for.
+    """
     what = run_of(job)
     repeats = job.repeats if isinstance(job, MeasureRequest) else 0
     judged = (job.challenge, job.arm) if isinstance(job, JudgeRequest) else ()
@@ -33,4 +37,5 @@ def queue_request(owner: str, job: Job, number: int) -> Request:
         expected_s=seconds * max(1, (repeats or len(judged)) * len(what.arms)),
         alone=alone,
         judges=bool(judged),
+        sort=("try", number) if tries else bool(judged),
     )

@@ -34,6 +34,10 @@ ACTIONS: Final[dict[type[m.Command], Action]] = {
     m.Answer: Action.WATCH,
     m.Confused: Action.WATCH,
     m.ForgetMe: Action.WATCH,
+    m.OpenStep: Action.TEACH,
+    m.ShowGallery: Action.TEACH,
+    m.TryRun: Action.RUN,
+    m.TakeBackTry: Action.RUN,
 }
 
 

@@ -31,6 +31,8 @@ class Entry:
         over: it has ended.
         saving: writes its file; None: no file is written.
         since_s: when it was asked for, in the monotonic clock.
+        tried: a class wants it.
+        trouble: why it failed, a sentence; empty: it did not.
     """
 
     request: Request
@@ -44,6 +46,8 @@ class Entry:
     over: bool = False
     saving: asyncio.Task[None] | None = None
     since_s: float = field(default_factory=time.monotonic)
+    tried: bool = False
+    trouble: str = ""
 
     @property
     def runs(self) -> bool:
@@ -105,6 +109,7 @@ class RunBoard:
 
     def trouble(self, entry: Entry, message: m.ErrorMessage) -> None:
         """Why a run failed, for those who asked for it and those who watch it."""
+        entry.trouble = message.sentence
         owners = {v for owner in entry.request.owners for v in self._hub.pages_of(owner)}
         run = entry.performance
         watchers = () if run is None else self._hub.watching(run.log)

@@ -43,14 +43,17 @@ class RunRequests:
         self._former: OrderedDict[str, RunRequest] = OrderedDict()
         self._numbers = itertools.count(1)
 
-    def ask(self, viewer: Viewer, job: Job) -> None:
-        """Queue a run for a visitor; this page of his shows it when it begins.
+    def ask(self, viewer: Viewer, job: Job, tries: bool = False) -> str:
+        """Queue a run for a visitor; this page of his shows it when it begins. Gives its id.
+
+        Args:
+            tries: for a class, which wants it though nobody of it is there when it begins.
 
         Raises:
             InputError: too many wait.
         """
         ident = viewer.visitor.ident
-        request = queue_request(ident, job, next(self._numbers))
+        request = queue_request(ident, job, next(self._numbers), tries)
         chosen, withdrawn = self._scheduler.ask(request)
         if withdrawn is not None:
             self._screens.withdraw(withdrawn)
@@ -66,6 +69,7 @@ class RunRequests:
             control = Control(ident, time.monotonic())
             self._entries[request.run_id] = Entry(request, job, control, made)
         entry = self._entries[chosen.run_id]
+        entry.tried = entry.tried or tries
         if not request.judges:
             self._screens.stay(ident)
         if chosen.began_s is None:
@@ -77,6 +81,7 @@ class RunRequests:
         gives_way = self._scheduler.gives_way(ident)
         if gives_way is not None:
             self._entries[gives_way.run_id].halt.set()
+        return chosen.run_id
 
     def take_back(self, ident: str, request: Request) -> None:
         """A visitor does not want any more what he waits for."""

@@ -6,9 +6,11 @@ turns, and nobody who waits is overtaken for ever. A visitor whose run goes on i
 Equal requests share one run. A request that wants the machine alone (a measurement) starts when
 nothing runs, and nothing that came later starts before it.
 
-A judgement is no run: neither replaces or ends the other. Who waits for one and asks for the other
-as well keeps one place: the second request takes a place of its own, the last, when the first one
-starts. So it is as if he had asked for it at that moment, and nobody who came before it waits more.
+A judgement is no run: neither replaces or ends the other, and what a member tries in a class
+replaces nothing either. Who waits for one and asks for another as well keeps one place: the second
+request takes a place of its own, the last, when the first one starts. So it is as if he had asked
+for it at that moment, and nobody who came before it waits more: one member with five requests
+holds nobody back.
 """
 
 from __future__ import annotations
@@ -53,6 +55,7 @@ class Scheduler:
         self.slots = slots
         self._most_waiting = most_waiting
         self._line = Line()
+        self.asked_by = self._line.of
         self._running: dict[str, Request] = {}
         self._slowness: defaultdict[Hashable, deque[float]] = defaultdict(
             lambda: deque(maxlen=DURATIONS)
@@ -91,7 +94,7 @@ class Scheduler:
             InputError: too many wait.
         """
         equal, owner = self._equal(request), request.owner
-        former = self._line.former(owner, request.judges)
+        former = self._line.former(owner, request.sort)
         if equal is not None:
             withdrawn = None if former in (None, equal) else self._line.leave(former, owner)
             if owner not in equal.owners:
@@ -99,9 +102,10 @@ class Scheduler:
             self._line.move_up()
             return equal, withdrawn
         replaces = former is not None and former.owners == (owner,)
-        waiting = len(self._line.all())
-        if not replaces and waiting >= self._most_waiting:
-            raise _queue_full(waiting)
+        # What comes behind something of its own visitor keeps no place from others.
+        line = self._line.behind if self._line.waits_for(owner) else self._line.queue
+        if not replaces and len(line) >= self._most_waiting:
+            raise _queue_full(len(line))
         if replaces and former is not None:  # a changed knob does not cost the place
             self._line.replace(former, request)
             return request, former
@@ -115,8 +119,7 @@ class Scheduler:
         Args:
             run_id: which of two; None: the one that has a place.
         """
-        mine = [one for one in self._line.all() if owner in one.owners]
-        found = next((one for one in mine if run_id in (None, one.run_id)), None)
+        found = next((r for r in self._line.of(owner) if run_id in (None, r.run_id)), None)
         withdrawn = self._line.leave(found, owner)
         self._line.move_up()
         return withdrawn
@@ -153,7 +156,7 @@ class Scheduler:
         mine, waits = self.runs_of(owner), self.waits_for(owner)
         if mine is None or waits is None or mine.sharers or len(self._line.queue) > 1:
             return None
-        return mine if mine.judges == waits.judges else None
+        return mine if mine.sort == waits.sort else None
 
     def place(self, run_id: str, now_s: float) -> Place | None:
         """Where a request stands; None: it does not wait."""

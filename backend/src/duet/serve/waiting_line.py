@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests that wait for their start: in the queue, or behind another one of their visitor. Pure.
 
-A visitor has one place in the queue. What he wants as well, a judgement with a run or a run with a
-judgement, is behind until he has none.
+A visitor has one place in the queue. What he wants as well, a judgement with a run, a run with a
+judgement, or what he tries in a class, is behind until he has none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Request:
         expected_s: how long it takes, as far as its parameters say.
         alone: nothing else may run meanwhile.
         judges: it is a judgement.
+        sort: a newer request of its visitor replaces one of the same sort; those of others stay.
         sharers: visitors who asked for the same later.
         began_s: when it started; None: it waits.
     """
@@ -36,6 +37,7 @@ class Request:
     judges: bool = False
     sharers: list[str] = field(default_factory=list)
     began_s: float | None = None
+    sort: Hashable = None
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -54,10 +56,13 @@ class Line:
         """All that wait, those with a place first."""
         return (*self.queue, *self.behind)
 
-    def former(self, owner: str, judges: bool) -> Request | None:
+    def former(self, owner: str, sort: Hashable) -> Request | None:
         """What a visitor waits for already, of this sort."""
-        mine = (r for r in self.all() if owner in r.owners)
-        return next((r for r in mine if r.judges == judges), None)
+        return next((r for r in self.of(owner) if r.sort == sort), None)
+
+    def of(self, owner: str) -> tuple[Request, ...]:
+        """All that a visitor waits for, what has a place first."""
+        return tuple(request for request in self.all() if owner in request.owners)
 
     def waits_for(self, owner: str) -> Request | None:
         """What a visitor has a place for."""

@@ -68,12 +68,10 @@ def default_director(
         stage = HostStage(None)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
     classes = ClassStore(classes_url(), classes_days())
-    director = Director(
+    return Director(
         *(hub, stage, LessonRecordings(), kernels, builds, live),
-        *(saved, slots, changing, classes, labs_days()),
+        *(saved, slots, changing, classes, labs_days(), hosts),
     )
-    director.hosts = hosts
-    return director
 
 
 def pooled_stage(

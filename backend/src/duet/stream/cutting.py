@@ -60,7 +60,7 @@ class Cutting:
         await asyncio.to_thread(self._packer.shutdown, cancel_futures=True)
 
     def begin(self, run: RunLog) -> SegmentLog:
-        """Cut a run from now on; what there is of it becomes its first segments."""
+        """Cut a run from now on; all of it so far becomes its first segments."""
         if run.segments is None:
             segments = run.segments = SegmentLog(run.run_id, live=not run.recorded)
             for packet in run.backlog():

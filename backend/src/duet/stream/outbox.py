@@ -170,7 +170,7 @@ ENDINGS = frozenset({"run", "lane"})
 LASTING_TYPES = frozenset(
     {"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"}
     | {"class", "class_welcome", "class_place", "class_roster", "class_question", "class_tally"}
-    | {"class_answered", "class_confusion"}
+    | {"class_answered", "class_confusion", "class_opened", "class_tries"}
 )
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 

@@ -7,6 +7,7 @@ from alembic import context
 
 from duet.classes import lab_tables as lab_tables  # its tables are in the same METADATA
 from duet.classes import lti_tables as lti_tables
+from duet.classes import try_tables as try_tables
 from duet.classes.tables import METADATA
 
 context.configure(

@@ -82,7 +82,7 @@ def nginx(
         folder=folder, user=user, connections=connections, files=2 * connections + 64
     )
     (folder / "nginx.conf").write_text(whole)
-    words = ["-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "early")]
+    words = ["-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "start.log")]
     with subprocess.Popen([NGINX, *words]) as process:
         try:
             until_open(port, process)

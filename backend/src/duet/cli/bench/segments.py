@@ -130,13 +130,17 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
         server_s, nginx_s, _ = await through(setting, "recorded_crowd", words)
         return server_s * 1e3 / count, nginx_s * 1e3 / count
 
-    list_server, list_nginx = await cost("list", messages)
-    all_server, all_nginx = await cost("messages", messages)
+    half = messages // 2
+    rounds = [(how, await cost(how, half)) for how in ("list", "messages", "messages", "list")]
+    (list_server, list_nginx), (all_server, all_nginx) = (
+        np.mean([found for how, found in rounds if how == one], axis=0).tolist()
+        for one in ("list", "messages")
+    )
     before = setting.asked()
     passed_on, in_nginx = await cost("segments", viewers, json.dumps(paths))
     as_messages = all_server + all_nginx - list_server - list_nginx
     return RecordedCost(
-        messages_viewers=messages,
+        messages_viewers=2 * half,
         opened_server_ms=round(list_server, 3),
         opened_nginx_ms=round(list_nginx, 3),
         messages_server_ms=round(all_server - list_server, 3),

@@ -75,8 +75,8 @@ def segments(
         int, typer.Option(min=2, max=20_000, help="Viewers of a recording, by segments.")
     ] = 3000,
     messages: Annotated[
-        int, typer.Option(min=2, max=5000, help="Viewers of it by messages.")
-    ] = 300,
+        int, typer.Option(min=4, max=5000, help="Viewers of it by messages.")
+    ] = 1000,
     live: Annotated[int, typer.Option(min=2, max=1100, help="Viewers of a live run.")] = 1000,
     fps: Annotated[
         float, typer.Option(min=1, max=60, help="Frames a second; 7: as much as three busy lanes.")

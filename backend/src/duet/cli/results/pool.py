@@ -26,6 +26,7 @@ class PoolHost:
     stolen_share: float | None = None
     measures: bool = False
     why: str = ""
+    down: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

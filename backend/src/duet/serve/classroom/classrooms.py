@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 
 from duet.classes import reading
 from duet.classes.records import ClassFacts, Stored
@@ -20,7 +19,10 @@ from duet.serve.classroom.refusals import not_yours
 from duet.serve.classroom.room import Room, Seat
 from duet.serve.classroom.rooms import Rooms
 from duet.serve.classroom.storing import keep_storing, store_all
+from duet.serve.classroom.tries import Tries, tried
+from duet.serve.classroom.try_parts import LiveParts
 from duet.serve.classroom.wheel import Wheel
+from duet.serve.classroom.whole import Whole
 from duet.stream import messages as m
 from duet.stream.codec import pack
 from duet.stream.hub import Hub, Viewer
@@ -31,13 +33,15 @@ class Classrooms:
 
     Args:
         store: where classes are stored; it begins and ends with this. None: there are no classes.
+        live: where members try runs; None: nowhere.
     """
 
-    def __init__(self, hub: Hub, store: ClassStore | None) -> None:
+    def __init__(self, hub: Hub, store: ClassStore | None, live: LiveParts | None = None) -> None:
         self.store = store
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._work = Whole()
         self._storing: asyncio.Task[None] | None = None
         self._rooms: Rooms | None = None
+        self._tries: Tries | None = None
         self.going: OpenClasses | None = None
         if store is not None:
             self._rooms = Rooms(hub, store)
@@ -46,11 +50,15 @@ class Classrooms:
             self._wheel = Wheel(self._rooms)
             self._questions = Questions(self._rooms)
             self._members = Members(self._rooms)
+            if live is not None:
+                self._tries = Tries(self._rooms, live)
 
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
             self.store.begin()
             await self._rooms.going.load(self.store)
+            if self._tries is not None:
+                await self._tries.begin()
             self._storing = asyncio.create_task(
                 keep_storing(self.store, self._rooms), name="class places"
             )
@@ -62,13 +70,15 @@ class Classrooms:
         if self._storing is not None:
             self._storing.cancel()
         await self.idle()
+        if self._tries is not None:
+            await self._tries.close()
         await store_all(self.store, self._rooms)
         self._rooms.close()
         await self.store.close()
 
     async def idle(self) -> None:
         """Until no command is being carried out."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._work.idle()
 
     def rooms(self) -> list[Room]:
         """Classes in memory."""
@@ -109,9 +119,9 @@ class Classrooms:
         """
         await self.stored(visitor, class_id)
         if self._rooms is not None:
-            await self._whole(delete(self._rooms, class_id))
+            await self._work.until_done(delete(self._rooms, class_id))
 
-    async def command(self, viewer: Viewer, command: m.ClassCommand) -> None:
+    async def command(self, viewer: Viewer, command: m.ClassCommand | m.TryCommand) -> None:
         """Carry out one command.
 
         Raises:
@@ -126,24 +136,26 @@ class Classrooms:
                 self._wheel.follow(self._rooms.seat(viewer), command)
             case m.LeaveClass():
                 self._leave(self._rooms, self._rooms.seat(viewer))
-            case m.StartClass():
-                await self._whole(self._entering.start(viewer, command))
-            case m.ResumeClass():
-                await self._whole(self._entering.resume(viewer, command))
-            case m.JoinClass():
-                await self._whole(self._entering.join(viewer, command))
+            case m.StartClass() | m.ResumeClass() | m.JoinClass():
+                await self._work.until_done(self._entering.enter(viewer, command))
             case _:
                 seat = self._rooms.seat(viewer)
-                await self._whole(self._seated(self._rooms, seat, command))
+                await self._work.until_done(self._seated(self._rooms, seat, command))
 
-    async def _seated(self, rooms: Rooms, seat: Seat, command: m.ClassCommand) -> None:
+    async def _seated(
+        self, rooms: Rooms, seat: Seat, command: m.ClassCommand | m.TryCommand
+    ) -> None:
         match command:
             case m.Answer():
                 await self._questions.answer(seat, command)
             case m.Confused():
                 await self._members.confused(seat)
             case m.ForgetMe():
+                if self._tries is not None:
+                    await self._tries.forget(seat)
                 await self._members.forget(seat)
+            case m.TryRun() | m.TakeBackTry() | m.OpenStep() | m.ShowGallery():
+                await tried(self._tries, seat, command)
             case _ if seat.member is not None:
                 raise not_yours("the instructor may do that")
             case m.AskClass():
@@ -155,23 +167,8 @@ class Classrooms:
             case m.EndClass():
                 await end(rooms, seat.room)
 
-    async def _whole(self, work: Coroutine[None, None, None]) -> None:
-        """Work goes on when its page has gone: what is in memory stays what is stored."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-        await asyncio.shield(task)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits has it; nobody may
-
     def _leave(self, rooms: Rooms, seat: Seat) -> None:
         rooms.rise(seat.viewer)
         seat.viewer.put(pack(messages.state(seat, gone=True)))
         if seat.member is not None and seat.drives:
-            work = self._wheel.hand(seat, "")
-            task = asyncio.create_task(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
+            self._work.begin(self._wheel.hand(seat, ""))

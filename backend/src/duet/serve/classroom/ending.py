@@ -21,6 +21,7 @@ async def end(rooms: Rooms, room: Room) -> None:
     await rooms.store.ask(lambda c: queries.end_class(c, room.facts.class_id, time.time()))
     room.open = False
     rooms.going.drop(room.facts.class_id)
+    rooms.ended(room)
     rooms.notices(room).state_now()
     rooms.drop(room)
 

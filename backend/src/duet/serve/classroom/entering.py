@@ -10,7 +10,7 @@ from duet import budgets
 from duet.classes import queries
 from duet.classes.records import ClassFacts, MemberFacts
 from duet.lessons import cache as lesson_cache
-from duet.serve.classroom import messages
+from duet.serve.classroom import messages, try_messages
 from duet.serve.classroom.refusals import FULL, NICKNAME, refusal, unknown_class
 from duet.serve.classroom.room import Member, Room, Seat, hashed
 from duet.serve.classroom.rooms import Rooms
@@ -27,6 +27,22 @@ class Entering:
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
+
+    async def enter(
+        self, viewer: Viewer, command: m.StartClass | m.ResumeClass | m.JoinClass
+    ) -> None:
+        """Into a class.
+
+        Raises:
+            InputError: why not.
+        """
+        match command:
+            case m.StartClass():
+                await self.start(viewer, command)
+            case m.ResumeClass():
+                await self.resume(viewer, command)
+            case m.JoinClass():
+                await self.join(viewer, command)
 
     async def start(self, viewer: Viewer, command: m.StartClass) -> None:
         """A new class; the page is its instructor's.
@@ -101,6 +117,7 @@ class Entering:
         sent += [messages.tally(room, one) for one in counted]
         if member is None:
             sent += [messages.roster(room), messages.confusion(room)]
+        sent += [try_messages.opened(room), try_messages.tries_for(room, seat)]
         for message in sent:
             seat.viewer.put(pack(message))
 

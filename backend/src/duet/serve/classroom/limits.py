@@ -10,6 +10,9 @@ STATE_EVERY_S: Final = 1.0
 ROSTER_EVERY_S: Final = 1.0
 TALLY_EVERY_S: Final = 0.25
 CONFUSION_EVERY_S: Final = 1.0
+TRIES_EVERY_S: Final = 0.5
+SAVED_S: Final = 120.0
+"""From the end of a run to its file, after which it counts as over anyway. Usual: 2 s."""
 PLACE_EVERY_S: Final = 2.0
 """Between two times that the driver's place is stored."""
 DELETE_EVERY_S: Final = 12 * 3600.0

@@ -14,8 +14,10 @@ from duet.serve.classroom.limits import (
     ROSTER_EVERY_S,
     STATE_EVERY_S,
     TALLY_EVERY_S,
+    TRIES_EVERY_S,
 )
 from duet.serve.classroom.room import Room
+from duet.serve.classroom.try_messages import send_tries
 from duet.stream.codec import Packet, pack
 
 
@@ -54,6 +56,7 @@ class Notices:
         self.state = Throttle(STATE_EVERY_S, self.state_now)
         self.roster = Throttle(ROSTER_EVERY_S, self._roster)
         self.confusion = Throttle(CONFUSION_EVERY_S, self._confusion)
+        self.tries = Throttle(TRIES_EVERY_S, lambda: send_tries(room))
         self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
 
     def tally(self, *keys: Key) -> None:
@@ -77,7 +80,7 @@ class Notices:
 
     def close(self) -> None:
         """The class leaves the memory."""
-        for throttle in (self.state, self.roster, self.confusion, self._tally):
+        for throttle in (self.state, self.roster, self.confusion, self.tries, self._tally):
             throttle.cancel()
 
     def _roster(self) -> None:

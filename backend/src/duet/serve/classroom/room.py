@@ -20,6 +20,7 @@ from duet.classes.records import (
     Stored,
 )
 from duet.serve.classroom.limits import NUMBERS_SKIPPED
+from duet.serve.classroom.tried import Trying
 from duet.stream.codec import Packet
 from duet.stream.framed import Framed
 from duet.stream.hub import Viewer, ViewerId
@@ -90,6 +91,7 @@ class Room:
         """Commands that are about to sit down here."""
         self.asking = asyncio.Lock()
         """The instructor's questions change one after another."""
+        self.trying = Trying(stored.tried)
         for answer in stored.answers:
             self.put_answer(answer)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 from sqlalchemy import Connection
 
@@ -37,6 +37,9 @@ class Rooms:
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
         self._loading = asyncio.Lock()
+        self.added: Callable[[Room], None] = lambda room: None
+        self.ended: Callable[[Room], None] = lambda room: None
+        """Called with each class that comes into memory, and with each that ends."""
 
     def __len__(self) -> int:
         return len(self._rooms)
@@ -46,8 +49,7 @@ class Rooms:
 
     def notices(self, room: Room) -> Notices:
         """What sends for a class."""
-        known = self._notices.get(room.facts.class_id)
-        if known is None:
+        if (known := self._notices.get(room.facts.class_id)) is None:
             known = Notices(room)
             if room.facts.class_id in self._rooms:
                 self._notices[room.facts.class_id] = known
@@ -115,6 +117,7 @@ class Rooms:
     def _add(self, stored: Stored) -> Room:
         room = Room(stored)
         self._rooms[room.facts.class_id] = room
+        self.added(room)
         return room
 
     async def _make_room(self) -> None:

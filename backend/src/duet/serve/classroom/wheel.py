@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from urllib.parse import parse_qs
 
 from duet.classes import queries
 from duet.classes.records import PlaceFacts
@@ -33,6 +34,8 @@ class Wheel:
         room = seat.room
         if not seat.drives:
             raise not_yours("who has the wheel leads the class")
+        if seat.member is not None and "with" in parse_qs(command.place.lstrip("?")):
+            raise not_yours("the instructor shows the class two runs beside each other")
         number = 1 if room.place is None else room.place.number + 1
         fields = command.model_dump(exclude={"type"})
         room.place = PlaceFacts(number, time.time(), fields)

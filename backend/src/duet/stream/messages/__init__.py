@@ -50,6 +50,22 @@ from duet.stream.messages.class_commands import (
     Spotlight,
     StartClass,
 )
+from duet.stream.messages.class_tries import (
+    Better,
+    ClassOpened,
+    ClassTries,
+    ClassTry,
+    Maker,
+    OpenedStep,
+    OpenStep,
+    ShowGallery,
+    TakeBackTry,
+    TryCommand,
+    TryLane,
+    TryMessage,
+    TryResult,
+    TryRun,
+)
 from duet.stream.messages.classroom import (
     Bar,
     ClassAnswered,
@@ -106,6 +122,7 @@ __all__ = [
     "Bar",
     "Batch",
     "Begun",
+    "Better",
     "Build",
     "BuildPhase",
     "Change",
@@ -115,11 +132,14 @@ __all__ = [
     "ClassCommand",
     "ClassConfusion",
     "ClassMessage",
+    "ClassOpened",
     "ClassPlace",
     "ClassQuestion",
     "ClassRoster",
     "ClassState",
     "ClassTally",
+    "ClassTries",
+    "ClassTry",
     "ClassWelcome",
     "ClientMessage",
     "ClockName",
@@ -158,6 +178,7 @@ __all__ = [
     "Made",
     "MadeArm",
     "MadePatch",
+    "Maker",
     "Mark",
     "Measure",
     "Measured",
@@ -166,6 +187,8 @@ __all__ = [
     "Message",
     "Metrics",
     "Open",
+    "OpenStep",
+    "OpenedStep",
     "Pointed",
     "Problem",
     "Purpose",
@@ -182,14 +205,21 @@ __all__ = [
     "SegmentLine",
     "Segments",
     "ServerMessage",
+    "ShowGallery",
     "Source",
     "Spot",
     "Spotlight",
     "Start",
     "StartClass",
     "Stop",
+    "TakeBackTry",
     "TakeControl",
     "TallyRound",
+    "TryCommand",
+    "TryLane",
+    "TryMessage",
+    "TryResult",
+    "TryRun",
     "WaitingRun",
     "Waits",
 ]
@@ -218,6 +248,7 @@ ServerMessage = Annotated[
     | Changed
     | Judged
     | ClassMessage
+    | TryMessage
     | ErrorMessage,
     Field(discriminator="type"),
 ]
@@ -234,5 +265,6 @@ Command = (
     | Change
     | DropChange
     | ClassCommand
+    | TryCommand
 )
 ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]

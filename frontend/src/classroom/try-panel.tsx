@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Let them try: which steps the instructor opens, and what a member turns there. */
+
+import { Knob } from '../controls/knob-fields.tsx';
+import { isOwn } from '../derive/own.ts';
+import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { useDenied } from '../store/hooks.tsx';
+import { off } from '../ui/off.ts';
+import { sentenceCase } from '../ui/words.ts';
+import type { Room } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+import { stepTitle } from './roster.tsx';
+import { openedAt } from './tries.ts';
+
+/** What a lesson page brings for trying. */
+export interface TryActions {
+  readonly knobs: Knobs;
+  readonly blocked: string;
+  readonly turnOne: (name: string, value: number) => void;
+  readonly attempt: (() => void) | null;
+}
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+}
+
+export function OpenSteps({ classroom, room, lesson, scene }: Props) {
+  const opened = openedAt(room, lesson.slug, scene.id);
+  const { no_runs = '', no_patches = '' } = room.opened ?? {};
+  const set = (knobs: boolean, patches: boolean) =>
+    classroom.openStep({ lesson: lesson.slug, step: scene.id, knobs, patches });
+  return (
+    <div className="class-opens">
+      <label>
+        <input
+          type="checkbox"
+          checked={opened !== null}
+          onChange={(event) => set(event.target.checked, false)}
+          data-testid="class-open-knobs"
+          {...off(sentenceCase(no_runs))}
+        />
+        turn knobs in the step “{scene.title}”
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={opened?.patches ?? false}
+          onChange={(event) => set(true, event.target.checked)}
+          data-testid="class-open-patches"
+          {...off(opened === null ? 'Let them turn knobs first.' : no_patches)}
+        />
+        and change its patches
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={room.opened?.gallery ?? false}
+          onChange={(event) => classroom.showGallery(event.target.checked)}
+          data-testid="class-show-gallery"
+        />
+        all see the runs of the class, with names
+      </label>
+      {(no_runs || no_patches) && (
+        <p className="small quiet">{sentenceCase(no_runs || no_patches)}</p>
+      )}
+    </div>
+  );
+}
+
+/** Knobs that a member turns: what a run is about, not how long it takes or where. */
+function turnable(lesson: Lesson) {
+  return Object.entries(lesson.params).filter(
+    ([, param]) => param.applies !== 'model' && param.role !== 'duration' && param.role !== 'cpus',
+  );
+}
+
+export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryActions }) {
+  const { room, lesson, scene, actions } = props;
+  const denied = useDenied('run');
+  const opened = openedAt(room, lesson.slug, scene.id);
+  const elsewhere = (room.opened?.steps ?? []).filter((one) => one.lesson === lesson.slug);
+  if (opened === null) {
+    if (elsewhere.length === 0)
+      return <p className="small quiet">The instructor has opened no step for trying.</p>;
+    const titles = elsewhere.map(({ step }) => `“${stepTitle(lesson, step)}”`).join(', ');
+    return <p className="small quiet">You can try in {titles}.</p>;
+  }
+  const { knobs } = actions;
+  const usual = sceneKnobs(lesson, knobs, scene).params;
+  const own = knobs.arms.some(isOwn);
+  const same = !own && turnable(lesson).every(([name]) => knobs.params[name] === usual[name]);
+  const why =
+    denied || actions.blocked || (same && 'Turn a knob first: this is the step as it is.');
+  return (
+    <>
+      <div className="class-knobs">
+        {turnable(lesson).map(([name, param]) => (
+          <Knob
+            key={name}
+            {...{ name, param }}
+            value={knobs.params[name] ?? param.default}
+            fixed={fixedBecause(lesson, knobs, name)}
+            onChange={(value) => actions.turnOne(name, value)}
+          />
+        ))}
+      </div>
+      {opened.patches && (
+        <p className="small quiet">
+          {own
+            ? 'Your patch runs with it.'
+            : 'You may change the patch, too: what you run there is tried.'}
+        </p>
+      )}
+      <p className="class-buttons">
+        <button
+          type="button"
+          className="button"
+          data-strong=""
+          onClick={() => actions.attempt?.()}
+          data-testid="class-try"
+          {...off(why)}
+        >
+          try it
+        </button>
+        {why && <span className="small quiet">{why}</span>}
+      </p>
+    </>
+  );
+}
