@@ -39,6 +39,8 @@ RETRY_S: Final = 1.0
 
 # Slurm
 
+SALLOC_CPU_S: Final = 60
+"""CPU time of an salloc, which waits nearly all the time. Usual: 0.1 s."""
 COMMAND_S: Final = 20.0
 """Of one command. Usual: 5 ms; slurmctld's own message timeout is 10 s."""
 POLL_S: Final = 3.0

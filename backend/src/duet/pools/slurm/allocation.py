@@ -7,11 +7,14 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from duet.pools.limits import TERM_S
+from duet.pools.limits import SALLOC_CPU_S, TERM_S
 from duet.pools.program import Tail
 from duet.pools.slurm.words import HOLD
 from duet.processes.owned import OwnedProcess
 
+# salloc 22.05 may wait for ever, and busily, when SIGTERM comes while its command ends: it looks
+# for a child that is gone. SIGXCPU ends that.
+BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
 SAID_BYTES = 64 << 10
 """Of what salloc says. Usual: under 1 KB."""
 
@@ -26,7 +29,7 @@ class Allocation:
         self._out, self._err = Tail(SAID_BYTES), Tail(SAID_BYTES)
         self._line = asyncio.Event()
         self._process = OwnedProcess(
-            [*argv, "--kill-command=TERM", *HOLD],
+            [*BOUNDED, *argv, "--kill-command=TERM", *HOLD],
             console=self,
             errors=self._err,
             on_exit=self._line.set,

@@ -50,7 +50,7 @@ class Leases:
     """
 
     def __init__(self, pool: Pool, door: HostDoor, url: str) -> None:
-        self.pool, self.door, self._url = pool, door, url
+        self.pool, self.door, self.url = pool, door, url
 
     def host(self, peer: Peer, want: Want) -> JoinedHost:
         """A host process on a lease of its own."""
@@ -61,7 +61,7 @@ class Leases:
             if isinstance(lease, Refusal):
                 raise refused(lease)
             try:
-                words = (self.pool.python, "-P", "-s", "-m", "duet", "host", "--join", self._url)
+                words = (self.pool.python, "-P", "-s", "-m", "duet", "host", "--join", self.url)
                 program = await lease.start(words, environment(), f"{token}\n".encode())
                 yield LeasedProgram(lease, program)
             finally:
