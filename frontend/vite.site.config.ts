@@ -46,7 +46,7 @@ export default defineConfig({
     // Without optical sizes a serif face has 50 KB in place of 130.
     alias: [
       // Nothing can be changed without a server, and there are no classes and labs.
-      ...['editor', 'classroom', 'labs'].map((part) => ({
+      ...['editor', 'classroom', 'labs', 'report'].map((part) => ({
         find: new RegExp(`^.*/${part}/entry\\.tsx$`),
         replacement: fileURLToPath(new URL(`src/${part}/site.tsx`, import.meta.url)),
       })),

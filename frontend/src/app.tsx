@@ -3,13 +3,15 @@
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
 import { siteOf } from './base/site.ts';
-import { ClassGate } from './classroom/entry.tsx';
+import { ClassGate, ClassOverlay } from './classroom/entry.tsx';
 import { ClassroomProvider } from './classroom/hooks.tsx';
 import { Front } from './home/home.tsx';
 import { readLab } from './labs/address.ts';
 import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonLoader } from './page/lesson-loader.tsx';
+import { reportIn } from './report/address.ts';
+import { ReportPage } from './report/entry.tsx';
 import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
@@ -38,6 +40,7 @@ export function App() {
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
   const lab = readLab(location.search);
+  const report = reportIn(location.search);
   // Before the effects of what is below: they ask for their lesson at once.
   useLayoutEffect(() => {
     const socket = connect(store);
@@ -50,11 +53,16 @@ export function App() {
         off={place.embed || place.present === 'notes' || place.present === 'handout'}
       >
         <ClassGate place={place} />
+        <ClassOverlay />
         {site === null && new URLSearchParams(location.search).has('gallery') ? (
           <Exhibits />
         ) : site === null && lab?.scores ? (
           <Suspense fallback={<p role="status">The scores are on their way…</p>}>
             <ScoresPage lab={lab.lab} />
+          </Suspense>
+        ) : site === null && report !== null ? (
+          <Suspense fallback={<p role="status">The report is on its way…</p>}>
+            <ReportPage classId={report} />
           </Suspense>
         ) : lesson === null && lab !== null && site === null ? (
           <LabGate lab={lab.lab} go={go} />

@@ -147,6 +147,15 @@ def test_a_class(root: Path, tmp_path: Path, run_async: Any) -> None:
             await one.until_type("class_place")
             await teacher.until_type("class_confusion")
             await teacher.until(lambda m: m["type"] == "class_roster" and m["members"])
+            await one.say(type="class_raise", text="Why?", step="s")
+            await teacher.until(lambda m: m["type"] == "class_raised" and m["questions"])
+            await teacher.say(type="class_count_down", act="start", seconds=60)
+            await teacher.until_type("class_timer")
+            await teacher.say(type="class_watch", member=welcome["member"])
+            await one.until_type("class_watched", phase="asking")
+            await one.say(type="class_consent", allowed=True)
+            await one.say(type="class_here", lesson=SLUG, step="s")
+            await teacher.until_type("class_seen")
             await join(two, state["code"], "", welcome["secret"])
             await two.until_type("class_answered", question="q")
             return teacher.seen + one.seen + two.seen
@@ -156,7 +165,7 @@ def test_a_class(root: Path, tmp_path: Path, run_async: Any) -> None:
         (line,) = json.loads(asked(address, "/api/classes"))
         report = asked(address, f"/api/classes/{line['class_id']}/report")
     kinds = {message["type"] for message in seen if message["type"].startswith("class")}
-    assert len(kinds) == 10
+    assert len(kinds) == 16
     bodies = [("readClassLine", json.dumps(line).encode()), ("readClassReport", report)]
     assert complaints(root, [*packed(seen), *bodies]) == []
 

@@ -23,7 +23,7 @@ export default defineConfig({
     // A server of the test's own that asks for tokens.
     { name: 'roles', testMatch: 'roles.spec.ts' },
     // A server of the test's own, which is started anew in the middle of a class.
-    { name: 'class', testMatch: 'class.spec.ts' },
+    { name: 'class', testMatch: /class(-board)?\.spec\.ts/ },
     // A server of the test's own, with a lab.
     { name: 'lab', testMatch: 'lab.spec.ts' },
     { name: 'offline', testMatch: 'offline.spec.ts' },

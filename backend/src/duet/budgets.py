@@ -106,6 +106,12 @@ CLASSES_OPEN: Final = 20
 """Classes that go on at once. Beyond it none is started."""
 CLASS_QUESTIONS: Final = 200
 """Questions asked in one class. Usual: 10. Beyond it none is asked or answered."""
+CLASS_RAISED: Final = 300
+"""Questions that the members of one class ask. Usual: 20. Beyond it none is taken."""
+CLASS_RAISED_EACH: Final = 20
+"""Of these, by one member. Usual: 1. Beyond it the member is refused."""
+CLASS_RAISE_EVERY_S: Final = 5.0
+"""Between two questions of one member. Beyond it the member is refused, and tries again."""
 CLASS_TRIES: Final = 300
 """Runs that one class tries. Usual: 40. Beyond it none is taken."""
 CLASS_TRIES_WAITING: Final = 5

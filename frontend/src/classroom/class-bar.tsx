@@ -4,11 +4,14 @@
 import { useEffect, useState } from 'react';
 import { plural } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
+import { reportHref } from '../report/address.ts';
 import { useConnection } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
+import { waitingRaised } from './board-state.ts';
 import type { Room } from './class-state.ts';
 import type { RoomNow } from './hooks.tsx';
 import { stepTitle } from './roster.tsx';
+import { watchingWords } from './shoulder.tsx';
 import type { InClass } from './use-in-class.ts';
 
 interface Props {
@@ -24,6 +27,12 @@ interface Props {
   readonly onInvite: () => void;
 }
 
+/** How many questions of members wait. */
+function asksWords(room: Room): string {
+  const n = waitingRaised(room);
+  return n > 0 ? `, ${n} asked` : '';
+}
+
 /** What the bar says. */
 export function barWords(
   room: Room,
@@ -32,6 +41,8 @@ export function barWords(
 ): string {
   const { facts, place } = room;
   if (facts?.open === false) return 'The class has ended.';
+  const { watching } = room.board;
+  if (watching?.phase === 'watched') return watchingWords(watching);
   if (driving)
     return room.part === 'instructor'
       ? 'You drive: the class sees what you show.'
@@ -101,11 +112,21 @@ export function ClassBar(props: Props) {
           data-testid="class-panel-button"
         >
           {room.part === 'instructor'
-            ? `class: ${facts?.connected ?? 0} here`
+            ? `class: ${facts?.connected ?? 0} here${asksWords(room)}`
             : props.waiting > 0
               ? plural(props.waiting, 'question')
               : 'class'}
         </button>
+      )}
+      {!open && room.part === 'instructor' && (
+        <a
+          href={reportHref(room.classId)}
+          target="_blank"
+          rel="noreferrer"
+          data-testid="class-report-after"
+        >
+          the report
+        </a>
       )}
       {!open && (
         <button type="button" className="link" onClick={() => classroom?.dismiss()}>

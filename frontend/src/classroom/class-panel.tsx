@@ -3,12 +3,16 @@
 
 import { type ReactNode, useState } from 'react';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { reportHref } from '../report/address.ts';
 import type { Asked } from './asked.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { Gallery } from './gallery.tsx';
 import { InstructorQuestions, type MapControl, MemberQuestions } from './questions.tsx';
+import { InstructorRaised, MemberRaised } from './raised.tsx';
 import { ConfusionCurve, Roster } from './roster.tsx';
+import { ConsentChoice } from './shoulder.tsx';
+import { TimerForm } from './timer.tsx';
 import { OpenSteps, type TryActions, TryIt } from './try-panel.tsx';
 import type { ShownFrom } from './use-shown.ts';
 
@@ -52,6 +56,12 @@ export function ClassPanel(props: Props) {
           <Part title="Questions">
             <InstructorQuestions {...{ classroom, room, map, all }} />
           </Part>
+          <Part title="Asked by the class">
+            <InstructorRaised {...{ classroom, room, lesson }} />
+          </Part>
+          <Part title="Timer on all screens">
+            <TimerForm classroom={classroom} />
+          </Part>
           <Part title="Let them try">
             <OpenSteps {...{ classroom, room, lesson, scene }} />
           </Part>
@@ -74,6 +84,10 @@ export function ClassPanel(props: Props) {
           <Part title="Questions">
             <MemberQuestions {...{ classroom, room, map, open, all }} />
           </Part>
+          <Part title="Ask the instructor">
+            <MemberRaised {...{ classroom, room, lesson }} step={props.scene.id} />
+          </Part>
+          <ConsentChoice {...{ classroom, room }} />
           {(room.opened?.steps.length ?? 0) > 0 && (
             <Part title="Try it">
               <TryIt {...{ room, lesson, scene, actions }} />
@@ -96,7 +110,7 @@ export function ClassPanel(props: Props) {
             </button>
           </p>
           <Ending
-            words="delete my name and answers"
+            words="delete my name, answers and questions"
             sure="Delete them and leave"
             act={() => classroom.forgetMe()}
           />
@@ -112,6 +126,15 @@ function Report({ classId }: { readonly classId: string }) {
   return (
     <p className="small quiet">
       All answers, without names:{' '}
+      <a
+        href={reportHref(classId)}
+        target="_blank"
+        rel="noreferrer"
+        data-testid="class-report-page"
+      >
+        the report
+      </a>
+      ,{' '}
       <a href={`${report}.csv`} download data-testid="class-report">
         as a table (CSV)
       </a>

@@ -2,6 +2,7 @@
 /** What a page knows of the class that it is in, as one reducer: a message goes in, the next state comes out. Pure. */
 
 import type { ClassMessage } from '../protocol/messages.ts';
+import { type Board, boardAgain, emptyBoard, reduceBoard } from './board-state.ts';
 
 type Of<T extends ClassMessage['type']> = Extract<ClassMessage, { type: T }>;
 export type ClassFacts = Of<'class'>;
@@ -34,6 +35,7 @@ export interface Room {
   /** This member's own, by answerKey. */
   readonly answers: ReadonlyMap<string, ClassAnswered>;
   readonly confusion: readonly ConfusionPoint[];
+  readonly board: Board;
   /** Where the class may try; null: the server has not said yet. */
   readonly opened: ClassOpened | null;
   /** What was tried, as far as this page may see it. */
@@ -58,7 +60,7 @@ function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
   const { class_id: classId, part, member, name } = message;
   const known = room?.classId === classId && room.part === part && room.member === member;
   // Who comes back keeps what he has: the server sends it again, newest last.
-  if (known) return { ...room, name };
+  if (known) return { ...room, name, board: boardAgain(room.board) };
   return {
     ...{ classId, part, member, name },
     facts: null,
@@ -69,6 +71,7 @@ function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
     tallies: new Map(),
     answers: new Map(),
     confusion: [],
+    board: emptyBoard,
     opened: null,
     tries: [],
   };
@@ -101,5 +104,7 @@ export function reduceClass(room: Room | null, message: ClassMessage, nowMs: num
       return { ...room, opened: message };
     case 'class_tries':
       return { ...room, tries: message.tries };
+    default:
+      return { ...room, board: reduceBoard(room.board, message, nowMs) };
   }
 }

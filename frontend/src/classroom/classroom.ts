@@ -5,6 +5,7 @@ import { Cell } from '../base/signal.ts';
 import type { Place } from '../navigation/place.ts';
 import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
 import type { Cells } from '../store/cells.ts';
+import { watches } from './board-state.ts';
 import { isOpen, reduceClass } from './class-state.ts';
 import type { Command } from './commands.ts';
 import { ClassMember } from './member.ts';
@@ -44,6 +45,7 @@ export class Classroom extends ClassMember {
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
   readonly #driving = new Throttle(driveEveryMs);
+  readonly #showing = new Throttle(driveEveryMs);
   #membership: Membership | null = null;
   /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
@@ -69,6 +71,7 @@ export class Classroom extends ClassMember {
     ];
     return () => {
       this.#driving.cancel();
+      this.#showing.cancel();
       for (const off of offs) off();
     };
   }
@@ -109,9 +112,20 @@ export class Classroom extends ClassMember {
   /** Where the driver is. `read` is called when it is sent, so that a moving moment is the newest. */
   drive(read: () => DrivenPlace | null): void {
     this.#driving.call(() => {
-      const place = this.away ? null : read();
+      // At a member's place, or on the way back from it, this page leads nobody.
+      const elsewhere = this.aside.get() !== null || watches(this.room.get());
+      const place = this.away || elsewhere ? null : read();
       if (place !== null && this.room.get()?.facts?.driving === true)
         this.#store.command({ type: 'class_drive', ...place });
+    });
+  }
+
+  /** Where this member is, for the instructor who looks over the shoulder. */
+  here(read: () => DrivenPlace): void {
+    this.#showing.call(() => {
+      if (this.away || this.room.get()?.board.watched?.phase !== 'watched') return;
+      const { spotlight: _, ...place } = read();
+      this.#store.command({ type: 'class_here', ...place });
     });
   }
 
@@ -165,6 +179,8 @@ export class Classroom extends ClassMember {
   }
 
   #complained(error: ErrorMessage | undefined): void {
+    // A place was on its way when the look over the shoulder ended: nothing to be said.
+    if (error?.code === 'unwatched') return this.#store.dismiss(error);
     const entering = this.entering.get();
     if (entering === null || error === undefined || error.run != null) return;
     if (entering.how === 'back' && !gone.has(error.code)) return;
@@ -181,6 +197,8 @@ export class Classroom extends ClassMember {
     this.#secret = '';
     this.unreported();
     this.#driving.cancel();
+    this.#showing.cancel();
+    this.setAside(null);
     this.room.set(null);
   }
 }

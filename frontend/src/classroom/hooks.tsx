@@ -14,7 +14,8 @@ import { Cell } from '../base/signal.ts';
 import { siteOf } from '../base/site.ts';
 import type { VisitPlace } from '../navigation/use-place.ts';
 import { useStore } from '../store/hooks.tsx';
-import type { Room } from './class-state.ts';
+import { watches } from './board-state.ts';
+import type { ClassPlace, Room } from './class-state.ts';
 import { Classroom, type Entering } from './classroom.ts';
 import { codeIn } from './memory.ts';
 
@@ -59,6 +60,7 @@ const nothing = {
   following: new Cell(false),
   entering: new Cell<Entering | null>(null),
   refused: new Cell(''),
+  aside: new Cell<ClassPlace | null>(null),
 };
 
 function useCell<T>(cell: Cell<T>): T {
@@ -74,11 +76,14 @@ export function useRoom() {
   const entering = useCell<Entering | null>(cells.entering);
   const refused = useCell<string>(cells.refused);
   const open = room?.facts?.open === true;
-  const driving = open && room.facts?.driving === true;
-  const following = open && !driving && wants;
+  const aside = useCell<ClassPlace | null>(cells.aside);
+  /** This page of the instructor is where a member is, or on its way back from there. */
+  const elsewhere = open && (watches(room) || aside !== null);
+  const driving = open && room.facts?.driving === true && !elsewhere;
+  const following = elsewhere || (open && !driving && wants);
   /** It follows, or will, once it has come back after a reload. */
-  const led = following || (room === null && entering?.how === 'back');
-  return { classroom, room, entering, refused, open, driving, following, led };
+  const led = (following && !elsewhere) || (room === null && entering?.how === 'back');
+  return { classroom, room, entering, refused, open, driving, following, led, aside };
 }
 
 export type RoomNow = ReturnType<typeof useRoom>;

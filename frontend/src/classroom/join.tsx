@@ -6,6 +6,7 @@ import { siteOf } from '../base/site.ts';
 import { frontPage, type Place, searchOf } from '../navigation/place.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { off } from '../ui/off.ts';
+import { ledTo } from './board-state.ts';
 import { requestedOf } from './driven.ts';
 import { useRoom, useVisit } from './hooks.tsx';
 import { codeIn, membershipOf } from './memory.ts';
@@ -22,7 +23,7 @@ function cleanAddress(): void {
 
 /** Joins by the link of a class, and brings a follower to the lesson of its driver. */
 export function ClassGate({ place }: { readonly place: Place }) {
-  const { room, open, following } = useRoom();
+  const { room, open, following, aside } = useRoom();
   const visit = useVisit();
   const [code, setCode] = useState(() => {
     const asked = siteOf() === null ? codeIn(location.search) : null;
@@ -36,7 +37,7 @@ export function ClassGate({ place }: { readonly place: Place }) {
   useEffect(() => {
     const facts = room?.facts;
     if (!following || room === null || !facts) return;
-    const driver = room.place;
+    const driver = ledTo(room, aside).place;
     const to = driver?.lesson ?? facts.lesson;
     if (to === place.lesson) return;
     visit(driver ? requestedOf(driver, place) : { ...frontPage, lesson: to });

@@ -2,13 +2,16 @@
 /** The class of a page, and whether the page follows its driver. */
 
 import { Cell } from '../base/signal.ts';
-import { isOpen, type Room } from './class-state.ts';
-import { ClassCommands } from './commands.ts';
+import { BoardCommands } from './board-commands.ts';
+import { type ClassPlace, isOpen, type Room } from './class-state.ts';
+import { asideOf, rememberAside } from './memory.ts';
 
-export class ClassMember extends ClassCommands {
+export class ClassMember extends BoardCommands {
   readonly room = new Cell<Room | null>(null);
   /** A member follows the driver; else he explores. */
   readonly following = new Cell(true);
+  /** The instructor's own place, while this page looks over a shoulder and until it is back there. */
+  readonly aside = new Cell<ClassPlace | null>(asideOf());
   /** The server does not know (any more) that this page is in the class. */
   protected away = true;
   #reported = '';
@@ -27,8 +30,15 @@ export class ClassMember extends ClassCommands {
     if (this.isFollowing()) this.following.set(false);
   }
 
+  /** Who looks over a shoulder goes back to the own place. */
   followAgain(): void {
+    if (this.room.get()?.board.watching?.phase === 'watched') this.watch('');
     this.following.set(true);
+  }
+
+  setAside(place: ClassPlace | null): void {
+    this.aside.set(place);
+    rememberAside(place);
   }
 
   isFollowing(): boolean {

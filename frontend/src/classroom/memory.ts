@@ -4,6 +4,8 @@
  * (sessionStorage). Where a store is forbidden or full, a reload forgets the class and the rest goes on.
  */
 
+import type { ClassPlace } from './class-state.ts';
+
 /** How a page comes back to a class. */
 export interface Membership {
   readonly classId: string;
@@ -18,6 +20,8 @@ export function plainCode(code: string): string {
   return code.toLowerCase().replace(/[^a-z]/g, '');
 }
 
+/** Where the instructor was, before this tab looked over a shoulder. */
+const aside = 'duet.class.aside';
 const prefix = 'duet.class.';
 const current = 'duet.class';
 
@@ -67,4 +71,18 @@ export function leaveCurrent(): void {
 export function forget(code: string): void {
   leaveCurrent();
   attempt(() => localStorage.removeItem(prefix + plainCode(code)), undefined);
+}
+
+/** Survives a reload: a page that is at a member's place leads nobody there. */
+export function rememberAside(place: ClassPlace | null): void {
+  attempt(() => {
+    if (place === null) sessionStorage.removeItem(aside);
+    else sessionStorage.setItem(aside, JSON.stringify(place));
+  }, undefined);
+}
+
+export function asideOf(): ClassPlace | null {
+  const text = attempt(() => sessionStorage.getItem(aside), null);
+  // Only this page writes it.
+  return attempt(() => JSON.parse(text ?? 'null') as ClassPlace | null, null);
 }

@@ -7,6 +7,7 @@ import { HeadRow } from '../ui/head-row.tsx';
 import { off } from '../ui/off.ts';
 import type { ConfusionPoint, Room, RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
+import { MemberTools } from './member-tools.tsx';
 
 /** Who has done nothing for so long is idle, s. */
 const idleS = 120;
@@ -49,7 +50,7 @@ export function Roster({ classroom, room, lesson }: Props) {
         </p>
       )}
       <table className="table small" data-testid="class-roster">
-        <HeadRow heads={['name', 'does', 'step', 'wheel']} />
+        <HeadRow heads={['name', 'does', 'step', 'wheel', '']} />
         <tbody>
           {roster.map((member) => (
             <tr key={member.member} data-away={member.connected ? undefined : ''}>
@@ -70,6 +71,9 @@ export function Roster({ classroom, room, lesson }: Props) {
                 >
                   hand over
                 </button>
+              </td>
+              <td>
+                <MemberTools {...{ classroom, member }} />
               </td>
             </tr>
           ))}

@@ -5,6 +5,10 @@ export function ClassArea(_: { readonly page: unknown; readonly notes: unknown }
   return null;
 }
 
+export function ClassOverlay() {
+  return null;
+}
+
 export function ClassGate() {
   return null;
 }

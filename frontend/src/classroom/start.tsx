@@ -6,6 +6,7 @@ import { siteOf } from '../base/site.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { off } from '../ui/off.ts';
+import { FormerClasses } from './former.tsx';
 import { useRoom } from './hooks.tsx';
 import { Invite } from './invite.tsx';
 
@@ -84,6 +85,7 @@ function StartForm({ lesson }: Props) {
       >
         start
       </button>
+      <FormerClasses />
     </form>
   );
 }

@@ -7,7 +7,7 @@ import type { Go } from '../navigation/use-place.ts';
 import type { Playback } from '../playback/actions.ts';
 import { useStage } from '../playback/provider.tsx';
 import type { Scene } from '../protocol/lesson.ts';
-import type { ClassPlace } from './class-state.ts';
+import { ledTo } from './board-state.ts';
 import {
   isThere,
   requestedOf,
@@ -49,7 +49,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
 
 /** Also reports to the class which step is seen here. */
 export function useFollow(page: PageNow): void {
-  const { classroom, room, following, open } = useRoom();
+  const { classroom, room, following, open, aside } = useRoom();
   const visit = useVisit();
   /** The place that this page was brought to, and the scenery that it was sent to. */
   const done = useRef('');
@@ -60,9 +60,9 @@ export function useFollow(page: PageNow): void {
       visited.current = '';
       return;
     }
-    const driver: ClassPlace | null = room?.place ?? null;
+    const { by, place: driver, at } = ledTo(room, aside);
     if (driver === null || driver.lesson !== page.lesson.slug) return;
-    const key = JSON.stringify([driver.class_id, driver.number, page.veiled]);
+    const key = JSON.stringify([by, driver.class_id, driver.number, page.veiled]);
     if (key === done.current) return;
     const own = sceneryPlace(page);
     const wanted = requestedOf(driver, page.place);
@@ -75,9 +75,10 @@ export function useFollow(page: PageNow): void {
     visited.current = text;
     if (!page.ready) return;
     done.current = key;
-    const lateMs = performance.now() - (room?.placeAt ?? 0);
+    const lateMs = performance.now() - at;
     const end = page.playback.state.watermark;
     move(page.playback, page.scene, targetOf(driver, page.scene, lateMs, end));
+    if (by === 'back') classroom?.setAside(null);
   });
   const step = page.scene.id;
   // Also when the class has become known, and when following has changed.

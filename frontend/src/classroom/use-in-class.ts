@@ -4,10 +4,12 @@
 import type { RunIndex } from '../derive/types.ts';
 import { useDrive } from './use-drive.ts';
 import { type PageNow, useDetach, useFollow } from './use-follow.ts';
+import { useShoulder } from './use-shoulder.ts';
 import { useSpotlight } from './use-spotlight.ts';
 
 export function useInClass(page: PageNow, index: RunIndex | null) {
   const spotlight = useSpotlight(index);
+  useShoulder(page);
   useFollow(page);
   useDetach();
   useDrive(page, spotlight.spot);

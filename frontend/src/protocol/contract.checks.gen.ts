@@ -214,6 +214,28 @@ export const readClassOpened: Read<wire.ClassOpened> = shape((o) => ({
   no_patches: string(o['no_patches'], 'no_patches'),
 }));
 
+const ClassOwn_type = literal('class_own');
+
+export const readRaised: Read<wire.Raised> = shape((o) => ({
+  number: integer(o['number'], 'number'),
+  step: string(o['step'], 'step'),
+  text: string(o['text'], 'text'),
+  votes: integer(o['votes'], 'votes'),
+  answered: boolean(o['answered'], 'answered'),
+  hidden: boolean(o['hidden'], 'hidden'),
+}));
+
+const ClassOwn_asked = list(readRaised);
+
+const ClassOwn_voted = list(integer);
+
+export const readClassOwn: Read<wire.ClassOwn> = shape((o) => ({
+  type: ClassOwn_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  asked: ClassOwn_asked(o['asked'], 'asked'),
+  voted: ClassOwn_voted(o['voted'], 'voted'),
+}));
+
 const ClassPlace_mode = oneOf('play', 'paused', 'scope');
 
 const ClassPlace_direction = atLeast(integer, -1);
@@ -261,6 +283,15 @@ export const readClassQuestion: Read<wire.ClassQuestion> = shape((o) => ({
   revealed: boolean(o['revealed'], 'revealed'),
 }));
 
+const ClassRaised_type = literal('class_raised');
+
+export const readClassRaised: Read<wire.ClassRaised> = shape((o) => ({
+  type: ClassRaised_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  shown: boolean(o['shown'], 'shown'),
+  questions: ClassOwn_asked(o['questions'], 'questions'),
+}));
+
 const ClassRoster_type = literal('class_roster');
 
 export const readRosterMember: Read<wire.RosterMember> = shape((o) => ({
@@ -280,6 +311,24 @@ export const readClassRoster: Read<wire.ClassRoster> = shape((o) => ({
   type: ClassRoster_type(o['type'], 'type'),
   class_id: string(o['class_id'], 'class_id'),
   members: ClassRoster_members(o['members'], 'members'),
+}));
+
+const ClassSeen_type = literal('class_seen');
+
+export const readClassSeen: Read<wire.ClassSeen> = shape((o) => ({
+  lesson: string(o['lesson'], 'lesson'),
+  step: or(o['step'], 'step', string, ''),
+  place: or(o['place'], 'place', string, ''),
+  moment_ns: or(o['moment_ns'], 'moment_ns', Pointed_t_ns, null),
+  mode: or(o['mode'], 'mode', ClassPlace_mode, 'paused'),
+  direction: or(o['direction'], 'direction', ClassPlace_direction, 1),
+  speed: or(o['speed'], 'speed', ClassPlace_speed, null),
+  type: ClassSeen_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  member: string(o['member'], 'member'),
+  number: integer(o['number'], 'number'),
+  age_s: or(o['age_s'], 'age_s', Changed_elapsed_s, 0),
+  sent_ns: or(o['sent_ns'], 'sent_ns', number, 0),
 }));
 
 const ClassTally_type = literal('class_tally');
@@ -311,6 +360,16 @@ export const readClassTally: Read<wire.ClassTally> = shape((o) => ({
   question: string(o['question'], 'question'),
   revealed: boolean(o['revealed'], 'revealed'),
   rounds: ClassTally_rounds(o['rounds'], 'rounds'),
+}));
+
+const ClassTimer_type = literal('class_timer');
+
+export const readClassTimer: Read<wire.ClassTimer> = shape((o) => ({
+  type: ClassTimer_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  length_s: number(o['length_s'], 'length_s'),
+  ends_ns: Batch_newest_event_host_ms(o['ends_ns'], 'ends_ns'),
+  sent_ns: number(o['sent_ns'], 'sent_ns'),
 }));
 
 const ClassTries_type = literal('class_tries');
@@ -373,6 +432,31 @@ export const readClassTries: Read<wire.ClassTries> = shape((o) => ({
   type: ClassTries_type(o['type'], 'type'),
   class_id: string(o['class_id'], 'class_id'),
   tries: ClassTries_tries(o['tries'], 'tries'),
+}));
+
+const ClassWatched_type = literal('class_watched');
+
+const ClassWatched_phase = oneOf('none', 'asking', 'watched');
+
+const ClassWatched_allowed = maybe(boolean);
+
+export const readClassWatched: Read<wire.ClassWatched> = shape((o) => ({
+  type: ClassWatched_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  phase: ClassWatched_phase(o['phase'], 'phase'),
+  allowed: ClassWatched_allowed(o['allowed'], 'allowed'),
+}));
+
+const ClassWatching_type = literal('class_watching');
+
+const ClassWatching_phase = oneOf('none', 'asking', 'watched', 'refused', 'away');
+
+export const readClassWatching: Read<wire.ClassWatching> = shape((o) => ({
+  type: ClassWatching_type(o['type'], 'type'),
+  class_id: string(o['class_id'], 'class_id'),
+  member: string(o['member'], 'member'),
+  name: string(o['name'], 'name'),
+  phase: ClassWatching_phase(o['phase'], 'phase'),
 }));
 
 const ClassWelcome_type = literal('class_welcome');
@@ -458,8 +542,6 @@ const Judged_type = literal('judged');
 
 const Judged_phase = oneOf('waiting', 'measuring', 'building', 'stress', 'done', 'failed');
 
-const Judged_met = maybe(boolean);
-
 const JudgedLine_kind = oneOf('goal', 'rule', 'without', 'order', 'stress');
 
 export const readJudgedLine: Read<wire.JudgedLine> = shape((o) => ({
@@ -467,7 +549,7 @@ export const readJudgedLine: Read<wire.JudgedLine> = shape((o) => ({
   says: string(o['says'], 'says'),
   wanted: string(o['wanted'], 'wanted'),
   found: string(o['found'], 'found'),
-  holds: Judged_met(o['holds'], 'holds'),
+  holds: ClassWatched_allowed(o['holds'], 'holds'),
 }));
 
 const Judged_lines = list(readJudgedLine);
@@ -480,7 +562,7 @@ export const readJudged: Read<wire.Judged> = shape((o) => ({
   phase: Judged_phase(o['phase'], 'phase'),
   done: or(o['done'], 'done', Batch_n, 0),
   total: or(o['total'], 'total', Batch_n, 0),
-  met: or(o['met'], 'met', Judged_met, null),
+  met: or(o['met'], 'met', ClassWatched_allowed, null),
   because: or(o['because'], 'because', string, ''),
   lines: or(o['lines'], 'lines', Judged_lines, []),
   error: or(o['error'], 'error', Build_error, null),
@@ -616,13 +698,11 @@ const Made_arms = list(readMadeArm);
 
 const Made_host = map(string);
 
-const Made_seeds = list(integer);
-
 export const readMade: Read<wire.Made> = shape((o) => ({
   arms: Made_arms(o['arms'], 'arms'),
   host: Made_host(o['host'], 'host'),
   shift: ClassAnswered_choice(o['shift'], 'shift'),
-  seeds: Made_seeds(o['seeds'], 'seeds'),
+  seeds: ClassOwn_voted(o['seeds'], 'seeds'),
 }));
 
 const Measured_made = maybe(readMade);
@@ -863,7 +943,7 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   default: integer(o['default'], 'default'),
   min: or(o['min'], 'min', ClassAnswered_choice, null),
   max: or(o['max'], 'max', ClassAnswered_choice, null),
-  choices: or(o['choices'], 'choices', Made_seeds, []),
+  choices: or(o['choices'], 'choices', ClassOwn_voted, []),
   labels: or(o['labels'], 'labels', Build_arms, []),
   unit: or(o['unit'], 'unit', string, ''),
   applies: or(o['applies'], 'applies', Param_applies, 'run'),
@@ -1799,6 +1879,23 @@ export const readReportQuestion: Read<wire.ReportQuestion> = shape((o) => ({
 
 const ClassReport_questions = list(readReportQuestion);
 
+export const readReportRaised: Read<wire.ReportRaised> = shape((o) => ({
+  step: string(o['step'], 'step'),
+  text: string(o['text'], 'text'),
+  votes: integer(o['votes'], 'votes'),
+  answered: boolean(o['answered'], 'answered'),
+}));
+
+const ClassReport_raised = list(readReportRaised);
+
+export const readReportLost: Read<wire.ReportLost> = shape((o) => ({
+  at_s: integer(o['at_s'], 'at_s'),
+  step: string(o['step'], 'step'),
+  count: integer(o['count'], 'count'),
+}));
+
+const ClassReport_lost = list(readReportLost);
+
 export const readReportTry: Read<wire.ReportTry> = shape((o) => ({
   number: integer(o['number'], 'number'),
   lesson: string(o['lesson'], 'lesson'),
@@ -1824,7 +1921,12 @@ export const readClassReport: Read<wire.ClassReport> = shape((o) => ({
   title: string(o['title'], 'title'),
   lesson: string(o['lesson'], 'lesson'),
   members: integer(o['members'], 'members'),
+  started_at: string(o['started_at'], 'started_at'),
+  lasted_s: number(o['lasted_s'], 'lasted_s'),
+  open: boolean(o['open'], 'open'),
   questions: ClassReport_questions(o['questions'], 'questions'),
+  raised: ClassReport_raised(o['raised'], 'raised'),
+  lost: ClassReport_lost(o['lost'], 'lost'),
   tries: ClassReport_tries(o['tries'], 'tries'),
 }));
 
@@ -2010,11 +2112,17 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   class_answered: readClassAnswered,
   class_confusion: readClassConfusion,
   class_opened: readClassOpened,
+  class_own: readClassOwn,
   class_place: readClassPlace,
   class_question: readClassQuestion,
+  class_raised: readClassRaised,
   class_roster: readClassRoster,
+  class_seen: readClassSeen,
   class_tally: readClassTally,
+  class_timer: readClassTimer,
   class_tries: readClassTries,
+  class_watched: readClassWatched,
+  class_watching: readClassWatching,
   class_welcome: readClassWelcome,
   control: readControl,
   error: readErrorMessage,

@@ -12,11 +12,17 @@ export type ServerWire =
   | ClassAnswered
   | ClassConfusion
   | ClassOpened
+  | ClassOwn
   | ClassPlace
   | ClassQuestion
+  | ClassRaised
   | ClassRoster
+  | ClassSeen
   | ClassTally
+  | ClassTimer
   | ClassTries
+  | ClassWatched
+  | ClassWatching
   | ClassWelcome
   | Control
   | ErrorMessage
@@ -45,20 +51,29 @@ export type ClientWire =
   | Answer
   | AskClass
   | Confused
+  | Consent
+  | CountDown
   | Drive
   | EndClass
   | Follow
   | ForgetMe
   | HandWheel
+  | ShowPlace
   | JoinClass
   | LeaveClass
   | OpenStep
+  | RaiseQuestion
+  | RemoveMember
   | ResumeClass
   | Reveal
+  | SettleRaised
   | ShowGallery
+  | ShowRaised
   | StartClass
   | TakeBackTry
   | TryRun
+  | Upvote
+  | WatchMember
   | TakeControl
   | DropChange
   | Hold
@@ -323,6 +338,35 @@ export interface OpenedStep {
   patches: boolean;
 }
 /**
+ * To the pages of one member: what it has asked, as it is stored, and where it voted.
+ */
+export interface ClassOwn {
+  type: 'class_own';
+  class_id: string;
+  asked: Raised[];
+  /**
+   * numbers of questions
+   */
+  voted: number[];
+}
+/**
+ * A question of a member; nothing here says whose it is.
+ */
+export interface Raised {
+  number: number;
+  /**
+   * on which it was asked
+   */
+  step: string;
+  text: string;
+  votes: number;
+  answered: boolean;
+  /**
+   * only the instructor and who asked it have it
+   */
+  hidden: boolean;
+}
+/**
  * Where the driver is; latest wins. Newcomers and reconnects get it at once.
  */
 export interface ClassPlace {
@@ -377,6 +421,20 @@ export interface ClassQuestion {
   revealed: boolean;
 }
 /**
+ * Questions of members, those with the most votes first; latest wins.
+ *
+ * The instructor has all of them, members those that are not hidden, once they are shown.
+ */
+export interface ClassRaised {
+  type: 'class_raised';
+  class_id: string;
+  /**
+   * to all members
+   */
+  shown: boolean;
+  questions: Raised[];
+}
+/**
  * All members, to the instructor, at most once a second; latest wins.
  */
 export interface ClassRoster {
@@ -405,6 +463,30 @@ export interface RosterMember {
    * questions answered in any round
    */
   answered: number;
+}
+/**
+ * Where the watched member is, to the page that watches; latest wins.
+ */
+export interface ClassSeen {
+  lesson: string;
+  step: string;
+  place: string;
+  moment_ns: number | null;
+  mode: 'play' | 'paused' | 'scope';
+  direction: number;
+  speed: number | null;
+  type: 'class_seen';
+  class_id: string;
+  member: string;
+  /**
+   * rises with each place
+   */
+  number: number;
+  age_s: number;
+  /**
+   * Unix time in ns when the server sent it
+   */
+  sent_ns: number;
 }
 /**
  * What was answered; latest wins per (step, question).
@@ -445,6 +527,25 @@ export interface Bar {
   choice: number | null;
   value: number | null;
   count: number;
+}
+/**
+ * The timer of all screens; latest wins. A page counts down by its own clock.
+ */
+export interface ClassTimer {
+  type: 'class_timer';
+  class_id: string;
+  /**
+   * for which it was set, with what was added; 0: none is set
+   */
+  length_s: number;
+  /**
+   * Unix time in ns; null: there is no timer
+   */
+  ends_ns: number | null;
+  /**
+   * Unix time in ns when the server sent this
+   */
+  sent_ns: number;
 }
 /**
  * What the class tried, as far as this page may see it; latest wins, at most two a second.
@@ -527,6 +628,34 @@ export interface TryLane {
   arm: string;
   title: string;
   value: number;
+}
+/**
+ * To the pages of one member: whether the instructor looks over its shoulder; latest wins.
+ */
+export interface ClassWatched {
+  type: 'class_watched';
+  class_id: string;
+  phase: 'none' | 'asking' | 'watched';
+  /**
+   * what the member said in this class; null: nothing
+   */
+  allowed: boolean | null;
+}
+/**
+ * To the page of the instructor that asked; latest wins.
+ */
+export interface ClassWatching {
+  type: 'class_watching';
+  class_id: string;
+  /**
+   * empty: nobody is watched
+   */
+  member: string;
+  name: string;
+  /**
+   * refused: the member does not want it, or not any more; away: it has no page
+   */
+  phase: 'none' | 'asking' | 'watched' | 'refused' | 'away';
 }
 /**
  * This page is in the class now. `class`, `class_place` and all `class_question` follow.
@@ -1276,6 +1405,25 @@ export interface Confused {
   type: 'class_confused';
 }
 /**
+ * A member lets the instructor look over its shoulder in this class, or does not any more.
+ */
+export interface Consent {
+  type: 'class_consent';
+  allowed: boolean;
+}
+/**
+ * The instructor starts the timer, gives it more time, or stops it.
+ *
+ * Args:
+ *     act: start sets it anew.
+ *     seconds: from now, or more.
+ */
+export interface CountDown {
+  type: 'class_count_down';
+  act: 'start' | 'extend' | 'stop';
+  seconds?: number;
+}
+/**
  * The driver is at another place. As often as 10 a second; later ones replace earlier ones.
  */
 export interface Drive {
@@ -1331,6 +1479,19 @@ export interface HandWheel {
   member?: string;
 }
 /**
+ * A member who is watched is at another place; refused without its consent.
+ */
+export interface ShowPlace {
+  lesson: string;
+  step?: string;
+  place?: string;
+  moment_ns?: number | null;
+  mode?: 'play' | 'paused' | 'scope';
+  direction?: number;
+  speed?: number | null;
+  type: 'class_here';
+}
+/**
  * Join by the code, or come back by the secret that `class_welcome` gave.
  *
  * Args:
@@ -1365,6 +1526,28 @@ export interface OpenStep {
   patches?: boolean;
 }
 /**
+ * A member asks the instructor something, without its name. `class_own` confirms it.
+ *
+ * Args:
+ *     text: plain text.
+ *     step: the one that the member sees.
+ */
+export interface RaiseQuestion {
+  type: 'class_raise';
+  text: string;
+  step?: string;
+}
+/**
+ * The instructor deletes what the class holds of a member, who leaves it.
+ *
+ * Args:
+ *     member: from the roster.
+ */
+export interface RemoveMember {
+  type: 'class_remove';
+  member: string;
+}
+/**
  * The instructor's page comes (back) to a class that this visitor started.
  */
 export interface ResumeClass {
@@ -1380,10 +1563,30 @@ export interface Reveal {
   question: string;
 }
 /**
+ * The instructor says how a question stands.
+ *
+ * Args:
+ *     answered: the class has had its answer.
+ *     hidden: members and reports do not have it.
+ */
+export interface SettleRaised {
+  type: 'class_settle';
+  number: number;
+  answered: boolean;
+  hidden: boolean;
+}
+/**
  * The instructor shows all members what the class has tried, or hides it.
  */
 export interface ShowGallery {
   type: 'class_show_gallery';
+  shown: boolean;
+}
+/**
+ * The instructor shows the questions to all members, or to nobody but the instructor.
+ */
+export interface ShowRaised {
+  type: 'class_show_raised';
   shown: boolean;
 }
 /**
@@ -1417,6 +1620,24 @@ export interface TryRun {
     [k: string]: number;
   };
   clock?: ('wall' | 'count') | null;
+}
+/**
+ * A member has the same question, or takes that back.
+ */
+export interface Upvote {
+  type: 'class_upvote';
+  number: number;
+  on?: boolean;
+}
+/**
+ * This page of the instructor wants to follow a member's place.
+ *
+ * Args:
+ *     member: from the roster; empty: nobody any more.
+ */
+export interface WatchMember {
+  type: 'class_watch';
+  member?: string;
 }
 /**
  * Take or give back control of the live run that this page watches.
@@ -1955,7 +2176,21 @@ export interface ClassReport {
   title: string;
   lesson: string;
   members: number;
+  /**
+   * ISO 8601 UTC
+   */
+  started_at: string;
+  /**
+   * until its end, or until now
+   */
+  lasted_s: number;
+  open: boolean;
   questions: ReportQuestion[];
+  /**
+   * those with the most votes first
+   */
+  raised: ReportRaised[];
+  lost: ReportLost[];
   tries: ReportTry[];
 }
 /**
@@ -1989,6 +2224,29 @@ export interface ReportRound {
    * where they pointed: x and y as parts of the picture
    */
   marks: number[][];
+}
+/**
+ * A question that a member asked; nothing says which.
+ */
+export interface ReportRaised {
+  step: string;
+  text: string;
+  votes: number;
+  answered: boolean;
+}
+/**
+ * How many were lost in ten seconds.
+ */
+export interface ReportLost {
+  /**
+   * since the class began
+   */
+  at_s: number;
+  /**
+   * where the driver was
+   */
+  step: string;
+  count: number;
 }
 /**
  * A run that members asked for.

@@ -117,6 +117,12 @@ export class Store extends Cells {
       case 'class_answered':
       case 'class_tally':
       case 'class_confusion':
+      case 'class_raised':
+      case 'class_own':
+      case 'class_timer':
+      case 'class_watched':
+      case 'class_watching':
+      case 'class_seen':
       case 'class_opened':
       case 'class_tries':
         return this.classNews.set(message);

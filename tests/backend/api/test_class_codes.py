@@ -87,6 +87,42 @@ def test_a_code_lets_in_as_a_student_until_the_class_ends(served: Served, run_as
     assert (status, cookie) == (401, "") and "No class has this code" in body
 
 
+TEACHERS: list[dict[str, object]] = [
+    {"type": "class_settle", "number": 1, "answered": True, "hidden": True},
+    {"type": "class_show_raised", "shown": True},
+    {"type": "class_count_down", "act": "start"},
+    {"type": "class_watch", "member": "x"},
+    {"type": "class_remove", "member": "x"},
+]
+
+
+def test_a_student_may_lead_nothing_and_has_no_report(served: Served, run_async: Any) -> None:
+    """Refused by the role, before anything of the class is looked at."""
+    address, token = served
+    _, teachers, _ = get(address, f"/?token={token}")
+
+    async def go() -> list[tuple[str, str]]:
+        async with browser(address, teachers) as teacher:
+            state = await start(teacher)
+            _, cookie, _ = get(address, f"/?class={state['code']}")
+            path = f"/api/classes/{state['class_id']}/report"
+            assert get(address, path, Cookie=teachers)[0] == 200
+            assert [get(address, f"{path}{e}", Cookie=cookie)[0] for e in ("", ".csv")] == [404] * 2
+            async with browser(address, cookie) as student:
+                await join(student, state["code"], "Ada")
+                found = []
+                for command in TEACHERS:
+                    await student.say(**command)
+                    error = await student.until_type("error")
+                    found.append((error["code"], error["sentence"]))
+        return found
+
+    refused = run_async(go())
+    assert len(refused) == len(TEACHERS)
+    assert {code for code, _ in refused} == {"forbidden"}
+    assert all("role instructor" in sentence for _, sentence in refused)
+
+
 def test_a_link_on_a_foreign_page_changes_no_session(served: Served, run_async: Any) -> None:
     address, token = served
     _, teachers, _ = get(address, f"/?token={token}")

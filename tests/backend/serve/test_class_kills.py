@@ -20,7 +20,7 @@ from typing import Any
 
 from websockets.exceptions import ConnectionClosed
 
-from duet.api.classes import report_of
+from duet.api.class_report import report_of
 from duet.classes import reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore

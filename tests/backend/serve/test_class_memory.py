@@ -12,6 +12,7 @@ from typing import Any
 import msgpack
 import pytest
 
+from duet import budgets
 from duet.classes import reading
 from duet.classes.store import ClassStore
 from duet.errors import DuetError
@@ -22,7 +23,7 @@ from duet.stream.hub import Hub, Viewer
 from tests.support.class_worker import come
 from tests.support.toy_server import SLUG
 
-PAGES, COMMANDS = 8, 60
+PAGES, COMMANDS, BOARD = 8, 100, 0.4
 
 
 def some(rng: random.Random, code: str, secrets: list[str]) -> m.ClassCommand:
@@ -52,12 +53,27 @@ def some(rng: random.Random, code: str, secrets: list[str]) -> m.ClassCommand:
     return m.Confused(type="class_confused")
 
 
+def of_board(rng: random.Random, rooms: Classrooms) -> m.BoardCommand:
+    """A question, a vote on one, or what an instructor does with them."""
+    number = rng.choice([*(n for room in rooms.rooms() for n in room.board.raised), 1])
+    match rng.choice(["raise", "raise", "raise", "settle", "count"] + ["vote"] * 6):
+        case "raise":
+            return m.RaiseQuestion(type="class_raise", text="Why?", step="s")
+        case "settle":
+            states = {"answered": rng.random() < 0.5, "hidden": rng.random() < 0.2}
+            return m.SettleRaised(type="class_settle", number=number, **states)
+        case "count":
+            return m.CountDown(type="class_count_down", act=rng.choice(["start", "extend"]))
+    return m.Upvote(type="class_upvote", number=number, on=rng.random() < 0.8)
+
+
 async def page(
     rooms: Classrooms, hub: Hub, viewer: Viewer, rng: random.Random, code: str, secrets: list[str]
 ) -> None:
     """One page; now and then it goes in the middle of a command, and another one comes."""
     for _ in range(COMMANDS):
-        command = some(rng, code, secrets)
+        board = rng.random() < BOARD
+        command = of_board(rng, rooms) if board else some(rng, code, secrets)
         task = asyncio.create_task(rooms.command(viewer, command))
         if rng.random() < 0.15:
             await asyncio.sleep(rng.random() * 0.01)
@@ -80,11 +96,17 @@ def seen(room: Room) -> dict[str, object]:
         "questions": {key: one.facts for key, one in room.questions.items()},
         "answers": {key: one.answers for key, one in room.questions.items()},
         "confusion": room.confusion,
+        "board": room.board.facts,
+        "raised": {number: (one.facts, one.voters) for number, one in room.board.raised.items()},
     }
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_memory_and_store_agree(tmp_path: Path, run_async: Any, seed: int) -> None:
+def test_memory_and_store_agree(
+    tmp_path: Path, run_async: Any, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budgets, "CLASS_RAISE_EVERY_S", 0.0)
+
     async def go() -> None:
         hub = Hub()
         store = ClassStore(f"sqlite:///{tmp_path / 'classes.sqlite'}", 180)
@@ -93,6 +115,8 @@ def test_memory_and_store_agree(tmp_path: Path, run_async: Any, seed: int) -> No
             teacher = hub.join()
             await rooms.command(teacher, m.StartClass(type="class_start", lesson=SLUG))
             state = await come(teacher, "class")
+            shown = m.ShowRaised(type="class_show_raised", shown=True)
+            await rooms.command(teacher, shown)
             secrets: list[str] = []
             rngs = [random.Random(f"{seed} {n}") for n in range(PAGES)]
             work = [page(rooms, hub, hub.join(), rng, state["code"], secrets) for rng in rngs[1:]]
@@ -103,6 +127,7 @@ def test_memory_and_store_agree(tmp_path: Path, run_async: Any, seed: int) -> No
             assert found is not None
             stored, memory = seen(Room(found)), seen(room)
             assert len(room.members) > 3 and sum(map(len, memory["answers"].values())) > 3  # type: ignore[attr-defined]
+            assert sum(len(one.voters) for one in room.board.raised.values()) > 0
             for name, value in memory.items():
                 assert value == stored[name], name
 

@@ -210,6 +210,23 @@ class ReportQuestion(Body):
     changed: int = Field(description="members whose second answer differs from their first")
 
 
+class ReportRaised(Body):
+    """A question that a member asked; nothing says which."""
+
+    step: str
+    text: str
+    votes: int
+    answered: bool
+
+
+class ReportLost(Body):
+    """How many were lost in ten seconds."""
+
+    at_s: int = Field(description="since the class began")
+    step: str = Field(description="where the driver was")
+    count: int
+
+
 class ReportTry(Body):
     """A run that members asked for."""
 
@@ -237,7 +254,12 @@ class ClassReport(Body):
     title: str
     lesson: str
     members: int
+    started_at: str = Field(description="ISO 8601 UTC")
+    lasted_s: float = Field(description="until its end, or until now")
+    open: bool
     questions: list[ReportQuestion]
+    raised: list[ReportRaised] = Field(description="those with the most votes first")
+    lost: list[ReportLost]
     tries: list[ReportTry]
 
 

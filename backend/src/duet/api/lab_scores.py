@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from duet.api import lab_bodies as b
-from duet.api.classes import plain
+from duet.api.class_report import plain
 from duet.api.lab_views import found_words, iso, run_of
 from duet.grades import LabScore
 from duet.labs.files import LabFile

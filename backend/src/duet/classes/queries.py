@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
+from duet.classes import board
 from duet.classes.records import (
     AnswerFacts,
     ClassFacts,
@@ -65,7 +66,8 @@ def add_member(connection: Connection, class_id: str, member: MemberFacts) -> No
 
 
 def forget_member(connection: Connection, class_id: str, member: str) -> None:
-    """Delete a member's nickname and answers."""
+    """Delete a member's nickname, answers, questions and votes."""
+    board.forget(connection, class_id, member)
     of = (MEMBERS.c.class_id == class_id, MEMBERS.c.member == member)
     connection.execute(delete(MEMBERS).where(*of))
     driven = (CLASSES.c.class_id == class_id, CLASSES.c.driver == member)

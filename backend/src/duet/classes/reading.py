@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
+from duet.classes import board
 from duet.classes.queries import (
     answer_facts,
     class_facts,
@@ -49,12 +50,19 @@ def load(connection: Connection, class_id: str) -> Stored | None:
         tuple(map(question_facts, questions)),
         tuple(map(answer_facts, answers)),
         tuple(map(confusion_facts, confusion)),
+        board.load(connection, class_id),
         tried(connection, class_id),
     )
 
 
-def classes_of(connection: Connection, instructor: str) -> list[tuple[ClassFacts, int]]:
-    """Classes that a visitor started, the newest first, each with the number of its members."""
+def classes_of(
+    connection: Connection, instructor: str | None = None
+) -> list[tuple[ClassFacts, int]]:
+    """Classes, the newest first, each with the number of its members.
+
+    Args:
+        instructor: ident of the visitor that started them; None: all classes.
+    """
     counted = (
         select(func.count())
         .select_from(MEMBERS)
@@ -62,9 +70,7 @@ def classes_of(connection: Connection, instructor: str) -> list[tuple[ClassFacts
         .scalar_subquery()
         .label("members")
     )
-    asked = (
-        select(CLASSES, counted)
-        .where(CLASSES.c.instructor == instructor)
-        .order_by(CLASSES.c.started_s.desc())
-    )
+    asked = select(CLASSES, counted).order_by(CLASSES.c.started_s.desc())
+    if instructor is not None:
+        asked = asked.where(CLASSES.c.instructor == instructor)
     return [(class_facts(row), row.members) for row in connection.execute(asked)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from duet.classes.board import NO_BOARD, BoardStored
 from duet.classes.try_records import NOTHING, Tried
 
 Key = tuple[str, str]
@@ -121,4 +122,5 @@ class Stored:
     questions: tuple[QuestionFacts, ...]
     answers: tuple[AnswerFacts, ...]
     confusion: tuple[ConfusionFacts, ...]
+    board: BoardStored = NO_BOARD
     tried: Tried = NOTHING

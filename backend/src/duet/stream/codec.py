@@ -99,6 +99,10 @@ def labelled(message: m.Message, body: bytes) -> Packet:
             key = (message.type,)
         case m.ClassQuestion() | m.ClassTally():
             key = (message.type, message.step, message.question)
+        case m.ClassRaised() | m.ClassOwn() | m.ClassTimer():
+            key = (message.type,)
+        case m.ClassWatched() | m.ClassWatching() | m.ClassSeen():
+            key = (message.type,)
         case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():
             key = (message.type,)
     return Packet(body, str(getattr(message, "type", "")), key, span)

@@ -35,7 +35,7 @@ class Pace:
 
     def allows(self, command: m.ClientMessage) -> bool:
         """Count a command; False when it has to be refused."""
-        if isinstance(command, m.Drive) and self._places.take():
+        if isinstance(command, m.Drive | m.ShowPlace) and self._places.take():
             return True
         if self._commands.take() and (not isinstance(command, m.Open) or self._opens.take()):
             return True

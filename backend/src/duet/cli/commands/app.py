@@ -10,6 +10,7 @@ from duet.cli.commands.benching import bench
 from duet.cli.commands.bisecting import BISECT_KEYS, bisect
 from duet.cli.commands.challenging import CHALLENGE_KEYS, challenge
 from duet.cli.commands.checking import CHECK_KEYS, check
+from duet.cli.commands.classes import CLASS_KEYS, class_
 from duet.cli.commands.exporting import EXPORT_KEYS, export
 from duet.cli.commands.host import (
     BUILD_KEYS,
@@ -63,6 +64,7 @@ for verb, keys in (
     (serve, SERVE_KEYS),
     (token, TOKEN_KEYS),
     (lab, LAB_KEYS),
+    (class_, CLASS_KEYS),
     (lti, LTI_KEYS),
     (pool, POOL_KEYS),
     (backup, BACKUP_KEYS),

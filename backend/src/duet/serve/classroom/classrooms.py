@@ -10,18 +10,15 @@ from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
 from duet.errors import InfraError, InputError
 from duet.serve.classroom import messages
-from duet.serve.classroom.ending import delete, end
+from duet.serve.classroom.ending import delete
 from duet.serve.classroom.entering import Entering
-from duet.serve.classroom.members import Members
 from duet.serve.classroom.open_classes import OpenClasses
-from duet.serve.classroom.questions import Questions
-from duet.serve.classroom.refusals import not_yours
 from duet.serve.classroom.room import Room, Seat
 from duet.serve.classroom.rooms import Rooms
+from duet.serve.classroom.seated import Command, Seated
 from duet.serve.classroom.storing import keep_storing, store_all
-from duet.serve.classroom.tries import Tries, tried
+from duet.serve.classroom.tries import Tries
 from duet.serve.classroom.try_parts import LiveParts
-from duet.serve.classroom.wheel import Wheel
 from duet.serve.classroom.whole import Whole
 from duet.stream import messages as m
 from duet.stream.codec import pack
@@ -47,11 +44,9 @@ class Classrooms:
             self._rooms = Rooms(hub, store)
             self.going = self._rooms.going
             self._entering = Entering(self._rooms)
-            self._wheel = Wheel(self._rooms)
-            self._questions = Questions(self._rooms)
-            self._members = Members(self._rooms)
             if live is not None:
                 self._tries = Tries(self._rooms, live)
+            self._seated = Seated(self._rooms, self._tries)
 
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
@@ -121,7 +116,7 @@ class Classrooms:
         if self._rooms is not None:
             await self._work.until_done(delete(self._rooms, class_id))
 
-    async def command(self, viewer: Viewer, command: m.ClassCommand | m.TryCommand) -> None:
+    async def command(self, viewer: Viewer, command: Command) -> None:
         """Carry out one command.
 
         Raises:
@@ -131,44 +126,21 @@ class Classrooms:
             raise InfraError("this server holds no classes.", remedy="Use one that does.")
         match command:
             case m.Drive():
-                self._wheel.drive(self._rooms.seat(viewer), command)
+                self._seated.wheel.drive(self._rooms.seat(viewer), command)
             case m.Follow():
-                self._wheel.follow(self._rooms.seat(viewer), command)
+                self._seated.wheel.follow(self._rooms.seat(viewer), command)
+            case m.ShowPlace():
+                self._rooms.shoulder.here(self._rooms.seat(viewer), command)
             case m.LeaveClass():
                 self._leave(self._rooms, self._rooms.seat(viewer))
             case m.StartClass() | m.ResumeClass() | m.JoinClass():
                 await self._work.until_done(self._entering.enter(viewer, command))
             case _:
                 seat = self._rooms.seat(viewer)
-                await self._work.until_done(self._seated(self._rooms, seat, command))
-
-    async def _seated(
-        self, rooms: Rooms, seat: Seat, command: m.ClassCommand | m.TryCommand
-    ) -> None:
-        match command:
-            case m.Answer():
-                await self._questions.answer(seat, command)
-            case m.Confused():
-                await self._members.confused(seat)
-            case m.ForgetMe():
-                if self._tries is not None:
-                    await self._tries.forget(seat)
-                await self._members.forget(seat)
-            case m.TryRun() | m.TakeBackTry() | m.OpenStep() | m.ShowGallery():
-                await tried(self._tries, seat, command)
-            case _ if seat.member is not None:
-                raise not_yours("the instructor may do that")
-            case m.AskClass():
-                await self._questions.ask(seat, command)
-            case m.Reveal():
-                await self._questions.reveal(seat, command)
-            case m.HandWheel():
-                await self._wheel.hand(seat, command.member)
-            case m.EndClass():
-                await end(rooms, seat.room)
+                await self._work.until_done(self._seated.carry_out(seat, command))
 
     def _leave(self, rooms: Rooms, seat: Seat) -> None:
         rooms.rise(seat.viewer)
         seat.viewer.put(pack(messages.state(seat, gone=True)))
         if seat.member is not None and seat.drives:
-            self._work.begin(self._wheel.hand(seat, ""))
+            self._work.begin(self._seated.wheel.hand(seat, ""))

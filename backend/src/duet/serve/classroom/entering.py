@@ -14,6 +14,8 @@ from duet.serve.classroom import messages, try_messages
 from duet.serve.classroom.refusals import FULL, NICKNAME, refusal, unknown_class
 from duet.serve.classroom.room import Member, Room, Seat, hashed
 from duet.serve.classroom.rooms import Rooms
+from duet.serve.classroom.shoulder import Shoulder
+from duet.serve.classroom.text import cleaned
 from duet.stream import messages as m
 from duet.stream.codec import pack
 from duet.stream.hub import Viewer
@@ -117,12 +119,17 @@ class Entering:
         sent += [messages.tally(room, one) for one in counted]
         if member is None:
             sent += [messages.roster(room), messages.confusion(room)]
+        sent += greeting(room, self._rooms.shoulder, member)
         sent += [try_messages.opened(room), try_messages.tries_for(room, seat)]
         for message in sent:
             seat.viewer.put(pack(message))
 
 
-def cleaned(text: str) -> str:
-    """Without what cannot be seen, and with single spaces."""
-    words = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(words.split())
+def greeting(room: Room, shoulder: Shoulder, member: Member | None) -> list[m.Message]:
+    """What a page needs of the class's board, and whether it is watched."""
+    board = room.board
+    sent: list[m.Message] = [board.to_instructor() if member is None else board.to_members()]
+    if member is not None:
+        sent += [board.own(member.ident), shoulder.watched(room, member)]
+    timer = board.timer()
+    return sent if timer.ends_ns is None else [*sent, timer]

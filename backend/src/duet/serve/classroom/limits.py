@@ -9,6 +9,9 @@ STATE_EVERY_S: Final = 1.0
 """Who comes and goes; a change of the driver and the end go out at once."""
 ROSTER_EVERY_S: Final = 1.0
 TALLY_EVERY_S: Final = 0.25
+RAISED_EVERY_S: Final = 0.25
+TIMER_SEEN_S: Final = 60.0
+"""A timer that has run out is shown for so long, also to pages that come then."""
 CONFUSION_EVERY_S: Final = 1.0
 TRIES_EVERY_S: Final = 0.5
 SAVED_S: Final = 120.0

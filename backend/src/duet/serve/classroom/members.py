@@ -8,9 +8,10 @@ import time
 from duet.classes import queries
 from duet.serve.classroom import messages
 from duet.serve.classroom.limits import BUCKET_S
-from duet.serve.classroom.refusals import not_yours
-from duet.serve.classroom.room import Seat
+from duet.serve.classroom.refusals import UNKNOWN, not_yours, refusal
+from duet.serve.classroom.room import Member, Room, Seat
 from duet.serve.classroom.rooms import Rooms
+from duet.stream import messages as m
 from duet.stream.codec import pack
 
 
@@ -42,14 +43,29 @@ class Members:
         rooms.notices(room).confusion.soon()
 
     async def forget(self, seat: Seat) -> None:
-        """Delete a member's nickname and answers; its pages are out of the class.
+        """Delete what is stored of a member, which asks for it.
 
         Raises:
             InputError: it is no member's page.
         """
-        rooms, room, member = self._rooms, seat.room, seat.member
-        if member is None:
+        if seat.member is None:
             raise not_yours("members can be forgotten")
+        await self._forget(seat.room, seat.member)
+
+    async def remove(self, seat: Seat, command: m.RemoveMember) -> None:
+        """Delete what is stored of a member, as the instructor wants it.
+
+        Raises:
+            InputError: there is no such member.
+        """
+        member = seat.room.members.get(command.member)
+        if member is None:
+            raise refusal(UNKNOWN, "that member is not in the class any more.", "Look again.")
+        await self._forget(seat.room, member)
+
+    async def _forget(self, room: Room, member: Member) -> None:
+        """Nickname, answers, questions and votes; its pages are out of the class."""
+        rooms = self._rooms
         class_id, ident = room.facts.class_id, member.ident
         await rooms.store.ask(lambda c: queries.forget_member(c, class_id, ident))
         pages = [other for other in room.seats.values() if other.member is member]
@@ -61,3 +77,4 @@ class Members:
         notices.state_now()
         notices.people()
         notices.tally(*touched)
+        notices.raised.soon()

@@ -11,6 +11,7 @@ from duet.classes.records import Key
 from duet.serve.classroom import messages
 from duet.serve.classroom.limits import (
     CONFUSION_EVERY_S,
+    RAISED_EVERY_S,
     ROSTER_EVERY_S,
     STATE_EVERY_S,
     TALLY_EVERY_S,
@@ -56,6 +57,7 @@ class Notices:
         self.state = Throttle(STATE_EVERY_S, self.state_now)
         self.roster = Throttle(ROSTER_EVERY_S, self._roster)
         self.confusion = Throttle(CONFUSION_EVERY_S, self._confusion)
+        self.raised = Throttle(RAISED_EVERY_S, self._raised)
         self.tries = Throttle(TRIES_EVERY_S, lambda: send_tries(room))
         self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
 
@@ -80,7 +82,8 @@ class Notices:
 
     def close(self) -> None:
         """The class leaves the memory."""
-        for throttle in (self.state, self.roster, self.confusion, self.tries, self._tally):
+        throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
+        for throttle in throttles:
             throttle.cancel()
 
     def _roster(self) -> None:
@@ -90,6 +93,14 @@ class Notices:
     def _confusion(self) -> None:
         if seats := self._room.instructors():
             self._room.send(pack(messages.confusion(self._room)), seats)
+
+    def _raised(self) -> None:
+        room = self._room
+        if seats := room.instructors():
+            room.send(pack(room.board.to_instructor()), seats)
+        members = [seat for seat in room.seats.values() if seat.member is not None]
+        if members:
+            room.send(pack(room.board.to_members()), members)
 
     def _send_tallies(self) -> None:
         keys, self._tallies = self._tallies, set()

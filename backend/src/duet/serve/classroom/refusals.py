@@ -12,6 +12,9 @@ NICKNAME = "nickname"
 CLOSED = "closed"
 """The question takes no such answer (any more)."""
 FULL = "full"
+UNKNOWN = "member"
+UNWATCHED = "unwatched"
+"""A place came from a member who is not watched (any more); its page need not say so."""
 
 
 def refusal(code: str, sentence: str, remedy: str) -> InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from duet.classes.records import (
     QuestionFacts,
     Stored,
 )
+from duet.serve.classroom.board import Board
 from duet.serve.classroom.limits import NUMBERS_SKIPPED
 from duet.serve.classroom.tried import Trying
 from duet.stream.codec import Packet
@@ -35,6 +37,10 @@ class Member:
         self.step = ""
         self.used_s = time.monotonic()
         self.answered: set[Key] = set()
+        self.raised_s = -math.inf
+        """When it asked the instructor something last; of this process's monotonic clock."""
+        self.consent: bool | None = None
+        """Whether the instructor may look over its shoulder; None: nobody has asked."""
 
     @property
     def ident(self) -> str:
@@ -79,6 +85,7 @@ class Room:
         self.confusion: dict[tuple[int, str], int] = {}
         for found in stored.confusion:
             self.confusion[found.at_s, found.step] = found.count
+        self.board = Board(stored.facts.class_id, stored.board)
         self.lost: tuple[int, set[str]] = (-1, set())
         """Members who are counted in the bucket that goes on."""
         self.place: PlaceFacts | None = None
@@ -106,6 +113,7 @@ class Room:
     def drop_member(self, ident: str) -> list[Key]:
         """A member is forgotten; gives the questions that it had answered."""
         member = self.members.pop(ident, None)
+        self.board.drop_member(ident)
         touched = sorted(member.answered) if member is not None else []
         for key in touched:
             answers = self.questions[key].answers

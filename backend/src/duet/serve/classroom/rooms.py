@@ -18,6 +18,7 @@ from duet.serve.classroom.notices import Notices
 from duet.serve.classroom.open_classes import OpenClasses
 from duet.serve.classroom.refusals import FULL, not_here, refusal, unknown_class
 from duet.serve.classroom.room import Member, Room, Seat
+from duet.serve.classroom.shoulder import Shoulder
 from duet.serve.classroom.storing import store_place
 from duet.stream.hub import Hub, Viewer, ViewerId
 
@@ -32,6 +33,7 @@ class Rooms:
     def __init__(self, hub: Hub, store: ClassStore) -> None:
         self.store = store
         self.going = OpenClasses()
+        self.shoulder = Shoulder()
         self._hub = hub
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
@@ -40,9 +42,6 @@ class Rooms:
         self.added: Callable[[Room], None] = lambda room: None
         self.ended: Callable[[Room], None] = lambda room: None
         """Called with each class that comes into memory, and with each that ends."""
-
-    def __len__(self) -> int:
-        return len(self._rooms)
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))
@@ -139,6 +138,7 @@ class Rooms:
         for seat in list(room.seats.values()):
             self._seats.pop(seat.viewer.ident, None)
         room.seats.clear()
+        self.shoulder.dropped(room)
         self._rooms.pop(room.facts.class_id, None)
         if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
             notices.close()
@@ -164,6 +164,7 @@ class Rooms:
         seat = self._seats.pop(viewer.ident, None)
         if seat is not None:
             seat.room.seats.pop(viewer.ident, None)
+            self.shoulder.left(seat)
             self._rooms[seat.room.facts.class_id] = self._rooms.pop(seat.room.facts.class_id)
             self.notices(seat.room).people()
         return seat

@@ -80,11 +80,8 @@ class Tries:
             raise refusal(CLOSED, "that run has begun already.", "Wait for its end.")
         await self._leave(room, one, member.ident)
 
-    async def forget(self, seat: Seat) -> None:
+    async def forget(self, room: Room, member: Member) -> None:
         """A member is about to be forgotten: what nobody else made goes with it."""
-        room, member = seat.room, seat.member
-        if member is None:
-            return
         for one in room.trying.of(member.ident):
             await self._leave(room, one, member.ident)
 

@@ -10,13 +10,11 @@ from urllib.parse import parse_qs
 from duet.classes import queries
 from duet.classes.records import PlaceFacts
 from duet.serve.classroom import messages
-from duet.serve.classroom.refusals import not_yours, refusal
+from duet.serve.classroom.refusals import UNKNOWN, not_yours, refusal
 from duet.serve.classroom.room import Seat
 from duet.serve.classroom.rooms import Rooms
 from duet.stream import messages as m
 from duet.stream.codec import pack
-
-UNKNOWN = "member"
 
 
 class Wheel:

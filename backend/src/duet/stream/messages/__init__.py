@@ -32,6 +32,21 @@ from duet.stream.messages.change import (
     DropChange,
     Problem,
 )
+from duet.stream.messages.class_board import (
+    TIMER_S,
+    BoardCommand,
+    BoardMessage,
+    ClassOwn,
+    ClassRaised,
+    ClassTimer,
+    CountDown,
+    Raised,
+    RaiseQuestion,
+    RemoveMember,
+    SettleRaised,
+    ShowRaised,
+    Upvote,
+)
 from duet.stream.messages.class_commands import (
     Answer,
     AskClass,
@@ -65,6 +80,17 @@ from duet.stream.messages.class_tries import (
     TryMessage,
     TryResult,
     TryRun,
+)
+from duet.stream.messages.class_watching import (
+    ClassSeen,
+    ClassWatched,
+    ClassWatching,
+    Consent,
+    ShowPlace,
+    WatchCommand,
+    WatchMember,
+    WatchMessage,
+    WatchPhase,
 )
 from duet.stream.messages.classroom import (
     Bar,
@@ -114,6 +140,7 @@ from duet.stream.messages.tables import Batch, Gap, Line, Loss, Metrics, Reading
 __all__ = [
     "CHANGE_CHARS",
     "PROTOCOL",
+    "TIMER_S",
     "Ack",
     "ActionName",
     "Again",
@@ -123,6 +150,7 @@ __all__ = [
     "Batch",
     "Begun",
     "Better",
+    "BoardCommand",
     "Build",
     "BuildPhase",
     "Change",
@@ -133,21 +161,29 @@ __all__ = [
     "ClassConfusion",
     "ClassMessage",
     "ClassOpened",
+    "ClassOwn",
     "ClassPlace",
     "ClassQuestion",
+    "ClassRaised",
     "ClassRoster",
+    "ClassSeen",
     "ClassState",
     "ClassTally",
+    "ClassTimer",
     "ClassTries",
     "ClassTry",
+    "ClassWatched",
+    "ClassWatching",
     "ClassWelcome",
     "ClientMessage",
     "ClockName",
     "Command",
     "Confused",
     "Confusion",
+    "Consent",
     "Contention",
     "Control",
+    "CountDown",
     "Do",
     "Drive",
     "DropChange",
@@ -192,7 +228,10 @@ __all__ = [
     "Pointed",
     "Problem",
     "Purpose",
+    "RaiseQuestion",
+    "Raised",
     "Reading",
+    "RemoveMember",
     "ResumeClass",
     "Reveal",
     "RosterMember",
@@ -205,7 +244,10 @@ __all__ = [
     "SegmentLine",
     "Segments",
     "ServerMessage",
+    "SettleRaised",
     "ShowGallery",
+    "ShowPlace",
+    "ShowRaised",
     "Source",
     "Spot",
     "Spotlight",
@@ -220,8 +262,12 @@ __all__ = [
     "TryMessage",
     "TryResult",
     "TryRun",
+    "Upvote",
     "WaitingRun",
     "Waits",
+    "WatchCommand",
+    "WatchMember",
+    "WatchPhase",
 ]
 
 ServerMessage = Annotated[
@@ -248,6 +294,8 @@ ServerMessage = Annotated[
     | Changed
     | Judged
     | ClassMessage
+    | BoardMessage
+    | WatchMessage
     | TryMessage
     | ErrorMessage,
     Field(discriminator="type"),
@@ -265,6 +313,8 @@ Command = (
     | Change
     | DropChange
     | ClassCommand
+    | BoardCommand
+    | WatchCommand
     | TryCommand
 )
 ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]

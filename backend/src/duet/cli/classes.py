@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet class`: the classes of this server, and the deletion of one member's data."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, func, select
+
+from duet.classes import queries, reading
+from duet.classes.board_tables import RAISED, VOTES
+from duet.classes.records import ClassFacts, MemberFacts
+from duet.classes.tables import ANSWERS, MEMBERS
+from duet.cli.lab import opened
+from duet.cli.output import emit
+from duet.cli.results.classes import ClassEntry, ClassResult
+from duet.errors import InputError
+
+ACTIONS = ("list", "forget")
+LIST = "./duet class list has the ids of classes."
+
+
+def class_(action: str, class_id: str, nickname: str, stopped: bool, as_json: bool) -> int:
+    """See `duet class --help`."""
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action:.40}' is no action of ./duet class.",
+            remedy=f"Choose from: {', '.join(ACTIONS)}.",
+        )
+    with opened() as connection:
+        if action == "list":
+            found = [_entry(*one) for one in reading.classes_of(connection)]
+            deleted = 0
+        else:
+            found, deleted = [], _forget(connection, class_id, nickname, stopped)
+    if as_json:
+        emit(ClassResult(action, found, deleted))
+    elif action == "forget":
+        print(f"Deleted: the nickname, and {deleted - 1} answers, questions and votes.")
+    else:
+        for one in found:
+            state = "open " if one.open else "ended"
+            print(f"{one.class_id}  {one.started_at}  {state}  {one.members:>3}  {one.title}")
+        if not found:
+            print("No classes.")
+    return 0
+
+
+def _entry(facts: ClassFacts, members: int) -> ClassEntry:
+    started = datetime.fromtimestamp(facts.started_s, UTC).isoformat(timespec="seconds")
+    about = (facts.class_id, facts.title, facts.lesson, started)
+    return ClassEntry(*about, facts.ended_s is None, members)
+
+
+def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool) -> int:
+    """Delete what is stored of a member; gives how many rows went."""
+    if not class_id or not nickname:
+        raise InputError("./duet class forget needs a class and a nickname.", remedy=LIST)
+    stored = reading.load(connection, class_id)
+    if stored is None:
+        raise InputError(f"there is no class '{class_id:.40}'.", remedy=LIST)
+    if stored.facts.ended_s is None and not stopped:
+        # A server that holds the class would go on showing what is deleted here.
+        raise InputError(
+            "that class has not ended.",
+            remedy=(
+                "Its instructor can delete a member in the panel, or end the class. "
+                "With the server stopped add --server-stopped."
+            ),
+        )
+    member = _member(stored.members, nickname)
+    before = _rows(connection)
+    queries.forget_member(connection, class_id, member.member)
+    return before - _rows(connection)
+
+
+def _member(members: tuple[MemberFacts, ...], nickname: str) -> MemberFacts:
+    for member in members:
+        if member.name.casefold() == nickname.strip().casefold():
+            return member
+    raise InputError(
+        f"nobody in that class is called '{nickname:.40}'.",
+        remedy="Nicknames are compared as a whole; a suffix such as 'Ada 2' belongs to them.",
+    )
+
+
+def _rows(connection: Connection) -> int:
+    tables = (MEMBERS, ANSWERS, RAISED, VOTES)
+    counted = (connection.scalar(select(func.count()).select_from(table)) for table in tables)
+    return sum(number or 0 for number in counted)

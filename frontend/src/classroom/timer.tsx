@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The timer of a class: over each page, and its buttons in the instructor's panel. */
+
+import { type FormEvent, useEffect, useState } from 'react';
+import type { Timer } from './board-state.ts';
+import type { Room } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+import { faceOf } from './timer.ts';
+
+/** A second must not be left out. */
+const everyMs = 250;
+/** The longest (TIMER_S of class_board.py), min. */
+const mostMin = 60;
+const usual = [1, 2, 3, 5] as const;
+
+function useFace(timer: Timer | null) {
+  const [now, setNow] = useState(() => performance.now());
+  const face = faceOf(timer, Math.max(now, performance.now()));
+  const runs = face !== null;
+  useEffect(() => {
+    if (!runs) return undefined;
+    const clock = setInterval(() => setNow(performance.now()), everyMs);
+    return () => clearInterval(clock);
+  }, [runs]);
+  return face;
+}
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+}
+
+export function TimerChip({ classroom, room }: Props) {
+  const face = useFace(room.board.timer);
+  return (
+    <>
+      <span className="hidden-text" role="status" data-testid="class-timer-says">
+        {face?.says}
+      </span>
+      {face !== null && (
+        <div
+          className="class-chip class-timer"
+          data-over={face.over ? '' : undefined}
+          data-volatile
+          data-testid="class-timer"
+        >
+          <b className="number" role="timer" aria-label={`${face.text} left`}>
+            {face.over ? 'Time is up' : face.text}
+          </b>
+          {!face.over && (
+            <span className="meter">
+              <span style={{ width: `${100 * face.left}%` }} />
+            </span>
+          )}
+          {room.part === 'instructor' && <TimerButtons classroom={classroom} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+function TimerButtons({ classroom }: Pick<Props, 'classroom'>) {
+  return (
+    <span className="class-buttons">
+      <button
+        type="button"
+        className="button"
+        onClick={() => classroom.countDown('extend')}
+        data-testid="class-timer-more"
+      >
+        1 min more
+      </button>
+      <button
+        type="button"
+        className="button"
+        onClick={() => classroom.countDown('stop')}
+        data-testid="class-timer-stop"
+      >
+        stop
+      </button>
+    </span>
+  );
+}
+
+/** In the panel of the instructor. */
+export function TimerForm({ classroom }: Pick<Props, 'classroom'>) {
+  const [minutes, setMinutes] = useState('');
+  const given = Number(minutes.replace(',', '.'));
+  const fits = given > 0 && given <= mostMin;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (fits) classroom.countDown('start', Math.max(1, Math.round(given * 60)));
+  };
+  return (
+    <form className="class-buttons class-timer-form" onSubmit={submit}>
+      {usual.map((min) => (
+        <button
+          key={min}
+          type="button"
+          className="button"
+          onClick={() => classroom.countDown('start', min * 60)}
+          data-testid={`class-timer-${min}`}
+        >
+          {min} min
+        </button>
+      ))}
+      <label>
+        <span className="hidden-text">Minutes, at most {mostMin}</span>
+        <input
+          inputMode="decimal"
+          placeholder="min"
+          maxLength={5}
+          value={minutes}
+          aria-invalid={minutes !== '' && !fits}
+          onChange={(event) => setMinutes(event.target.value)}
+          data-testid="class-timer-minutes"
+        />
+      </label>
+      <button type="submit" className="button">
+        start
+      </button>
+    </form>
+  );
+}

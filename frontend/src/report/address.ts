@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** `?report=ID`: the report of a class, for the browser that started it. Pure. */
+
+const ident = /^[\w-]{1,64}$/;
+
+export function reportIn(search: string): string | null {
+  const id = new URLSearchParams(search).get('report');
+  return id !== null && ident.test(id) ? id : null;
+}
+
+/** Relative to the page's folder. */
+export function reportHref(classId: string): string {
+  return `?${new URLSearchParams({ report: classId })}`;
+}
