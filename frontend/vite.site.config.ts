@@ -51,6 +51,10 @@ export default defineConfig({
         replacement: fileURLToPath(new URL(`src/${part}/site.tsx`, import.meta.url)),
       })),
       {
+        find: /^.*\/catalogues\.ts$/,
+        replacement: fileURLToPath(new URL('src/lang/catalogues-site.ts', import.meta.url)),
+      },
+      {
         find: /^(@fontsource-variable\/source-serif-4)\/opsz(-italic)?\.css$/,
         replacement: '$1/wght$2.css',
       },

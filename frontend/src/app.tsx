@@ -2,6 +2,7 @@
 /** The page: one store, one socket, and the front page or a lesson. */
 
 import { lazy, Suspense, useLayoutEffect, useState } from 'react';
+import { t } from './base/lang/t.ts';
 import { siteOf } from './base/site.ts';
 import { ClassGate, ClassOverlay } from './classroom/entry.tsx';
 import { ClassroomProvider } from './classroom/hooks.tsx';
@@ -26,9 +27,9 @@ function Exhibits() {
   const slugs = useHello()
     ?.lessons.filter((l) => l.picture)
     .map((l) => l.slug);
-  if (slugs === undefined) return <p role="status">Looking for the lessons…</p>;
+  if (slugs === undefined) return <p role="status">{t('Looking for the lessons…')}</p>;
   return (
-    <Suspense fallback={<p role="status">The gallery is on its way…</p>}>
+    <Suspense fallback={<p role="status">{t('The gallery is on its way…')}</p>}>
       <Gallery slugs={slugs} />
     </Suspense>
   );
@@ -57,7 +58,7 @@ export function App() {
         {site === null && new URLSearchParams(location.search).has('gallery') ? (
           <Exhibits />
         ) : site === null && lab?.scores ? (
-          <Suspense fallback={<p role="status">The scores are on their way…</p>}>
+          <Suspense fallback={<p role="status">{t('The scores are on their way…')}</p>}>
             <ScoresPage lab={lab.lab} />
           </Suspense>
         ) : site === null && report !== null ? (
@@ -69,7 +70,7 @@ export function App() {
         ) : lesson === null ? (
           <Front onOpen={(lesson) => go({ lesson })} />
         ) : place.beside !== null ? (
-          <Suspense fallback={<p role="status">Loading the comparison…</p>}>
+          <Suspense fallback={<p role="status">{t('Loading the comparison…')}</p>}>
             <CompareView
               key={`${lesson} beside`}
               slug={lesson}

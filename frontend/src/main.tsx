@@ -34,13 +34,15 @@ import './classroom/classroom.css';
 import './compare/compare-view.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { App } from './app.tsx';
 import { must } from './base/assert.ts';
+import { languageLoaded } from './lang/load.ts';
 import { fontsLoaded } from './ui/fonts.ts';
 import { applyTheme } from './ui/theme.ts';
 
 applyTheme();
-void fontsLoaded().then(() => {
+// The app's modules may say words as they load, so the language comes before them.
+const app = languageLoaded().then(() => import('./app.tsx'));
+void Promise.all([app, fontsLoaded()]).then(([{ App }]) => {
   createRoot(must(document.getElementById('root'), 'the root element')).render(
     <StrictMode>
       <App />

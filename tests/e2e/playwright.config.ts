@@ -19,7 +19,7 @@ export default defineConfig({
   // Recordings first. Tests with the tag @guest boot guests.
   projects: [
     { name: 'recorded', testMatch: 'recorded.spec.ts' },
-    { name: 'access', testMatch: /(access|entry|editor|reading|stage)\.spec\.ts/ },
+    { name: 'access', testMatch: /(access|entry|editor|reading|stage|lang)\.spec\.ts/ },
     // A server of the test's own that asks for tokens.
     { name: 'roles', testMatch: 'roles.spec.ts' },
     // A server of the test's own, which is started anew in the middle of a class.

@@ -216,6 +216,17 @@ test('readers without scripts get a picture and words', async ({ browser }) => {
   await context.close();
 });
 
+test('it speaks the languages that its lesson has, also as a file', async ({ page }) => {
+  for (const start of [base, pathToFileURL(`${folder}/`).href]) {
+    const wrong = watched(page, start);
+    await page.goto(`${start}index.html?step=ticks&lang=de`);
+    await expect(page.getByRole('heading', { name: 'Sie warten auf Ticks' })).toBeVisible({ timeout: 90_000 });
+    await expect(page.getByTestId('step-next')).toHaveText('weiter');
+    await expect(page.getByTestId('language').locator('option')).toHaveText(['English', 'Deutsch', '简体中文']);
+    expect(wrong).toEqual([]);
+  }
+});
+
 test('the folder is under 3 MB with its recording', () => {
   expect(readdirSync(folder)).toContain('3-hogs.duet');
   expect(bytesOf(folder)).toBeLessThan(3_000_000);

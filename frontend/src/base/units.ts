@@ -2,6 +2,8 @@
 /** Units as types, and how they are written for people. */
 
 import { formatLocale } from 'd3-format';
+import { locale, t } from './lang/t.ts';
+import { english } from './lang/tags.ts';
 
 declare const brand: unique symbol;
 
@@ -17,26 +19,39 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
-/** d3's numbers with commas, and the minus sign that people type. */
-const { format } = formatLocale({
-  decimal: '.',
-  thousands: ',',
-  grouping: [3],
-  currency: ['', ''],
-  minus: '-',
-});
-const whole = format(',d');
-const withPlaces = [0, 1, 2, 3].map((places) => format(`,.${places}f`));
+/** d3's numbers with the signs of the visitor's language, and the minus sign that people type. */
+function formatsOf(tag: string) {
+  const parts = new Intl.NumberFormat(tag).formatToParts(12345.6);
+  const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
+  const decimal = sign('decimal');
+  const { format } = formatLocale({
+    decimal,
+    thousands: sign('group'),
+    grouping: [3],
+    currency: ['', ''],
+    minus: '-',
+  });
+  const withPlaces = [0, 1, 2, 3].map((places) => format(`,.${places}f`));
+  return { tag, decimal, format, whole: format(',d'), withPlaces };
+}
+
+let known = formatsOf(english);
+
+function formats() {
+  if (known.tag !== locale()) known = formatsOf(locale());
+  return known;
+}
 
 /** So many decimal places, 0 to 3: "1,234.500". */
 export function formatPlaces(value: number, places: number): string {
+  const { withPlaces, format } = formats();
   return (withPlaces[places] ?? format(`,.${places}f`))(value);
 }
 
 /** Three figures, no trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
 export function formatFigure(value: number): string {
   const size = Math.abs(value);
-  if (size >= 100) return whole(value);
+  if (size >= 100) return formats().whole(value);
   if (size >= 10) return trim(value.toFixed(1));
   if (size >= 1) return trim(value.toFixed(size < 2 ? 2 : 1));
   if (size === 0) return '0';
@@ -44,7 +59,8 @@ export function formatFigure(value: number): string {
 }
 
 function trim(text: string): string {
-  return text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
+  const short = text.includes('.') && !text.includes('e') ? text.replace(/\.?0+$/, '') : text;
+  return short.replace('.', formats().decimal);
 }
 
 /** A length of guest time: "5.2 ms", "14 µs", "0". */
@@ -71,13 +87,13 @@ export function momentMs(value: number): string {
 
 /** A number of things: 12,916. */
 export function formatCount(value: number): string {
-  return whole(value);
+  return formats().whole(value);
 }
 
 /** What a speed means: "1 s here = 4 ms in the guest". */
 export function speedWords(speed: number): string {
-  if (Math.abs(speed - 1) < 0.01) return '1 s here = 1 s in the guest';
-  return `1 s here = ${formatNs(speed * second)} in the guest`;
+  if (Math.abs(speed - 1) < 0.01) return t('1 s here = 1 s in the guest');
+  return t('1 s here = {time} in the guest', { time: formatNs(speed * second) });
 }
 
 /** Axis that counts points instead of guest time: "entry", "entries". */
@@ -89,10 +105,10 @@ export interface Unit {
 /** What a speed means on an axis of steps of `stepNs`: "1 s here = 40 entries". */
 export function stepSpeedWords(speed: number, stepNs: number, of: Unit): string {
   const n = (speed * second) / stepNs;
-  return `1 s here = ${formatFigure(n)} ${n === 1 ? of.unit : of.plural}`;
+  return t('1 s here = {n} {unit}', { n: formatFigure(n), unit: n === 1 ? of.unit : of.plural });
 }
 
-/** "1 hog", "9 hogs". */
-export function plural(n: number, one: string, many = `${one}s`): string {
+/** "1 hog", "9 hogs"; a lesson's own words, which know how their language makes more of one. */
+export function plural(n: number, one: string, many = t('{one}s', { one })): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }

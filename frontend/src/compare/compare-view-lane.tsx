@@ -2,6 +2,7 @@
 /** One lane of one of two runs, and the badges of each run: source, clock, losses, lenses. */
 
 import { type CSSProperties, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { useModel } from '../controls/use-model.ts';
 import { laneKey, type Side } from '../derive/pair.ts';
@@ -68,7 +69,7 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
         onControl={() => {}}
       />
       <Dialog
-        title={`Lost events of the ${side}`}
+        title={t('Lost events of the {side}', { side })}
         open={dialog === 'losses'}
         onClose={() => setDialog(null)}
         testId="losses"
@@ -76,7 +77,7 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
         <LossList lanes={losses} />
       </Dialog>
       <Dialog
-        title={`Lenses of the ${side}`}
+        title={t('Lenses of the {side}', { side })}
         open={dialog === 'lens'}
         onClose={() => setDialog(null)}
         testId="lens-sheet"

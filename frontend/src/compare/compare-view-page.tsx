@@ -2,6 +2,7 @@
 /** What two runs differ in, their lanes arm by arm, and one transport for all of them. */
 
 import { useMemo, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { ShownBar } from '../classroom/entry.tsx';
 import { useOwnGo } from '../classroom/use-follow.ts';
@@ -127,7 +128,7 @@ export function CompareViewPage(props: Props) {
         <AxisLine lesson={both} index={index} playback={playback} />
         {words && <CompareWords {...{ lesson, arms, runs, frames, playback }} onClose={onWords} />}
         <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
-        <section className="beside-figures" aria-label="Figures">
+        <section className="beside-figures" aria-label={t('Figures')}>
           <Figures lesson={lesson} found={found} />
         </section>
       </main>
@@ -139,8 +140,8 @@ export function CompareViewPage(props: Props) {
 
 function Head({ lesson, found, place, go }: Pick<Props, 'lesson' | 'found' | 'place' | 'go'>) {
   return (
-    <section className="beside-head" aria-label="What they differ in">
-      <h2>Two recordings of “{lesson.title}”</h2>
+    <section className="beside-head" aria-label={t('What they differ in')}>
+      <h2>{t('Two recordings of “{title}”', { title: lesson.title })}</h2>
       <Differences lesson={lesson} found={found} />
       <p className="small">
         {sides.map((side) => (
@@ -151,7 +152,7 @@ function Head({ lesson, found, place, go }: Pick<Props, 'lesson' | 'found' | 'pl
             onClick={() => go({ ...elsewhere, run: side === 'first' ? place.run : place.beside })}
             data-testid={`alone-${side}`}
           >
-            the {side} alone
+            {t('the {side} alone', { side })}
           </button>
         ))}
       </p>
@@ -166,7 +167,7 @@ function StepChoice({
 }: Pick<Props, 'lesson' | 'scene'> & { readonly onStep: (step: string) => void }) {
   return (
     <label className="small">
-      as in the step{' '}
+      {t('as in the step')}{' '}
       <select
         value={scene.id}
         onChange={(event) => onStep(event.target.value)}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lanes of two runs in words: the window of each, the same arm's one after the other. */
 
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { type Side, sides } from '../derive/pair.ts';
 import { momentWords } from '../derive/retime.ts';
 import { pickLanes } from '../derive/run-index.ts';
@@ -27,13 +29,16 @@ export function CompareWords({ lesson, arms, runs, frames, playback, onClose }: 
     return viewOf(lesson.view).summary(pickLanes(index, [arm]), frames[side].get(), lesson);
   };
   return (
-    <section className="words" aria-label="The lanes in words" data-testid="words">
+    <section className="words" aria-label={t('The lanes in words')} data-testid="words">
       <header>
         <p className="eyebrow">
-          In words, at <span className="number">{momentWords(axis, playback.state.moment)}</span>
+          {rich('In words, at <span>{axis}</span>', {
+            axis: momentWords(axis, playback.state.moment),
+            span: (words) => <span className="number">{words}</span>,
+          })}
         </p>
         <button type="button" className="link" onClick={onClose}>
-          close
+          {t('close')}
         </button>
       </header>
       <ul className="summary" data-volatile>

@@ -2,6 +2,7 @@
 /** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
 
 import { useEffect, useMemo } from 'react';
+import { t } from '../base/lang/t.ts';
 import { useFollowAway } from '../classroom/use-in-compare.ts';
 import { pairIndex } from '../derive/pair.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
@@ -66,14 +67,20 @@ export function CompareView({ slug, place, go, visit }: Props) {
 /** Why lanes of two runs have no common axis; empty: they have one. */
 export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
-    return `This page has no view called ${lesson.view}: reload it.`;
-  const [left, right] = [one, other].map((index) => index.axis?.plural ?? 'guest time');
+    return t('This page has no view called {view}: reload it.', { view: lesson.view });
+  const [left, right] = [one, other].map((index) => index.axis?.plural ?? t('guest time'));
   if (left === right) {
     const [a, b] = [one, other].map((index) => lessonOfRun(lesson, index.workload).operation);
     if (a?.name === b?.name) return '';
-    return `An operation of the first is a ${a?.name}, of the second a ${b?.name}. Choose runs of one workload.`;
+    return t(
+      'An operation of the first is a {name}, of the second a {name2}. Choose runs of one workload.',
+      { name: a?.name, name2: b?.name },
+    );
   }
-  return `Their lanes have no common axis: that of the first counts ${left}, that of the second ${right}. Choose runs of one workload.`;
+  return t(
+    'Their lanes have no common axis: that of the first counts {left}, that of the second {right}. Choose runs of one workload.',
+    { left, right },
+  );
 }
 
 function Both(props: {
@@ -144,12 +151,12 @@ function Waiting({
         </p>
       ) : (
         <p className="lead" role="status">
-          Two recordings are being read, and what they differ in…
+          {t('Two recordings are being read, and what they differ in…')}
         </p>
       )}
       <NoticeLines connection={store.connection.get()} errors={[]} onDismiss={() => {}} />
       <button type="button" className="button" onClick={onLesson}>
-        the lesson
+        {t('the lesson')}
       </button>
     </main>
   );

@@ -52,3 +52,9 @@ test('messages of others are none of ours', () => {
   ];
   for (const other of others) expect(isFrameMessage(other)).toBe(false);
 });
+
+test('a language is passed on to the frame', () => {
+  const given: Record<string, string> = { lesson: '02-x', lang: 'de' };
+  const address = frameAddress(new URL('https://a.example/duet/'), (name) => given[name] ?? null);
+  expect(new URL(address).searchParams.get('lang')).toBe('de');
+});

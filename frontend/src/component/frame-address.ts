@@ -4,7 +4,7 @@
 /** Attributes that go into the address as they stand; `Place` reads them. */
 export const placed = [
   ...(['lesson', 'step', 'at', 'run', 'with', 'arms', 'speed', 'align', 'n'] as const),
-  ...(['from', 'for', 'knobs', 'clock', 'workload', 'open'] as const),
+  ...(['from', 'for', 'knobs', 'clock', 'workload', 'open', 'lang'] as const),
 ] as const;
 
 export type Attributes = (name: string) => string | null;

@@ -2,6 +2,7 @@
 /** What a viewer may do to the live run while it goes on: each act a button, with its number where it takes one. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Act, Lesson } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
@@ -20,7 +21,7 @@ export function ActBar({ lesson, run, onAct }: Props) {
   if (run === null || run.source !== 'live' || acts.length === 0 || denied !== '') return null;
   const running = run.phase === 'running';
   return (
-    <fieldset className="acts" aria-label="Do to the running guests" data-testid="acts">
+    <fieldset className="acts" aria-label={t('Do to the running guests')} data-testid="acts">
       {acts.map(([name, act]) => (
         <ActButton
           key={name}
@@ -32,7 +33,7 @@ export function ActBar({ lesson, run, onAct }: Props) {
         />
       ))}
       <span className="small quiet" role="status">
-        {running ? 'every lane gets it at once' : 'possible while the run goes on'}
+        {running ? t('every lane gets it at once') : t('possible while the run goes on')}
       </span>
     </fieldset>
   );
@@ -55,14 +56,14 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
         className="button"
         onClick={() => onAct(name, value)}
         data-testid={`act-${name}`}
-        {...off(!running && 'The run has ended.')}
+        {...off(!running && t('The run has ended.'))}
       >
         {act.title}
       </button>
       {most !== null && (
         <input
           type="number"
-          aria-label={`${act.title}: number`}
+          aria-label={t('{title}: number', { title: act.title })}
           min={act.min}
           max={most}
           value={value}

@@ -2,6 +2,7 @@
 /** Live slow motion: whoever controls the run may hold its guests. How far they ran on is said. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { ControlMessage, HeldMessage, RunMessage } from '../protocol/messages.ts';
@@ -19,11 +20,19 @@ const most = 1_000_000;
 /** "asked at access 1,204, stood at 1,391: 187 more". A machine does not stop where it is asked to. */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
-  if (asked === null) return 'is asked to stand';
-  const words = `asked at access ${formatCount(asked)}${after > 0 ? ` for ${formatCount(after)} more` : ''}`;
+  if (asked === null) return t('is asked to stand');
+  const words = t('asked at access {asked}{after}', {
+    asked: formatCount(asked),
+    after: after > 0 ? t(' for {after} more', { after: formatCount(after) }) : '',
+  });
   if (stood === null) return words;
   const beyond = formatCount(stood - asked - after);
-  return `${words}, stood at ${formatCount(stood)}: ${beyond} ${after > 0 ? 'beyond' : 'more'}`;
+  return t('{words}, stood at {stood}: {beyond} {after}', {
+    words,
+    stood: formatCount(stood),
+    beyond,
+    after: after > 0 ? t('beyond') : t('more'),
+  });
 }
 
 /** Whoever has control acts, and anybody whose command would get it. */
@@ -43,7 +52,7 @@ export function HoldBar({ lesson, run, control, holds, onHold }: Props) {
   if (run.phase !== 'running' || !(mine || said.length > 0)) return null;
   const titleOf = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
-    <fieldset className="acts" aria-label="Hold the running guests" data-testid="hold-bar">
+    <fieldset className="acts" aria-label={t('Hold the running guests')} data-testid="hold-bar">
       {mine && (
         <button
           type="button"
@@ -51,17 +60,17 @@ export function HoldBar({ lesson, run, control, holds, onHold }: Props) {
           onClick={() => onHold(!held, held ? 0 : after)}
           title={
             held
-              ? 'their clocks go on from where they stand'
-              : 'stops the machines, and counts how far they ran on'
+              ? t('their clocks go on from where they stand')
+              : t('stops the machines, and counts how far they ran on')
           }
           data-testid="hold"
         >
-          {held ? 'let them go' : 'hold the guests'}
+          {held ? t('let them go') : t('hold the guests')}
         </button>
       )}
       {mine && !held && (
         <label className="act small quiet">
-          after
+          {t('after')}
           <input
             type="number"
             min={0}
@@ -73,7 +82,7 @@ export function HoldBar({ lesson, run, control, holds, onHold }: Props) {
             }}
             data-testid="hold-after"
           />
-          more accesses to {lesson.microscope.object}
+          {t('more accesses to {object}', { object: lesson.microscope.object })}
         </label>
       )}
       <span className="small" role="status" data-testid="held">

@@ -2,6 +2,7 @@
 /** The keys of the lesson page: one list for the listener and for the help sheet. */
 
 import { useEffect, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { KeyOf } from './key.ts';
 import { type WindowAct, windowKeys } from './window-keys.ts';
 
@@ -38,7 +39,7 @@ export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
-const follow: Key = { act: 'follow', keys: ['g'], shown: 'g', what: 'follow the class again' };
+const follow: Key = { act: 'follow', keys: ['g'], shown: 'g', what: t('follow the class again') };
 
 /** All keys; `aligned` false leaves out those that align by an operation, `inClass` adds those of a class. */
 export function keyList(
@@ -48,38 +49,48 @@ export function keyList(
   inClass = false,
 ): readonly Key[] {
   const all: readonly Key[] = [
-    { act: 'toggle', keys: [' '], shown: 'Space', what: 'play or pause' },
-    { act: 'backwards', keys: ['b'], shown: 'b', what: 'play backwards, or pause' },
-    { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: `one ${beat} back` },
-    { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: `one ${beat} on` },
-    { act: 'event-back', keys: ['Shift+ArrowLeft'], shown: 'Shift ←', what: 'one event back' },
-    { act: 'event-on', keys: ['Shift+ArrowRight'], shown: 'Shift →', what: 'one event on' },
-    { act: 'step-back', keys: ['PageUp'], shown: 'Page Up', what: 'the step before' },
-    { act: 'step-on', keys: ['PageDown'], shown: 'Page Down', what: 'the next step' },
-    { act: 'slower', keys: ['-'], shown: '−', what: 'slower' },
-    { act: 'faster', keys: ['+', '='], shown: '+', what: 'faster' },
+    { act: 'toggle', keys: [' '], shown: 'Space', what: t('play or pause') },
+    { act: 'backwards', keys: ['b'], shown: 'b', what: t('play backwards, or pause') },
+    { act: 'beat-back', keys: ['ArrowLeft'], shown: '←', what: t('one {beat} back', { beat }) },
+    { act: 'beat-on', keys: ['ArrowRight'], shown: '→', what: t('one {beat} on', { beat }) },
+    {
+      act: 'event-back',
+      keys: ['Shift+ArrowLeft'],
+      shown: t('Shift ←'),
+      what: t('one event back'),
+    },
+    { act: 'event-on', keys: ['Shift+ArrowRight'], shown: t('Shift →'), what: t('one event on') },
+    { act: 'step-back', keys: ['PageUp'], shown: t('Page Up'), what: t('the step before') },
+    { act: 'step-on', keys: ['PageDown'], shown: t('Page Down'), what: t('the next step') },
+    { act: 'slower', keys: ['-'], shown: '−', what: t('slower') },
+    { act: 'faster', keys: ['+', '='], shown: '+', what: t('faster') },
     ...windowKeys,
-    { act: 'long-wait', keys: ['n'], shown: 'n', what: 'next long wait' },
-    { act: 'divergence', keys: ['d'], shown: 'd', what: 'first divergence of the lanes' },
-    { act: 'loss', keys: ['x'], shown: 'x', what: 'next loss of events' },
-    { act: 'align-time', keys: ['t'], shown: 't', what: 'align by time' },
-    { act: 'align-operation', keys: ['o'], shown: 'o', what: `align by ${operation}` },
-    { act: 'align-marker', keys: ['m'], shown: 'm', what: 'align by marker' },
+    { act: 'long-wait', keys: ['n'], shown: 'n', what: t('next long wait') },
+    { act: 'divergence', keys: ['d'], shown: 'd', what: t('first divergence of the lanes') },
+    { act: 'loss', keys: ['x'], shown: 'x', what: t('next loss of events') },
+    { act: 'align-time', keys: ['t'], shown: 't', what: t('align by time') },
+    {
+      act: 'align-operation',
+      keys: ['o'],
+      shown: 'o',
+      what: t('align by {operation}', { operation }),
+    },
+    { act: 'align-marker', keys: ['m'], shown: 'm', what: t('align by marker') },
     { act: 'scope', keys: ['r'], shown: 'r', what: 're-arm: the newest episode, again and again' },
-    { act: 'words', keys: ['w'], shown: 'w', what: 'the picture in words' },
-    { act: 'questions', keys: ['q'], shown: 'q', what: 'the questions' },
-    { act: 'caveats', keys: ['c'], shown: 'c', what: 'what you should not conclude' },
-    { act: 'knobs', keys: ['k'], shown: 'k', what: 'show or hide the knobs' },
-    { act: 'present', keys: ['p'], shown: 'p', what: 'present mode' },
-    { act: 'theme', keys: ['l'], shown: 'l', what: 'light or dark' },
+    { act: 'words', keys: ['w'], shown: 'w', what: t('the picture in words') },
+    { act: 'questions', keys: ['q'], shown: 'q', what: t('the questions') },
+    { act: 'caveats', keys: ['c'], shown: 'c', what: t('what you should not conclude') },
+    { act: 'knobs', keys: ['k'], shown: 'k', what: t('show or hide the knobs') },
+    { act: 'present', keys: ['p'], shown: 'p', what: t('present mode') },
+    { act: 'theme', keys: ['l'], shown: 'l', what: t('light or dark') },
     {
       act: 'deselect',
       keys: ['Escape'],
       shown: 'Esc',
-      what: 'let go of what is selected, and of the picture: arrows step the run again',
+      what: t('let go of what is selected, and of the picture: arrows step the run again'),
     },
     ...(inClass ? [follow] : []),
-    { act: 'help', keys: ['?'], shown: '?', what: 'this sheet' },
+    { act: 'help', keys: ['?'], shown: '?', what: t('this sheet') },
   ];
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));
 }

@@ -2,6 +2,7 @@
 /** One knob: choices, yes or no, a number in a field, or a number turned by hand. */
 
 import { useId, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Param } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 
@@ -15,7 +16,7 @@ interface KnobProps {
 
 export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
   const id = useId();
-  const help = [param.help, param.applies === 'boot' && !fixed ? 'needs new guests' : '']
+  const help = [param.help, param.applies === 'boot' && !fixed ? t('needs new guests') : '']
     .filter(Boolean)
     .join('; ');
   return (
@@ -105,7 +106,7 @@ function NumberField(props: {
       {param.unit && <span className="quiet">{param.unit}</span>}
       {out && (
         <span role="alert" className="field-error">
-          {param.min} to {param.max}
+          {t('{min} to {max}', { min: param.min, max: param.max })}
         </span>
       )}
     </span>
@@ -129,8 +130,10 @@ export function Stepper({ name, param, value, onChange }: KnobProps) {
         className="button"
         data-icon
         onClick={() => onChange(value - 1)}
-        aria-label={`fewer ${param.title}`}
-        {...off(param.min != null && value <= param.min && `${param.min} is the least.`)}
+        aria-label={t('fewer {title}', { title: param.title })}
+        {...off(
+          param.min != null && value <= param.min && t('{min} is the least.', { min: param.min }),
+        )}
       >
         −
       </button>
@@ -153,8 +156,10 @@ export function Stepper({ name, param, value, onChange }: KnobProps) {
         className="button"
         data-icon
         onClick={() => onChange(value + 1)}
-        aria-label={`more ${param.title}`}
-        {...off(param.max != null && value >= param.max && `${param.max} is the most.`)}
+        aria-label={t('more {title}', { title: param.title })}
+        {...off(
+          param.max != null && value >= param.max && t('{max} is the most.', { max: param.max }),
+        )}
       >
         +
       </button>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** All knobs of a live run but the one that is always in sight: arms, clock, workload and params. */
 
+import { t } from '../base/lang/t.ts';
 import {
   fixedBecause,
   type Knobs,
@@ -37,7 +38,7 @@ export function KnobPanel({ id: panel, ...props }: Props) {
   return (
     <div className="desk-panel card" id={panel} data-testid="knob-panel">
       <fieldset>
-        <legend>kernels</legend>
+        <legend>{t('kernels')}</legend>
         <div className="desk-arms">
           {lesson.arms.map((arm) => (
             <label key={arm.name}>
@@ -45,7 +46,7 @@ export function KnobPanel({ id: panel, ...props }: Props) {
                 type="checkbox"
                 checked={knobs.arms.includes(arm.name)}
                 onChange={(e) => onKnobs(withArm(lesson, knobs, arm.name, e.target.checked))}
-                {...off(knobs.arms.join() === arm.name && 'A run has one arm at least.')}
+                {...off(knobs.arms.join() === arm.name && t('A run has one arm at least.'))}
               />
               <span>
                 {arm.title}
@@ -59,8 +60,8 @@ export function KnobPanel({ id: panel, ...props }: Props) {
       </fieldset>
       <div className="desk-grid">
         <div className="knob">
-          <span className="knob-title">clock</span>
-          <fieldset className="segments" aria-label="clock">
+          <span className="knob-title">{t('clock')}</span>
+          <fieldset className="segments" aria-label={t('clock')}>
             {lesson.clocks.map((clock) => (
               <button
                 key={clock}
@@ -75,13 +76,13 @@ export function KnobPanel({ id: panel, ...props }: Props) {
           </fieldset>
           <small>
             {knobs.clock === 'count'
-              ? 'guest time is the number of instructions; needs new guests'
-              : 'guest time is the time on the wall; needs new guests'}
+              ? t('guest time is the number of instructions; needs new guests')
+              : t('guest time is the time on the wall; needs new guests')}
           </small>
         </div>
         <div className="knob">
           <label className="knob-title" htmlFor={`${panel}-w`}>
-            workload
+            {t('workload')}
           </label>
           <select
             id={`${panel}-w`}

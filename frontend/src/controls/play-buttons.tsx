@@ -2,6 +2,7 @@
 /** Play and its steps: one row for the whole page and, with fewer buttons, for a frame in slides. */
 
 import type { ReactNode } from 'react';
+import { t } from '../base/lang/t.ts';
 import {
   BackIcon,
   EventBackIcon,
@@ -66,7 +67,7 @@ export function PlayButtons(props: PlayProps) {
   return (
     <>
       <StepButton
-        what={`one ${beat} back`}
+        what={t('one {beat} back', { beat })}
         shown="left arrow"
         testId="beat-back"
         empty={empty}
@@ -76,7 +77,7 @@ export function PlayButtons(props: PlayProps) {
       </StepButton>
       {onEvent && (
         <StepButton
-          what="one event back"
+          what={t('one event back')}
           shown="shift, left arrow"
           testId="event-back"
           empty={empty}
@@ -87,7 +88,7 @@ export function PlayButtons(props: PlayProps) {
       )}
       {onBackwards && (
         <StepButton
-          what={back ? 'pause' : 'play backwards'}
+          what={back ? t('pause') : t('play backwards')}
           shown="b"
           testId="play-back"
           empty={empty}
@@ -101,8 +102,8 @@ export function PlayButtons(props: PlayProps) {
         className="button play"
         data-icon
         onClick={props.onToggle}
-        aria-label={on ? 'Pause' : 'Play'}
-        title={on ? 'pause (space)' : 'play (space)'}
+        aria-label={on ? t('Pause') : t('Play')}
+        title={on ? t('pause (space)') : t('play (space)')}
         data-testid="play"
         {...off(empty && nothingYet)}
       >
@@ -110,7 +111,7 @@ export function PlayButtons(props: PlayProps) {
       </button>
       {onEvent && (
         <StepButton
-          what="one event on"
+          what={t('one event on')}
           shown="shift, right arrow"
           testId="event-forward"
           empty={empty}
@@ -120,7 +121,7 @@ export function PlayButtons(props: PlayProps) {
         </StepButton>
       )}
       <StepButton
-        what={`one ${beat} on`}
+        what={t('one {beat} on', { beat })}
         shown="right arrow"
         testId="beat-forward"
         empty={empty}

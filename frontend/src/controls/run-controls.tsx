@@ -2,6 +2,7 @@
 /** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
 
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { runLine } from '../navigation/knob-words.ts';
 import { type Knobs, knobOf, needBoot, sameRun, withParam } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -53,7 +54,7 @@ export function RunControls(props: Props) {
   const main = lesson.params[first];
   const line = runLine(lesson, shown, knobs, first, props.recorded);
   return (
-    <section className="desk" aria-label="Knobs" data-testid="knobs">
+    <section className="desk" aria-label={t('Knobs')} data-testid="knobs">
       <div className="desk-row">
         {main && (
           <Stepper
@@ -72,7 +73,7 @@ export function RunControls(props: Props) {
               {...off(blocked)}
               data-testid="follow-knobs"
             />
-            run as it is turned
+            {t('run as it is turned')}
           </label>
         )}
         <button
@@ -96,7 +97,9 @@ export function RunControls(props: Props) {
       )}
       {boots.length > 0 && (
         <p className="small quiet" data-testid="needs-boot">
-          A new {boots.join(' and a new ')} needs new guests: run boots them again first.
+          {t('A new {list} needs new guests: run boots them again first.', {
+            list: boots.join(' and a new '),
+          })}
         </p>
       )}
       {open && (
@@ -169,7 +172,7 @@ function RunButtons(props: ButtonsProps) {
           data-testid="stop"
           {...off(blocked)}
         >
-          stop
+          {t('stop')}
         </button>
       ) : (
         live && (
@@ -180,7 +183,7 @@ function RunButtons(props: ButtonsProps) {
             data-testid="again"
             {...off(blocked)}
           >
-            again
+            {t('again')}
           </button>
         )
       )}
@@ -190,9 +193,9 @@ function RunButtons(props: ButtonsProps) {
         data-strong
         onClick={props.onRun}
         data-testid="run"
-        {...off(blocked || (running && same && 'This run is going on.'))}
+        {...off(blocked || (running && same && t('This run is going on.')))}
       >
-        {live && !same ? 'run with these' : 'run live'}
+        {live && !same ? t('run with these') : t('run live')}
       </button>
     </span>
   );

@@ -2,6 +2,7 @@
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
 import { type CSSProperties, type ReactNode, useId, useState } from 'react';
+import { locale, t } from '../base/lang/t.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
 import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Frames } from '../derive/types.ts';
@@ -53,13 +54,13 @@ const plain: readonly Align[] = ['time', 'operation', 'marker'];
 const withBegin: readonly Align[] = ['time', 'begin', 'operation'];
 
 function alignWords(name: Align, { operation, axis, nth }: Props): string {
-  if (name === 'time') return axis?.plural ?? 'time';
+  if (name === 'time') return axis?.plural ?? t('time');
   if (name === 'begin') return `${operation} ${nth}`;
-  return name === 'operation' ? operation : name;
+  return name === 'operation' ? operation : t('marker');
 }
 
 const alignTitles: Partial<Record<Align, string>> = {
-  marker: 'the first operation of every lane ends at once',
+  marker: t('the first operation of every lane ends at once'),
 };
 
 /** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
@@ -69,8 +70,11 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
     <input
       type="number"
       className="at-field"
-      aria-label={`${operation} to align at, 1 to ${at.most}`}
-      title={`the ${operation} that happens on every lane at once; all have ${at.most.toLocaleString('en')}`}
+      aria-label={t('{operation} to align at, 1 to {most}', { operation, most: at.most })}
+      title={t('the {operation} that happens on every lane at once; all have {count}', {
+        operation,
+        count: at.most.toLocaleString(locale()),
+      })}
       min={1}
       max={Math.max(1, at.most)}
       value={draft ?? at.n}
@@ -98,13 +102,13 @@ export function Transport(props: Props) {
           <PlayButtons {...props} />
           <MomentOutput
             className="moment number"
-            aria-label="Moment"
+            aria-label={t('Moment')}
             axis={props.axis}
             frame={props.frame}
           />
         </div>
         <label className="speed">
-          <span className="hidden-text">Speed</span>
+          <span className="hidden-text">{t('Speed')}</span>
           <input
             type="range"
             min="0"
@@ -135,12 +139,12 @@ export function Transport(props: Props) {
         onClick={() => setMore(!more)}
         data-testid="transport-more"
       >
-        {more ? 'less' : 'more'}
+        {more ? t('less') : t('more')}
       </button>
       <div className="transport-right" id={tools}>
         <div className="align-row">
-          <span className="small quiet">align by</span>
-          <fieldset className="segments" aria-label="Align lanes by">
+          <span className="small quiet">{t('align by')}</span>
+          <fieldset className="segments" aria-label={t('Align lanes by')}>
             {(nth === null ? plain : withBegin).map((name) => (
               <button
                 key={name}
@@ -167,22 +171,24 @@ export function Transport(props: Props) {
               data-testid="long-wait"
               {...off(props.noLongWait)}
             >
-              next long wait
+              {t('next long wait')}
             </button>
           )}
           <button
             type="button"
             className="button"
             onClick={props.onDivergence}
-            title={`to where the lanes part, and in what: the first ${props.axis?.unit ?? props.operation} that differs (d)`}
+            title={t('to where the lanes part, and in what: the first {unit} that differs (d)', {
+              unit: props.axis?.unit ?? props.operation,
+            })}
             data-testid="divergence"
             {...off(props.noDivergence)}
           >
-            first divergence
+            {t('first divergence')}
           </button>
           {props.onLoss && (
             <button type="button" className="button" onClick={props.onLoss} data-testid="next-loss">
-              next loss
+              {t('next loss')}
             </button>
           )}
           {live && (
@@ -191,21 +197,21 @@ export function Transport(props: Props) {
               className="button"
               aria-pressed={armed}
               onClick={props.onScope}
-              title="play the newest episode, then wait for the next (r)"
+              title={t('play the newest episode, then wait for the next (r)')}
               data-testid="rearm"
             >
-              re-arm
+              {t('re-arm')}
             </button>
           )}
           <button
             type="button"
             className="button"
             onClick={props.onWords}
-            title="the picture in words (w)"
+            title={t('the picture in words (w)')}
             data-testid="in-words"
             {...off(props.hidden)}
           >
-            in words
+            {t('in words')}
           </button>
         </div>
       </div>

@@ -2,6 +2,7 @@
 /** The transport and the keys of any playback: of one run's lanes, or of two runs' side by side. */
 
 import type { ComponentProps } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { operationsOfAll, together, unaligned } from '../derive/align.ts';
 import { noDivergence, noLongWait, noMarker } from '../derive/jump-words.ts';
@@ -36,8 +37,10 @@ interface Given {
   readonly onWords: () => void;
 }
 
-const predictFirst = 'Say first what you expect; then this is shown.';
-export const askedSoon = 'What the whole run shows, a later step asks first; then this is shown.';
+const predictFirst = t('Say first what you expect; then this is shown.');
+export const askedSoon = t(
+  'What the whole run shows, a later step asks first; then this is shown.',
+);
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;

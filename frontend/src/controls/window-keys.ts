@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Keys that do what wheel, drag and brush do: zoom, move and choose the window. */
 
+import { t } from '../base/lang/t.ts';
 import type { Playback } from '../playback/actions.ts';
 import type { KeyOf } from './key.ts';
 
@@ -14,13 +15,13 @@ export type WindowAct =
   | 'whole-run';
 
 export const windowKeys = [
-  { act: 'zoom-in', keys: ['z'], shown: 'z', what: 'zoom in at the moment' },
-  { act: 'zoom-out', keys: ['Z'], shown: 'Shift z', what: 'zoom out' },
-  { act: 'window-back', keys: [','], shown: ',', what: 'move the window back by a half' },
-  { act: 'window-on', keys: ['.'], shown: '.', what: 'move the window on by a half' },
-  { act: 'window-from', keys: ['i'], shown: 'i', what: 'the window begins at the moment' },
-  { act: 'window-to', keys: ['u'], shown: 'u', what: 'the window ends at the moment' },
-  { act: 'whole-run', keys: ['0'], shown: '0', what: 'the whole run' },
+  { act: 'zoom-in', keys: ['z'], shown: 'z', what: t('zoom in at the moment') },
+  { act: 'zoom-out', keys: ['Z'], shown: t('Shift z'), what: t('zoom out') },
+  { act: 'window-back', keys: [','], shown: ',', what: t('move the window back by a half') },
+  { act: 'window-on', keys: ['.'], shown: '.', what: t('move the window on by a half') },
+  { act: 'window-from', keys: ['i'], shown: 'i', what: t('the window begins at the moment') },
+  { act: 'window-to', keys: ['u'], shown: 'u', what: t('the window ends at the moment') },
+  { act: 'whole-run', keys: ['0'], shown: '0', what: t('the whole run') },
 ] as const satisfies readonly KeyOf<WindowAct>[];
 
 type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {

@@ -2,6 +2,7 @@
 /** How lanes are laid over each other: an offset per lane, added to its own time. */
 
 import { assertNever } from '../base/assert.ts';
+import { t } from '../base/lang/t.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { opsUpTo } from './query.ts';
@@ -60,7 +61,9 @@ export function operationOf(
 /** Why the lanes of a lesson cannot be aligned by their operations; null: they can. */
 export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | null {
   if (operation.open !== null) return null;
-  return `no event tells when a ${operation.name} begins or ends, so lanes cannot be aligned by it`;
+  return t('no event tells when a {name} begins or ends, so lanes cannot be aligned by it', {
+    name: operation.name,
+  });
 }
 
 export interface Together {

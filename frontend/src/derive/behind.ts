@@ -5,6 +5,7 @@
  * All times are guest times, whatever the axis counts. Pure.
  */
 
+import { t } from '../base/lang/t.ts';
 import { formatNs, type Nanos, ns } from '../base/units.ts';
 import type { Kind, Lesson } from '../protocol/lesson.ts';
 import { fieldValue, fieldWords } from './point-words.ts';
@@ -61,7 +62,7 @@ export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: num
   return {
     t: lane.pointTime(i),
     cpu: points.cpu[i]!,
-    what: point?.title ?? 'an event',
+    what: point?.title ?? t('an event'),
     fields: point === undefined ? '' : fieldWords(points, i, point),
   };
 }
@@ -89,7 +90,7 @@ export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: M
   const exact = first >= 0 && mark.t0 === mark.t1 ? lane.pointTime(first) : null;
   return {
     arm: lane.arm,
-    title: kind?.title ?? 'a mark',
+    title: kind?.title ?? t('a mark'),
     who: from.who,
     t0: exact ?? lane.guestTime(mark.t0),
     t1: exact ?? lane.guestTime(mark.t1),
@@ -110,14 +111,17 @@ export function behindMark(index: RunIndex, lesson: Facts, mark: Mark): Behind |
   const t0 = lane.guestTime(mark.t0);
   return {
     arm: lane.arm,
-    title: mark.table === 'ops' ? `one ${lesson.operation.name}` : (kind?.title ?? 'a mark'),
+    title:
+      mark.table === 'ops'
+        ? t('one {name}', { name: lesson.operation.name })
+        : (kind?.title ?? t('a mark')),
     who: rowName(lane, mark.row),
     t0,
     t1: lane.guestTime(mark.t1),
     evidence: kind?.evidence ?? 'counted',
     how: mark.open
-      ? 'Drawn from the event that begins it; the one that ends it has not come yet.'
-      : 'Drawn from the event that begins it to the one that ends it.',
+      ? t('Drawn from the event that begins it; the one that ends it has not come yet.')
+      : t('Drawn from the event that begins it to the one that ends it.'),
     rows: [],
     trace: { t: t0, ...(mark.row >= 0 ? { row: mark.row } : {}) },
   };
@@ -134,13 +138,15 @@ function behindPoint(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
   const t0 = at < 0 ? lane.guestTime(mark.t0) : lane.pointTime(at);
   return {
     arm: lane.arm,
-    title: point?.title ?? 'an event',
+    title: point?.title ?? t('an event'),
     who: rowName(lane, mark.row),
     t0,
     t1: t0,
     evidence: 'counted',
     how: seen
-      ? 'The microscope counted this access in the emulated CPU; the kernel wrote no trace record of it.'
+      ? t(
+          'The microscope counted this access in the emulated CPU; the kernel wrote no trace record of it.',
+        )
       : '',
     rows: at < 0 ? [] : [pointRow(lane, lesson, at)],
     trace: seen ? null : at < 0 ? { t: t0 } : traceOfPoint(lane, at),
@@ -156,19 +162,30 @@ function behindSample(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
   const rows = value === undefined ? [] : [`${field} ${fieldValue(field, value)}`];
   return {
     arm: lane.arm,
-    title: counter?.title ?? 'a sample',
+    title: counter?.title ?? t('a sample'),
     who: '',
     t0,
     t1: t0,
     evidence: 'counted',
     how: sampleWords(probe, sample?.error ?? ns(0)),
-    rows: rows.map((fields) => ({ t: t0, cpu: -1, what: `x-ray of ${probe}`, fields })),
+    rows: rows.map((fields) => ({
+      t: t0,
+      cpu: -1,
+      what: t('x-ray of {probe}', { probe }),
+      fields,
+    })),
     trace: null,
   };
 }
 
 /** From what a mark of the x-ray was computed. */
 export function sampleWords(probe: string, error: Nanos): string {
-  const within = error > 0 ? `, at a guest time that is known within ${formatNs(error)}` : '';
-  return `The x-ray read this with its probe ${probe} out of the guest's memory${within}; the kernel wrote no trace record of it.`;
+  const within =
+    error > 0
+      ? t(', at a guest time that is known within {error}', { error: formatNs(error) })
+      : '';
+  return t(
+    "The x-ray read this with its probe {probe} out of the guest's memory{within}; the kernel wrote no trace record of it.",
+    { probe, within },
+  );
 }

@@ -5,6 +5,7 @@
  * and a test finds no two of one moment that disagree (test/figures).
  */
 
+import { t } from '../base/lang/t.ts';
 import { formatCount, formatNs } from '../base/units.ts';
 import type { Mark, Region } from './types.ts';
 
@@ -98,9 +99,9 @@ export function lengthOf(mark: Mark): string {
 }
 
 /** How long ago a mark began, or how long it has lasted so far. */
-export function sinceBegin(mark: Mark, t: number): string {
-  const value = t - mark.t0;
-  return figure('now', mark.arm, 'since its begin', value, formatNs(value), mark);
+export function sinceBegin(mark: Mark, at: number): string {
+  const value = at - mark.t0;
+  return figure('now', mark.arm, t('since its begin'), value, formatNs(value), mark);
 }
 
 /** Words that speak of a part of the picture rather than of a mark. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Why a jump cannot be made, and what is where one has led: a sentence each. Pure. */
 
+import { locale, t } from '../base/lang/t.ts';
 import { formatNs, momentMs } from '../base/units.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { operationsOfAll, together, unaligned } from './align.ts';
@@ -31,37 +32,51 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
   const unit = index.axis ?? lesson.axis;
   switch (why) {
     case 'alone':
-      return 'There is one lane; a divergence takes two.';
+      return t('There is one lane; a divergence takes two.');
     case 'host_order':
-      return `${capital(unit?.plural ?? 'accesses')} stand in the order in which the host ran the CPUs, so the same number on two lanes compares nothing.`;
+      return t(
+        '{plural} stand in the order in which the host ran the CPUs, so the same number on two lanes compares nothing.',
+        { plural: capital(unit?.plural ?? 'accesses') },
+      );
     case 'no_operations':
       return index.axis !== null
-        ? `A lane has no ${index.axis.unit} to compare.`
-        : `${capital(unaligned(lesson) ?? `a lane has no ${name} to compare`)}.`;
+        ? t('A lane has no {unit} to compare.', { unit: index.axis.unit })
+        : `${capital(unaligned(lesson) ?? t('a lane has no {name} to compare', { name }))}.`;
     case 'none_yet':
-      return `Not every lane has ended a ${name} yet.`;
+      return t('Not every lane has ended a {name} yet.', { name });
     case 'alike':
     case 'never_twice': {
-      const means = index.lanes.map((l) => `${formatNs(meanOf(l))} on ${armTitle(lesson, l)}`);
-      const also = why === 'alike' ? '' : `, and no ${name} takes twice as long on the slowest`;
-      return `The ${plural} of all lanes take about as long: ${list(means)} on average${also}.`;
+      const means = index.lanes.map((l) =>
+        t('{l} on {lesson}', { l: formatNs(meanOf(l)), lesson: armTitle(lesson, l) }),
+      );
+      const also =
+        why === 'alike' ? '' : t(', and no {name} takes twice as long on the slowest', { name });
+      return t('The {plural} of all lanes take about as long: {means} on average{also}.', {
+        plural,
+        means: list(means),
+        also,
+      });
     }
     case 'same_entries':
-      return `All lanes have the same ${unit?.plural ?? 'entries'}, as far as the shortest goes.`;
+      return t('All lanes have the same {plural}, as far as the shortest goes.', {
+        plural: unit?.plural ?? t('entries'),
+      });
   }
 }
 
 /** Why there is no long wait; empty: there is one. */
 export function noLongWait(index: RunIndex): string {
   if (longFrom(index) > 0) return '';
-  const lanes = index.lanes.length === 1 ? 'On this lane' : 'On these lanes';
-  return `${lanes} nobody waits for what the lesson is about.`;
+  const lanes = index.lanes.length === 1 ? t('On this lane') : t('On these lanes');
+  return t('{lanes} nobody waits for what the lesson is about.', { lanes });
 }
 
 /** Why lanes cannot be aligned by their first operation; empty: they can. */
 export function noMarker(index: RunIndex, { operation }: Names): string {
-  if (index.lanes.length < 2) return 'There is one lane: it has nothing to be aligned with.';
-  return operationsOfAll(index) > 0 ? '' : `No lane has ended a ${operation.name} yet.`;
+  if (index.lanes.length < 2) return t('There is one lane: it has nothing to be aligned with.');
+  return operationsOfAll(index) > 0
+    ? ''
+    : t('No lane has ended a {name} yet.', { name: operation.name });
 }
 
 /** What is where a jump has led; `from`: the moment at which it was asked for. */
@@ -99,18 +114,27 @@ function partingWords(
     const lane = laneOf(index, arm);
     return lane === null ? [] : [{ lane, place }];
   });
-  const of = (lane: LaneIndex) => `on ${armTitle(lesson, lane)}`;
+  const of = (lane: LaneIndex) => t('on {lesson}', { lesson: armTitle(lesson, lane) });
   if (found.by === 'operation') {
     const each = lanes.map(({ lane, place }) => {
       const { t0, t1 } = lane.ops;
       return `${formatNs(t1[place]! - t0[place]!)} ${of(lane)}`;
     });
-    const why = 'the first that took twice as long on the slowest lane as on the fastest';
-    return `The lanes part at ${lesson.operation.name} ${found.n.toLocaleString('en')}: ${list(each)}; it is ${why}.`;
+    const why = t('the first that took twice as long on the slowest lane as on the fastest');
+    return t('The lanes part at {name} {count}: {each}; it is {why}.', {
+      name: lesson.operation.name,
+      count: found.n.toLocaleString(locale()),
+      each: list(each),
+      why,
+    });
   }
   const say = entryWords ?? differingFields(lanes, index, lesson);
   const each = lanes.map(({ lane, place }) => `${say(lane, place)} ${of(lane)}`);
-  return `The lanes part at ${index.axis?.unit ?? 'entry'} ${found.n.toLocaleString('en')}: ${each.join('; ')}.`;
+  return t('The lanes part at {unit} {count}: {list}.', {
+    unit: index.axis?.unit ?? t('entry'),
+    count: found.n.toLocaleString(locale()),
+    list: each.join('; '),
+  });
 }
 
 /** "lblk 0, fate 2": the fields in which any of these points differs from the others. */
@@ -135,36 +159,61 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
   const wait = nextLongWait(index, frame.offset, from);
   const lane = wait && laneOf(index, wait.arm);
   if (!wait || !lane) return noLongWait(index);
-  const who = lane.rows.find(({ row }) => row === wait.row)?.name ?? `a ${lesson.thread}`;
+  const who =
+    lane.rows.find(({ row }) => row === wait.row)?.name ??
+    t('a {thread}', { thread: lesson.thread });
   const kind = index.kinds[wait.kind];
   const again =
-    wait.t0 <= from ? ' No later one begins, so this is the first of the run again.' : '';
-  const what = kind === undefined ? 'waits' : shortTitle(kind);
-  return `Here ${who} on ${armTitle(lesson, lane)} ${what}, for ${formatNs(wait.t1 - wait.t0)}; long is what takes at least half of the longest wait, ${formatNs(longFrom(index))}.${again}`;
+    wait.t0 <= from ? t(' No later one begins, so this is the first of the run again.') : '';
+  const what = kind === undefined ? t('waits') : shortTitle(kind);
+  return t(
+    'Here {who} on {lesson} {what}, for {t1}; long is what takes at least half of the longest wait, {index}.{again}',
+    {
+      who,
+      lesson: armTitle(lesson, lane),
+      what,
+      t1: formatNs(wait.t1 - wait.t0),
+      index: formatNs(longFrom(index)),
+      again,
+    },
+  );
 }
 
 function lossWords(index: RunIndex, { offset, moment }: Frame, lesson: Names): string {
   const lost = index.lanes.filter((lane) =>
     lane.losses.some(({ t0 }) => Math.abs(t0 + (offset.get(lane.arm) ?? 0) - moment) < 1),
   );
-  if (lost.length === 0) return 'No events were lost on these lanes.';
-  return `Here events of ${list(lost.map((lane) => armTitle(lesson, lane)))} were lost.`;
+  if (lost.length === 0) return t('No events were lost on these lanes.');
+  return t('Here events of {arms} were lost.', {
+    arms: list(lost.map((lane) => armTitle(lesson, lane))),
+  });
 }
 
 function alignWords(index: RunIndex, { aligned, offset }: Frame, lesson: Names): string {
   const { by, n } = aligned ?? { by: 'time', n: 1 };
-  if (by === 'time') return "Each lane has its own time since the workload's start.";
+  if (by === 'time') return t("Each lane has its own time since the workload's start.");
   const { at, last } = together(index, by, n);
-  const what = `${lesson.operation.name} ${n.toLocaleString('en')}`;
-  if (at === null || last === null) return `No lane has ended ${what} yet, so nothing moved.`;
+  const what = `${lesson.operation.name} ${n.toLocaleString(locale())}`;
+  if (at === null || last === null)
+    return t('No lane has ended {what} yet, so nothing moved.', { what });
   const { axis } = index;
   const words = (t: number) => (axis === null ? momentMs(t) : momentWords(axis, t));
   const length = (t: number) => (axis === null ? formatNs(t) : momentWords(axis, t));
   const shifts = index.lanes.flatMap((lane) => {
     const by = offset.get(lane.arm) ?? 0;
-    return by > 0 ? [`${armTitle(lesson, lane)} by ${length(by)}`] : [];
+    return by > 0
+      ? [t('{lesson} by {by}', { lesson: armTitle(lesson, lane), by: length(by) })]
+      : [];
   });
-  const moved = shifts.length === 0 ? 'no lane had to be moved' : `moved for that: ${list(shifts)}`;
-  const verb = by === 'begin' ? 'begins' : 'ends';
-  return `${capital(what)} ${verb} on every lane at once, at ${words(at)}; ${moved}.`;
+  const moved =
+    shifts.length === 0
+      ? t('no lane had to be moved')
+      : t('moved for that: {shifts}', { shifts: list(shifts) });
+  const verb = by === 'begin' ? t('begins') : t('ends');
+  return t('{what} {verb} on every lane at once, at {at}; {moved}.', {
+    what: capital(what),
+    verb,
+    at: words(at),
+    moved,
+  });
 }

@@ -4,6 +4,7 @@
  * recorded table of untraced runs.
  */
 
+import { t } from '../base/lang/t.ts';
 import type { Lesson, Prediction } from '../protocol/lesson.ts';
 import { laneOf, lostIn, opsUpTo } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
@@ -24,10 +25,10 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
   readonly who: string;
   readonly how: string;
 } {
-  if (by === 'model') return { who: 'the model', how: 'Modelled' };
+  if (by === 'model') return { who: t('the model'), how: t('Modelled') };
   return by === 'table'
-    ? { who: 'the table', how: 'Measured' }
-    : { who: 'the events', how: 'Counted' };
+    ? { who: t('the table'), how: t('Measured') }
+    : { who: t('the events'), how: t('Counted') };
 }
 
 /** Fewer operations than this on either arm prove nothing. */
@@ -48,7 +49,13 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
   const ratio = opsShare(one ?? null, other ?? null);
   if (!one || !other || ratio === null) return null;
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
-  const words = `${scopeWords(index)}, traced, ${forTen(ratio)} ${titles.operation.plural} on ${first} for ten on ${second}.`;
+  const words = t('{index}, traced, {ratio} {plural} on {first} for ten on {second}.', {
+    index: scopeWords(index),
+    ratio: forTen(ratio),
+    plural: titles.operation.plural,
+    first,
+    second,
+  });
   return { value: ratio, choice: choiceOf(prediction, ratio), words };
 }
 
@@ -71,7 +78,10 @@ export function tableRatio(
     if (!one || !of || !to) continue;
     const value = of / to;
     const [first, second] = prediction.arms.map((arm) => armTitle(titles, { arm }));
-    const words = `${forTen(value)} ${titles.operation.plural} on ${first} for ten on ${second}, by the medians of ${one.n} runs without tracing, one kernel after the other (${clock} clock).`;
+    const words = t(
+      '{value} {plural} on {first} for ten on {second}, by the medians of {n} runs without tracing, one kernel after the other ({clock} clock).',
+      { value: forTen(value), plural: titles.operation.plural, first, second, n: one.n, clock },
+    );
     return { value, choice: choiceOf(prediction, value), words, by: 'table' };
   }
   return null;
@@ -79,7 +89,7 @@ export function tableRatio(
 
 /** What part of a run its answers speak of. */
 export function scopeWords({ live, reading }: Pick<RunIndex, 'live' | 'reading'>): string {
-  return live || reading === 'coming' ? 'So far' : 'In the whole run';
+  return live || reading === 'coming' ? t('So far') : t('In the whole run');
 }
 
 /** The choice whose bounds hold a value. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** One comparison on every clock that has it: what was published, what was measured, what the run on show counted. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import type { Lesson, MeasuredTable } from '../protocol/lesson.ts';
 import { opsShare } from './prediction.ts';
 import { laneOf } from './query.ts';
@@ -41,7 +42,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
     return [arm, found?.base ? found.value / found.base : null];
   });
   if (of.every(([, ratio]) => ratio === null)) return [];
-  return [{ head: 'the mail, on its machine', of: new Map(of) }];
+  return [{ head: t('the mail, on its machine'), of: new Map(of) }];
 }
 
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
@@ -52,7 +53,10 @@ function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
     const fits = Object.entries(params).every(([name, value]) => table.params[name] === value);
     if (!fits || before === null || !others.every((arm) => medianOf(table, arm) !== null)) continue;
     const of = others.map((arm) => [arm, medianOf(table, arm)! / before] as const);
-    const head = `${workloadWords(lesson, table)}${table.clock} clock, not traced`;
+    const head = t('{lesson}{clock} clock, not traced', {
+      lesson: workloadWords(lesson, table),
+      clock: table.clock,
+    });
     if (!clocks.has(head)) clocks.set(head, { head, of: new Map(of) });
   }
   return [...clocks.values()];
@@ -77,6 +81,10 @@ function shownRows({ arms }: Asked, index: RunIndex | null): RatioRow[] {
   const of = others.map((arm) => [arm, opsShare(laneOf(index, arm), before)] as const);
   if (of.every(([, ratio]) => ratio === null)) return [];
   return [
-    { head: `the run on the stage: ${index.clock} clock, traced`, of: new Map(of), run: true },
+    {
+      head: t('the run on the stage: {clock} clock, traced', { clock: index.clock }),
+      of: new Map(of),
+      run: true,
+    },
   ];
 }

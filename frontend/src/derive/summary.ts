@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The window in words and figures: share of time per state, and the marks near the moment as a table. */
 
+import { t } from '../base/lang/t.ts';
 import { formatMoment, formatNs, type Nanos, ns, plural } from '../base/units.ts';
 import { laneTime } from './align.ts';
 import { figure, lengthOf } from './figures.ts';
@@ -61,11 +62,18 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const length = figure('window', lane.arm, 'length', b - a, formatNs(b - a));
     const { name: one, plural: many } = titles.operation;
     const done = figure('window', lane.arm, 'ops', ops, plural(ops, one, many));
-    const lost = losses > 0 ? ' Events were lost here, so shares are not proven.' : '';
+    const lost = losses > 0 ? t(' Events were lost here, so shares are not proven.') : '';
     const sentence =
       shares.length === 0
-        ? `${title}: nothing is known of this window.`
-        : `${title}, ${length} of this window: ${done}; of the ${severalOf(titles.thread)}' time ${parts.join(', ')}.${lost}`;
+        ? t('{title}: nothing is known of this window.', { title })
+        : t("{title}, {length} of this window: {done}; of the {thread}' time {list}.{lost}", {
+            title,
+            length,
+            done,
+            thread: severalOf(titles.thread),
+            list: parts.join(', '),
+            lost,
+          });
     return { arm: lane.arm, title, threads: rows.size, ops, shares, losses, sentence };
   });
 }
@@ -109,7 +117,7 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
       lane: armTitle(titles, lane),
       row: lane.rows.find((r) => r.row === span.row)?.name ?? String(span.row),
       what: index.kinds[span.kind]?.title ?? 'unknown',
-      length: `${lengthOf(markOf(lane.arm, span))}${span.open ? ', not over yet' : ''}`,
+      length: `${lengthOf(markOf(lane.arm, span))}${span.open ? t(', not over yet') : ''}`,
       cpu: span.cpu < 0 ? '' : String(span.cpu),
     }));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a lane's threads have waited so far for the lesson's sake: sums by binary search, made once for each strand. */
 
+import { t } from '../base/lang/t.ts';
 import { firstAtLeast } from '../base/search.ts';
 import { isStale, isWait, type SpanRecord, spanRecord, threadRows } from './query.ts';
 import type { LaneIndex, RunIndex, Strand } from './types.ts';
@@ -83,7 +84,7 @@ export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited 
 
 /** "22 %", "0.2 %" where whole ones would say nothing, and "none". */
 export function shareText(share: number): string {
-  if (share === 0) return 'none';
+  if (share === 0) return t('none');
   const percent = share * 100;
   return `${share >= 0.01 ? Math.round(percent) : percent.toPrecision(1)} %`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Small pieces of the sentences: kinds and lanes as people name them. */
 
+import { t } from '../base/lang/t.ts';
 import { figure } from './figures.ts';
 import type { KindFacts, LaneIndex } from './types.ts';
 
@@ -24,21 +25,21 @@ export function shortTitle(kind: KindFacts): string {
 /** "waits for an SRCU grace period", 8 -> "wait for an SRCU grace period". */
 export function verbFor(kind: KindFacts, n: number): string {
   const title = shortTitle(kind);
-  if (title === 'running') return n === 1 ? 'runs' : 'run';
+  if (title === 'running') return t('{n, plural, one {runs} other {run}}', { n });
   if (title === 'runnable')
-    return n === 1 ? 'could run but has no CPU' : 'could run but have no CPU';
+    return n === 1 ? t('could run but has no CPU') : t('could run but have no CPU');
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 
 /** The plural of what a thread is called: "workers", "processes". */
 export function severalOf(thread: string): string {
-  return /(s|x|ch|sh)$/.test(thread) ? `${thread}es` : `${thread}s`;
+  return /(s|x|ch|sh)$/.test(thread) ? t('{one}es', { one: thread }) : t('{one}s', { one: thread });
 }
 
 /** "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';
-  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return t('{list} and {at}', { list: parts.slice(0, -1).join(', '), at: parts.at(-1) });
 }
 
 export function capital(text: string): string {
@@ -48,5 +49,5 @@ export function capital(text: string): string {
 /** "34 %": of the time of a lane's threads in the window, `share` from 0 to 1. */
 export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
   const text = `${Math.round(share * 100)} %`;
-  return figure('window', lane.arm, `share ${kind.name}`, share, text);
+  return figure('window', lane.arm, t('share {name}', { name: kind.name }), share, text);
 }

@@ -2,6 +2,7 @@
 /** A recorded scene of a lesson by itself, with a store and a socket of its own: front page and gallery. */
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
@@ -55,11 +56,12 @@ function Opened({ slug, pick, frame, children }: Props) {
   useEffect(() => {
     if (wanted !== null) open(slug, wanted);
   }, [open, slug, wanted]);
-  if (lesson === null || scene === null) return <p className="quiet small">on its way…</p>;
-  if (!allViews().has(lesson.view)) return <p role="alert">No view of kind {lesson.view}.</p>;
+  if (lesson === null || scene === null) return <p className="quiet small">{t('on its way…')}</p>;
+  if (!allViews().has(lesson.view))
+    return <p role="alert">{t('No view of kind {view}.', { view: lesson.view })}</p>;
   const picture =
     wanted === null ? (
-      <p className="quiet small">Nothing is recorded of this lesson yet.</p>
+      <p className="quiet small">{t('Nothing is recorded of this lesson yet.')}</p>
     ) : (
       <PlaybackProvider arms={scene.arms}>
         <Placed {...{ lesson, scene, wanted }}>{children}</Placed>
@@ -87,7 +89,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
     goto(scene, true);
   }, [settled, scene, goto, align]);
   if (index === null || !settled || run?.run_id !== wanted) {
-    return <p className="quiet small">The recording is on its way…</p>;
+    return <p className="quiet small">{t('The recording is on its way…')}</p>;
   }
   return children({
     ...{ scene, index, recordedAt: run.recorded_at },

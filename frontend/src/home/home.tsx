@@ -2,8 +2,11 @@
 /** The front page: the lessons there are, each with its question and the state of its kernels. */
 
 import { useEffect, useState } from 'react';
-import { plural } from '../base/units.ts';
+import { inLanguage } from '../base/lang/overlay.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { JoinOnFront } from '../classroom/entry.tsx';
+import { LanguageMenu } from '../lang/menu.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
 import { readAnswers } from '../panels/predict.ts';
@@ -37,19 +40,23 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
         <span className="brand">
           <Mark /> Kernel Duet
         </span>
-        <ThemeButton />
+        <span className="front-tools">
+          <LanguageMenu />
+          <ThemeButton />
+        </span>
       </header>
       <p className="lead">
-        Real Linux kernels that differ by one patch run the same work, side by side. Watch why one
-        of them is faster.
+        {t(
+          'Real Linux kernels that differ by one patch run the same work, side by side. Watch why one of them is faster.',
+        )}
       </p>
       {!hello && (
         <p className="quiet" role="status">
           {connection.state === 'closed' && connection.reason
             ? connection.reason
             : connection.state === 'retry' || connection.state === 'closed'
-              ? 'The server does not answer. Start it with “make run”; this page will find it.'
-              : 'Looking for the lessons…'}
+              ? t('The server does not answer. Start it with “make run”; this page will find it.')
+              : t('Looking for the lessons…')}
         </p>
       )}
       {hello && <JoinOnFront />}
@@ -61,8 +68,13 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
       {hello && <SavedOnHome titles={hello.lessons} />}
       {hello && hello.role !== 'operator' && (
         <p className="quiet small" data-testid="role">
-          You opened this page as {hello.role === 'instructor' ? 'an' : 'a'} {hello.role}.
-          {hello.denied.run ? ' You may watch runs and play recordings.' : ''}
+          {t(
+            'You opened this page as {role, select, instructor {an instructor} other {a {role}}}.',
+            {
+              role: hello.role,
+            },
+          )}{' '}
+          {hello.denied.run && t('You may watch runs and play recordings.')}
         </p>
       )}
     </main>
@@ -117,17 +129,19 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         <p className="states">
           {(more?.recordings?.length ?? 0) > 0 && (
             <span className="badge" data-tone="recorded">
-              recording{recorded ? ` of ${day(recorded)}` : ''} plays at once
+              {recorded
+                ? t('recording of {day} plays at once', { day: day(recorded) })
+                : t('recording plays at once')}
             </span>
           )}
           <span className="badge">
             {all > 0
               ? ready === all
-                ? `${all} kernels built`
-                : `${ready} of ${all} kernels built`
+                ? t('{all} kernels built', { all })
+                : t('{ready} of {all} kernels built', { ready, all })
               : available
-                ? 'kernels built'
-                : 'kernels not built yet'}
+                ? t('kernels built')
+                : t('kernels not built yet')}
           </span>
         </p>
       </div>
@@ -151,22 +165,27 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
           onClick={() => setWanted(true)}
           data-testid={`headline-${slug}`}
         >
-          what the mail measured
+          {t('what the mail measured')}
         </button>{' '}
-        <span className="quiet small">(the lesson asks you first)</span>
+        <span className="quiet small">{t('(the lesson asks you first)')}</span>
       </p>
     );
   const url = mails?.[first.link ?? Object.keys(mails)[0] ?? '']?.url;
   return (
     <p className="headline">
-      {url ? (
-        <a href={url} rel="noreferrer">
-          The mail
-        </a>
-      ) : (
-        'The mail'
-      )}{' '}
-      says: {first.claim}, <b className="number">{first.mail}</b>.
+      {rich('<a>The mail</a> says: {claim}, <b>{mail}</b>.', {
+        a: (words) =>
+          url ? (
+            <a href={url} rel="noreferrer">
+              {words}
+            </a>
+          ) : (
+            words
+          ),
+        claim: first.claim,
+        mail: first.mail,
+        b: (words) => <b className="number">{words}</b>,
+      })}
     </p>
   );
 }
@@ -176,7 +195,11 @@ function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   return (
     <>
       <p className="no-picture">
-        <b>No picture yet:</b> its numbers come from <code>{measureCommand(slug)}</code>
+        {rich('<b>No picture yet:</b> its numbers come from <code>{slug}</code>', {
+          b: (words) => <b>{words}</b>,
+          slug: measureCommand(slug),
+          code: (words) => <code>{words}</code>,
+        })}
       </p>
       <dl className="arm-list">
         {arms?.map((arm) => (
@@ -188,7 +211,9 @@ function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
       </dl>
       {caveats && caveats.length > 0 && (
         <details className="card-caveats">
-          <summary>{plural(caveats.length, 'caveat')}</summary>
+          <summary>
+            {t('{caveats, plural, one {# caveat} other {# caveats}}', { caveats: caveats.length })}
+          </summary>
           <ul>
             {caveats.map((caveat) => (
               <li key={caveat}>
@@ -213,7 +238,7 @@ function useMore(slug: string): More | null {
       .then(
         (tree) => {
           const checked = check(readLesson, tree);
-          setMore(checked.ok ? checked.value : null);
+          setMore(checked.ok ? inLanguage(checked.value) : null);
         },
         () => {},
       );

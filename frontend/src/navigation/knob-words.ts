@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The run on the stage in a line, and what the next one would have instead. Pure. */
 
-import { formatFigure, plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
+import { formatFigure } from '../base/units.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -26,7 +27,9 @@ const whole = 0.95;
 function cutWords(seconds: number, recorded: number | null): string {
   const kept = recorded === null ? seconds : recorded / 1e9;
   if (kept <= 0 || kept >= whole * seconds) return '';
-  return `first ${formatFigure(Number(kept.toPrecision(1)))} s recorded`;
+  return t('first {seconds} s recorded', {
+    seconds: formatFigure(Number(kept.toPrecision(1))),
+  });
 }
 
 /**
@@ -49,11 +52,16 @@ export function runLine(
     const usual = param.role == null && now === param.default;
     if (now === next && (usual || name === inSight)) return [];
     const cut = param.role === 'duration' && shown !== null ? cutWords(now, recorded) : '';
-    const other = now === next ? '' : `next run: ${valueWords(param, next)}`;
+    const other = now === next ? '' : t('next run: {param}', { param: valueWords(param, next) });
     const more = [cut, other].filter((part) => part !== '').join('; ');
     return [`${knobWords(lesson, name, now)}${more && ` (${more})`}`];
   });
   const clock = shown?.clock ?? knobs.clock;
-  const other = clock === knobs.clock ? '' : ` (next run: ${knobs.clock} clock)`;
-  return [plural(knobs.arms.length, 'kernel'), ...words, `${clock} clock${other}`].join(', ');
+  const other =
+    clock === knobs.clock ? '' : t(' (next run: {clock} clock)', { clock: knobs.clock });
+  return [
+    t('{arms, plural, one {# kernel} other {# kernels}}', { arms: knobs.arms.length }),
+    ...words,
+    t('{clock} clock{other}', { clock, other }),
+  ].join(', ');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the knobs may say, and what a change of them costs. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import { plural } from '../base/units.ts';
 import { workloadOf } from '../derive/recording.ts';
 import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
@@ -165,7 +166,9 @@ export function fixedBecause(
   name: string,
 ): string | null {
   if (lesson.params[name]?.role === 'cpus' && knobs.clock === 'count')
-    return 'The count clock has one CPU: its time is the number of instructions, one after another.';
+    return t(
+      'The count clock has one CPU: its time is the number of instructions, one after another.',
+    );
   return null;
 }
 
@@ -229,8 +232,8 @@ export function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;
   const label = at >= 0 ? param.labels?.[at] : undefined;
   if (label) return label;
-  if (param.type === 'bool') return value === 0 ? 'no' : 'yes';
-  if (value === 0 && param.min === 0) return 'never';
+  if (param.type === 'bool') return value === 0 ? t('no') : t('yes');
+  if (value === 0 && param.min === 0) return t('never');
   return param.unit ? `${value} ${param.unit}` : String(value);
 }
 

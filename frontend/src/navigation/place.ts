@@ -235,6 +235,22 @@ export function writePlace(place: Place, keep = ''): string {
   return searchOf(q);
 }
 
+const languageTag = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
+
+/** The language that an address asks for; it belongs to no place, so links keep it. */
+export function readLang(search: string): string | null {
+  const tag = new URLSearchParams(search).get('lang');
+  return tag !== null && languageTag.test(tag) ? tag : null;
+}
+
+/** The same address in another language; null: in whichever its visitor prefers. */
+export function withLang(search: string, tag: string | null): string {
+  const q = new URLSearchParams(search);
+  if (tag === null) q.delete('lang');
+  else q.set('lang', tag);
+  return searchOf(q);
+}
+
 /** Parameters as an address shows them; empty: without the `?`. */
 export function searchOf(q: URLSearchParams): string {
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What each arm of a lesson is doing: kernel, guest, failure. Pure, but for what kind of page this is. */
 
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import type { ArmState } from '../controls/knob-panel.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -25,7 +26,7 @@ export function armStates(lesson: Lesson, seen: Seen): ArmState[] {
       lane && (seen.run?.source === 'live' || seen.pending) && lane.phase !== 'waiting'
         ? lanePhase(lane, build, false).words
         : '';
-    const kernel = built ? 'kernel built' : 'not built yet: run builds it';
+    const kernel = built ? t('kernel built') : t('not built yet: run builds it');
     return { name, words: alive || building || kernel, copied: lane?.cloned ?? false };
   });
 }

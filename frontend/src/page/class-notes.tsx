@@ -2,6 +2,7 @@
 /** For the instructor alone: what to say at this step, and the time of the class against the lesson's plan. */
 
 import Markdown from 'react-markdown';
+import { t } from '../base/lang/t.ts';
 import { useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Elapsed } from './deck/elapsed.tsx';
@@ -27,7 +28,7 @@ export function ClassNotes({ lesson, scene, since, onRestart }: Props) {
           <Markdown {...marked}>{scene.notes}</Markdown>
         </div>
       ) : (
-        <p className="quiet small">This step has no notes.</p>
+        <p className="quiet small">{t('This step has no notes.')}</p>
       )}
     </div>
   );

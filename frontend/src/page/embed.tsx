@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
 
+import { t } from '../base/lang/t.ts';
 import { MomentOutput } from '../controls/moment-output.tsx';
 import { PlayButtons } from '../controls/play-buttons.tsx';
 import { momentWords } from '../derive/retime.ts';
@@ -56,7 +57,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
               max={length}
               step="any"
               value={Math.min(length, state.moment)}
-              aria-label="Moment in the run"
+              aria-label={t('Moment in the run')}
               aria-valuetext={momentWords(axis, state.moment)}
               onChange={(event) => playback.seek(Number(event.target.value))}
               data-testid="scrubber"
@@ -72,7 +73,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
           rel="noopener"
           data-testid="whole"
         >
-          the whole lesson
+          {t('the whole lesson')}
         </a>
       </footer>
     </main>

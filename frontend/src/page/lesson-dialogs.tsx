@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What any shell of a lesson may open over itself, and the sentence that a screen reader says. */
 
+import { t } from '../base/lang/t.ts';
 import { toRun } from '../navigation/moves.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { CaveatDialog, HelpDialog } from '../panels/dialogs.tsx';
@@ -21,7 +22,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
       <HelpDialog keys={page.keys} open={dialog === 'help'} onClose={close} />
       <CaveatDialog lesson={lesson} keys={page.keys} open={dialog === 'caveats'} onClose={close} />
       <Recap page={page} onClose={close} />
-      <Dialog title="Lost events" open={dialog === 'losses'} onClose={close} testId="losses">
+      <Dialog title={t('Lost events')} open={dialog === 'losses'} onClose={close} testId="losses">
         <LossList lanes={page.losses} />
       </Dialog>
       <SavedRunsDialog
@@ -34,7 +35,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
         }}
         onClose={close}
       />
-      <Dialog title="Lenses" open={dialog === 'lens'} onClose={close} testId="lens-sheet">
+      <Dialog title={t('Lenses')} open={dialog === 'lens'} onClose={close} testId="lens-sheet">
         <LensList lanes={page.lenses} />
       </Dialog>
       <RecordsDialog

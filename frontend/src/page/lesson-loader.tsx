@@ -2,6 +2,7 @@
 /** Opens a lesson, waits for it in words, and shows it in the shell that the address asks for. */
 
 import { type ReactNode, useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { ChangeProvider } from '../editor/entry.tsx';
@@ -72,11 +73,13 @@ function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront
   return (
     <main className="front" data-testid="no-view">
       <p className="lead" role="alert">
-        The lesson “{lesson.title}” is drawn by a view called {lesson.view}, which this page does
-        not have. Reload the page; if that does not help, build it again with “make run”.
+        {t(
+          'The lesson “{title}” is drawn by a view called {view}, which this page does not have. Reload the page; if that does not help, build it again with “make run”.',
+          { title: lesson.title, view: lesson.view },
+        )}
       </p>
       <button type="button" className="button" onClick={onFront}>
-        all lessons
+        {t('all lessons')}
       </button>
     </main>
   );
@@ -124,7 +127,9 @@ function Changing({
     <ChangeProvider
       {...{ lesson, scene }}
       blocked={actions.blocked}
-      shut={server.connection.state === 'open' ? '' : 'There is no connection to the server now.'}
+      shut={
+        server.connection.state === 'open' ? '' : t('There is no connection to the server now.')
+      }
       onBegin={actions.beginWith}
       address={() => `${location.origin}${location.pathname}${writePlace(here, location.search)}`}
     >
@@ -152,10 +157,10 @@ function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: (
       </header>
       <p className="lead" role="status">
         {list.length > 0
-          ? `The lesson “${slug}” could not be opened.`
+          ? t('The lesson “{slug}” could not be opened.', { slug })
           : connection.state === 'open'
-            ? 'The lesson is on its way…'
-            : 'Looking for the server…'}
+            ? t('The lesson is on its way…')
+            : t('Looking for the server…')}
       </p>
       <Notices empty />
     </main>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The middle of a lesson page: what the picture is made of, controls of live runs, the stage and its legend. */
 
+import { t } from '../base/lang/t.ts';
 import { ActBar } from '../controls/act-bar.tsx';
 import { HoldBar } from '../controls/hold-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
@@ -39,7 +40,7 @@ export function LessonMain({ page }: Props) {
       <ContendedNotice
         found={page.contended}
         offers={canCount(lesson, scene)}
-        blocked={actions.running ? 'A live run is going on.' : actions.blocked}
+        blocked={actions.running ? t('A live run is going on.') : actions.blocked}
         onCount={actions.beginOnCount}
       />
       {hasKnobs(page) && !playing && <Controls page={page} />}
@@ -83,7 +84,7 @@ function State({ page }: Props) {
       onLens={() => setDialog('lens')}
       onRuns={page.site ? undefined : () => setDialog('runs')}
       onControl={server.commands.control}
-      tool={offersChange(page) ? null : <ChangeButton label="change the patch" look="badge" />}
+      tool={offersChange(page) ? null : <ChangeButton label={t('change the patch')} look="badge" />}
     />
   );
 }

@@ -2,6 +2,7 @@
 /** The shell of a lesson that is read: story, stage, side and transport. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { ClassArea, ClassButton } from '../classroom/entry.tsx';
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
@@ -56,7 +57,7 @@ export function LessonPage({ page }: Props) {
       spoils={spoils}
       measured={tableFor(measured, lesson, scene, actions.knobs)}
       blocked={
-        actions.running ? 'A live run is going on; measuring would disturb it.' : actions.blocked
+        actions.running ? t('A live run is going on; measuring would disturb it.') : actions.blocked
       }
       onMeasure={actions.measure}
       onKnob={actions.turnOne}

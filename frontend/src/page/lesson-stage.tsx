@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The stage of a lesson, covered while the viewer is asked to predict. */
 
+import { t } from '../base/lang/t.ts';
 import { PointMap } from '../classroom/entry.tsx';
 import { unseenWords } from '../derive/sought/place.ts';
 import { viewOf } from '../views/registry.ts';
@@ -32,9 +33,9 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       veil={
         guess.veiled && (
           <div className="stage-veil" data-testid="veil">
-            <p>First say what you expect; then look.</p>
+            <p>{t('First say what you expect; then look.')}</p>
             <button type="button" className="button" onClick={guess.reveal}>
-              just show me
+              {t('just show me')}
             </button>
           </div>
         )

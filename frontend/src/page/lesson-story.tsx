@@ -2,6 +2,7 @@
 /** The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions. */
 
 import { type ReactNode, useEffect } from 'react';
+import { t } from '../base/lang/t.ts';
 import { useAnswerClass } from '../classroom/use-answer-class.ts';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
@@ -93,7 +94,7 @@ function RunMismatch({ page }: Props) {
       scene={scene}
       run={run}
       missing={arms.filter((a) => !run.arms.includes(a)).map(title)}
-      blocked={actions.running ? 'Your live run goes on.' : actions.blocked}
+      blocked={actions.running ? t('Your live run goes on.') : actions.blocked}
       onRun={() => actions.begin(sceneKnobs(lesson, actions.knobs, scene))}
       onRecording={(live || isSavedRun(run.run_id)) && best ? () => go(toRun(best.name)) : null}
     />

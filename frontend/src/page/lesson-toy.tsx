@@ -2,6 +2,8 @@
 /** The toy of a step: an invitation below its text, a tab over the stage, and the toy in place of the lanes. */
 
 import { useState } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -24,7 +26,9 @@ export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
 /** The run whose distances a toy has. */
 function runWords(run: RunMessage | null, name: string | null): string {
   if (run === null) return '';
-  return run.source === 'live' ? 'this live run' : `the recording ${name ?? run.run_id}`;
+  return run.source === 'live'
+    ? t('this live run')
+    : t('the recording {name}', { name: name ?? run.run_id });
 }
 
 /** Whether the rule stands in place of the lanes. */
@@ -43,12 +47,15 @@ export function ToyInvitation({ page }: Props) {
   if (toy === null) return null;
   const open = toyOpen(page);
   return (
-    <section className="toy-invitation" aria-label="Try it">
+    <section className="toy-invitation" aria-label={t('Try it')}>
       <p>
-        <b>Try it: {toy.title.toLowerCase()}.</b> A rule to play with; it needs no guest.
+        {rich('<b>Try it: {title}.</b> A rule to play with; it needs no guest.', {
+          title: toy.title.toLowerCase(),
+          b: (words) => <b>{words}</b>,
+        })}
       </p>
       <button type="button" className="button" onClick={() => turnToy(page)} data-testid="toy-open">
-        {open ? 'back to the run' : 'play'}
+        {open ? t('back to the run') : t('play')}
       </button>
     </section>
   );
@@ -67,7 +74,7 @@ export function ToyButton({ page, hint = '' }: Props & { readonly hint?: string 
       onClick={() => turnToy(page)}
       data-testid="toy-open"
     >
-      {toyOpen(page) ? 'back to the run' : 'try it'}
+      {toyOpen(page) ? t('back to the run') : t('try it')}
       {hint}
     </button>
   );
@@ -91,7 +98,7 @@ export function ToyTabs({ page }: Props) {
     </button>
   );
   return (
-    <div className="tabs toy-tabs" role="tablist" aria-label="The run, or a rule to play with">
+    <div className="tabs toy-tabs" role="tablist" aria-label={t('The run, or a rule to play with')}>
       {tab(false, 'what happened', 'tab-run')}
       {tab(true, `try it: ${toy.title.toLowerCase()}`, 'tab-toy')}
     </div>

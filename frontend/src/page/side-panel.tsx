@@ -2,6 +2,8 @@
 /** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
 
 import { useMemo } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
@@ -20,6 +22,7 @@ import { PanelBody } from '../playback/panel-body.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useMetrics } from '../store/hooks.tsx';
+import { evidenceName } from '../ui/words.ts';
 import { LatencyDots } from '../views/latency-dots/index.tsx';
 import { viewOf } from '../views/registry.ts';
 
@@ -65,13 +68,13 @@ export function Side(props: Props) {
     <aside
       className="side"
       data-tab={now}
-      aria-label="Patch and evidence"
+      aria-label={t('Patch and evidence')}
       data-testid="side"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable-region-focusable of axe
       tabIndex={0}
     >
       {patch && evidence && (
-        <div className="tabs side-tabs" role="tablist" aria-label="Patch or evidence">
+        <div className="tabs side-tabs" role="tablist" aria-label={t('Patch or evidence')}>
           {sideTabs.map((name) => (
             <button
               key={name}
@@ -122,7 +125,7 @@ function Evidence(props: Props) {
       {!spoils('counts') && <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />}
       {asked && (
         <p className="small quiet" data-testid="asked-later">
-          What else is counted, a later step asks first; then it stands here, too.
+          {t('What else is counted, a later step asks first; then it stands here, too.')}
         </p>
       )}
     </div>
@@ -152,8 +155,8 @@ export function ViewPanels({
         <h3 className="eyebrow">
           <Terms text={panel.title} />{' '}
           <span className="evidence">
-            {panel.evidence}
-            {recorded ? ', recorded' : ''}
+            {evidenceName(panel.evidence)}
+            {recorded ? t(', recorded') : ''}
           </span>
         </h3>
         <PanelBody runIndex={index} {...{ panel, lesson, scene, frame, theme, recorded, onKnob }} />
@@ -201,7 +204,7 @@ function LitPatch({
       open={(of, kind) => open.get(of)?.get(kind) ?? 0}
       marked={marked}
       onMarks={goTo}
-      tool={<ChangeButton arm={chosen} label="change it" />}
+      tool={<ChangeButton arm={chosen} label={t('change it')} />}
     />
   );
 }
@@ -214,10 +217,13 @@ export function Latency({
 }: Pick<Props, 'lesson' | 'index' | 'recorded' | 'theme'>) {
   const { frame } = usePlayback();
   return (
-    <section className="panel" aria-label="Latency" data-testid="latency">
+    <section className="panel" aria-label={t('Latency')} data-testid="latency">
       <h3 className="eyebrow">
-        Time of one {lesson.operation.name} so far, guest time{' '}
-        <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+        {rich('Time of one {name} so far, guest time <span>counted{recorded}</span>', {
+          name: lesson.operation.name,
+          recorded: recorded ? t(', recorded') : '',
+          span: (words) => <span className="evidence">{words}</span>,
+        })}
       </h3>
       <div className="dots-box" style={{ height: 38 + (index?.lanes.length ?? 0) * 58 }}>
         {index && <LatencyDots runIndex={index} lesson={lesson} frame={frame} theme={theme} />}

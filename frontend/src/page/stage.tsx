@@ -2,6 +2,7 @@
 /** The stage: every lane on one axis, a header over each, and words where there is nothing to draw yet. */
 
 import type { CSSProperties, ReactNode } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { askedSoon } from '../controls/use-transport.tsx';
 import type { Mark, RunIndex } from '../derive/types.ts';
@@ -84,7 +85,7 @@ export function Stage(props: Props) {
   return (
     <section
       className="lanes"
-      aria-label="Lanes"
+      aria-label={t('Lanes')}
       data-testid="stage"
       style={
         {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The way from step to step: dots and two buttons. */
 
+import { t } from '../base/lang/t.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 
@@ -22,7 +23,7 @@ export function StepNav({
   return (
     <nav
       className="steps"
-      aria-label="Steps"
+      aria-label={t('Steps')}
       onKeyDown={(event) => {
         const to =
           event.key === 'ArrowRight' || event.key === 'ArrowDown'
@@ -40,11 +41,11 @@ export function StepNav({
         type="button"
         className="button"
         onClick={() => before && onStep(before.id)}
-        aria-label={before ? `Back to ${before.title}` : 'Back'}
+        aria-label={before ? t('Back to {title}', { title: before.title }) : t('Back')}
         data-testid="step-back"
-        {...off(!before && 'This is the first step.')}
+        {...off(!before && t('This is the first step.'))}
       >
-        back
+        {t('back')}
       </button>
       <ol>
         {lesson.scenes.map((s, i) => (
@@ -52,7 +53,7 @@ export function StepNav({
             <button
               type="button"
               title={s.title}
-              aria-label={`Step ${i + 1}: ${s.title}`}
+              aria-label={t('Step {i}: {title}', { i: i + 1, title: s.title })}
               aria-current={s === scene ? 'step' : undefined}
               onClick={() => onStep(s.id)}
             />
@@ -64,11 +65,13 @@ export function StepNav({
         className="button"
         data-strong={after || onEnd ? '' : undefined}
         onClick={() => (after ? onStep(after.id) : onEnd?.())}
-        aria-label={after ? `Next: ${after.title}` : onEnd ? 'Recap' : 'Next'}
+        aria-label={
+          after ? t('Next: {title}', { title: after.title }) : onEnd ? t('Recap') : t('Next')
+        }
         data-testid="step-next"
-        {...off(!after && !onEnd && 'This is the last step.')}
+        {...off(!after && !onEnd && t('This is the last step.'))}
       >
-        {after || !onEnd ? 'next' : 'recap'}
+        {after || !onEnd ? t('next') : t('recap')}
       </button>
     </nav>
   );

@@ -3,6 +3,7 @@
 
 import { Fragment, memo, type ReactNode, useRef } from 'react';
 import Markdown from 'react-markdown';
+import { t } from '../base/lang/t.ts';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { evidenceWords } from '../ui/words.ts';
@@ -66,7 +67,7 @@ export function Story(props: Props) {
   });
   const steps = width === 'middle' ? lesson.scenes : [scene];
   return (
-    <section ref={story} className="story" aria-label="Story" data-testid="story">
+    <section ref={story} className="story" aria-label={t('Story')} data-testid="story">
       <div className="story-text" ref={box}>
         {steps.map((step) => (
           <article
@@ -98,7 +99,7 @@ function Step(props: Props) {
       <Prose text={before} />
       {props.note && (
         <p className="small quiet" data-testid="count-note">
-          <b>On the count clock:</b> <Terms text={props.note} />
+          <b>{t('On the count clock:')}</b> <Terms text={props.note} />
         </p>
       )}
       {/* A step's card knows nothing of the one before: a guess of then would scroll to it. */}
@@ -111,12 +112,15 @@ function Step(props: Props) {
         {lesson.questions.length > 0 && (
           <button type="button" className="link" onClick={props.onQuestions}>
             {props.answered === 0
-              ? `${lesson.questions.length} questions to point at`
-              : `Questions: ${props.answered} of ${lesson.questions.length} answered`}
+              ? t('{questions} questions to point at', { questions: lesson.questions.length })
+              : t('Questions: {answered} of {questions} answered', {
+                  answered: props.answered,
+                  questions: lesson.questions.length,
+                })}
           </button>
         )}
         <button type="button" className="link" onClick={props.onCaveats} data-testid="caveats">
-          What you should not conclude
+          {t('What you should not conclude')}
         </button>
       </div>
       {props.side}
@@ -133,7 +137,7 @@ function OtherStep({ step, ...props }: Props & { readonly step: Scene }) {
     <>
       <Head {...props} step={step} />
       {much === 'title' ? (
-        <p className="quiet">Say what you expect in the step above; then this is shown.</p>
+        <p className="quiet">{t('Say what you expect in the step above; then this is shown.')}</p>
       ) : (
         <Prose text={before} />
       )}
@@ -152,7 +156,7 @@ function Head({ lesson, step, entry, testId }: HeadProps) {
   return (
     <>
       <p className="eyebrow" data-testid={testId}>
-        Step {at + 1} of {lesson.scenes.length}
+        {t('Step {at} of {scenes}', { at: at + 1, scenes: lesson.scenes.length })}
       </p>
       <h2>{step.title}</h2>
       {at === 0 && entry}

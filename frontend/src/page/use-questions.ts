@@ -2,6 +2,7 @@
 /** Questions that the viewer answers by pointing at a mark. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { type Answers, answeredBy } from '../panels/predict.ts';
 import { pointsAt } from '../playback/hooks.ts';
@@ -29,7 +30,7 @@ export function useQuestions(
   const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
     if (listed && asking === null && answers.answered.length < lesson.questions.length) {
-      setSaid('Choose a question first, then point at its mark.');
+      setSaid(t('Choose a question first, then point at its mark.'));
       return true;
     }
     if (!question || asking === null || !index) return false;
@@ -47,8 +48,9 @@ export function useQuestions(
       const { operation } = lesson;
       const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
       // What can be pointed at, and is of no kind, has not come to pass.
-      const what = kind === undefined ? 'Nothing has happened to that' : `That is “${kind}”`;
-      setSaid(`${what} on ${arm}. Look again.`);
+      const what =
+        kind === undefined ? t('Nothing has happened to that') : t('That is “{kind}”', { kind });
+      setSaid(t('{what} on {arm}. Look again.', { what, arm }));
     }
     return true;
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a lesson page says of runs that are read, prepared, refused or of no use. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
@@ -16,23 +17,24 @@ export function comingWords(
 ): string {
   if (reading === null || (!awaiting && reading.run_id !== run?.run_id)) return '';
   const share = reading.total > 0 ? Math.floor((100 * reading.read) / reading.total) : 0;
-  return `reading the recording…${share > 0 ? ` ${share} %` : ''}`;
+  return t('reading the recording…{share}', { share: share > 0 ? ` ${share} %` : '' });
 }
 
 export function pendingWords(run: RunMessage): string {
-  if (run.source === 'recorded') return 'another recording is on its way';
+  if (run.source === 'recorded') return t('another recording is on its way');
   return (
-    run.message || (run.phase === 'booting' ? 'guests are booting' : 'a live run is being prepared')
+    run.message ||
+    (run.phase === 'booting' ? t('guests are booting') : t('a live run is being prepared'))
   );
 }
 
 /** Why no live run can begin now; empty: one can. */
 export function blockedWords(connection: Connection, hello: HelloMessage | null): string {
-  if (connection.state !== 'open') return 'There is no connection to the server now.';
+  if (connection.state !== 'open') return t('There is no connection to the server now.');
   if (hello?.live !== false) return '';
   return siteOf()
-    ? 'This page plays a recording; it has no server that could run kernels.'
-    : 'This server shows recordings only; its guests are switched off.';
+    ? t('This page plays a recording; it has no server that could run kernels.')
+    : t('This server shows recordings only; its guests are switched off.');
 }
 
 /** Why a prediction is not judged now; empty when it is. A table answers whatever run is on the stage. */
@@ -58,5 +60,7 @@ export function unfit(
   const requested = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
   const wrong = requested.filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
-  return `The run on the stage cannot answer: it takes one with ${wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', ')}.`;
+  return t('The run on the stage cannot answer: it takes one with {list}.', {
+    list: wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', '),
+  });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the common axis of the lanes counts, and by what they are aligned: a line under them. */
 
+import { t } from '../base/lang/t.ts';
 import { axisWords } from '../derive/axis-words.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Playback } from '../playback/actions.ts';
@@ -17,7 +18,7 @@ export function AxisLine({ lesson, index, playback }: Props) {
   const { title } = axisWords(index, playback.frame.get(), lesson);
   return (
     <p className="axis-line small quiet" data-testid="axis-line">
-      axis: {title}
+      {t('axis: {title}', { title })}
     </p>
   );
 }

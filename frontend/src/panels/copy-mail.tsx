@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A measured table as the text of a mail, to the clipboard, or to the page where the browser has none to give. */
 
+import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useCopy } from '../ui/use-copy.ts';
@@ -12,7 +13,7 @@ export function CopyMail({ lesson, measured }: { lesson: Lesson; measured: Measu
   return (
     <>
       <button type="button" className="button" data-testid="copy-mail" onClick={() => copy(text)}>
-        {copied === 'copied' ? 'copied' : 'copy as mail'}
+        {copied === 'copied' ? t('copied') : t('copy as mail')}
       </button>
       {copied === 'refused' && (
         <pre className="console" data-testid="mail-text">

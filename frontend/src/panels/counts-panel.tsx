@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Counts of the run on the stage, and the share of time that it waited. Never rates: this run was traced. */
 
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import { laneOf } from '../derive/query.ts';
 import { shareText, waitedUpTo } from '../derive/waited.ts';
@@ -23,23 +25,25 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   const cycle = cycleTitle(lesson);
   if (own !== null) return <OwnCounts {...{ lesson, arms, recorded }} counts={own} />;
   return (
-    <section className="panel" aria-label="Counts" data-testid="counts">
+    <section className="panel" aria-label={t('Counts')} data-testid="counts">
       <h3 className="eyebrow">
-        {recorded ? 'The whole run' : 'The whole run, so far'}{' '}
-        <span className="evidence">counted{recorded ? ', recorded' : ''}</span>
+        {recorded ? t('The whole run') : t('The whole run, so far')}{' '}
+        <span className="evidence">
+          {t('counted{recorded}', { recorded: recorded ? t(', recorded') : '' })}
+        </span>
       </h3>
       <table className="table small">
         <thead>
           <tr>
-            <th scope="col">arm</th>
+            <th scope="col">{t('arm')}</th>
             <th scope="col" className="right">
               {lesson.operation.plural}
             </th>
             <th scope="col" className="right">
-              {cycle ?? 'cycles'}
+              {cycle ?? t('cycles')}
             </th>
             <th scope="col" className="right">
-              waiting, of the time
+              {t('waiting, of the time')}
             </th>
           </tr>
         </thead>
@@ -58,11 +62,13 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
 
 /** Why no rate is read off a traced run, and how its lanes ran. */
 export function TracedNote() {
-  const how = useRun()?.apart ? 'one after another' : 'at the same time';
+  const how = useRun()?.apart ? t('one after another') : t('at the same time');
   return (
     <p className="small quiet" data-testid="traced-note">
-      The lanes ran with tracing, {how}. It makes each operation dearer: what they cost, measured
-      tables say.
+      {t(
+        'The lanes ran with tracing, {how}. It makes each operation dearer: what they cost, measured tables say.',
+        { how },
+      )}
     </p>
   );
 }
@@ -70,13 +76,13 @@ export function TracedNote() {
 function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts: Counts }) {
   const shown = lesson.arms.filter((arm) => arms.includes(arm.name));
   return (
-    <section className="panel" aria-label="Counts" data-testid="counts">
+    <section className="panel" aria-label={t('Counts')} data-testid="counts">
       <h3 className="eyebrow">
-        Up to this moment{' '}
-        <span className="evidence">
-          {counts.evidence === undefined ? 'counted' : 'each as it says'}
-          {recorded ? ', recorded' : ''}
-        </span>
+        {rich('Up to this moment <span>{evidence}{recorded}</span>', {
+          evidence: counts.evidence === undefined ? t('counted') : t('each as it says'),
+          recorded: recorded ? t(', recorded') : '',
+          span: (words) => <span className="evidence">{words}</span>,
+        })}
       </h3>
       <CountsTable arms={shown} counts={counts} />
     </section>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What lies one click away: the keys, the caveats, the questions. */
 
+import { t } from '../base/lang/t.ts';
 import type { Act, Key } from '../controls/keyboard.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -25,7 +26,7 @@ export function HelpDialog({
 }: DialogProps & { readonly keys: readonly Key[] }) {
   return (
     <Dialog
-      title="Keys"
+      title={t('Keys')}
       open={open}
       onClose={onClose}
       testId="help"
@@ -42,11 +43,9 @@ export function HelpDialog({
         ))}
       </dl>
       <p className="small quiet">
-        A click on a mark shows its raw records. A click on the overview moves the window. On a time
-        axis the wheel or a pinch zooms (with Ctrl where the page scrolls), a drag or a wheel to the
-        side moves the window, and Shift with a drag selects one. While a run moves, sentences,
-        tables and the numbers in the picture change together, ten times a second; when it stands
-        still, all of them are of the moment shown.
+        {t(
+          'A click on a mark shows its raw records. A click on the overview moves the window. On a time axis the wheel or a pinch zooms (with Ctrl where the page scrolls), a drag or a wheel to the side moves the window, and Shift with a drag selects one. While a run moves, sentences, tables and the numbers in the picture change together, ten times a second; when it stands still, all of them are of the moment shown.',
+        )}
       </p>
     </Dialog>
   );
@@ -60,7 +59,7 @@ export function CaveatDialog({
 }: DialogProps & { readonly lesson: Lesson; readonly keys?: readonly Key[] }) {
   return (
     <Dialog
-      title="What you should not conclude"
+      title={t('What you should not conclude')}
       open={open}
       onClose={onClose}
       testId="caveats-sheet"
@@ -98,11 +97,11 @@ interface QuestionProps {
 export function Questions(props: QuestionProps) {
   const { lesson, answered, asking, said } = props;
   return (
-    <section className="card questions" aria-label="Questions" data-testid="questions">
+    <section className="card questions" aria-label={t('Questions')} data-testid="questions">
       <header>
-        <h3>Answer by pointing</h3>
+        <h3>{t('Answer by pointing')}</h3>
         <button type="button" className="link" onClick={() => props.onAsk(null)}>
-          close
+          {t('close')}
         </button>
       </header>
       {asking === null && said && (
@@ -137,12 +136,14 @@ export function Questions(props: QuestionProps) {
                   onClick={() => props.onStep(q.step, i)}
                   data-testid={`question-step-${i}`}
                 >
-                  its picture: “{lesson.scenes.find((one) => one.id === q.step)?.title}”
+                  {t('its picture: “{title}”', {
+                    title: lesson.scenes.find((one) => one.id === q.step)?.title,
+                  })}
                 </button>
               )}
               {asking === i && !done && (
                 <p className="small" role="status" data-testid="answer">
-                  {said || 'Click on a mark in the picture.'}
+                  {said || t('Click on a mark in the picture.')}
                 </p>
               )}
             </li>
@@ -157,10 +158,10 @@ export function Questions(props: QuestionProps) {
             onClick={() => saveFile(`${lesson.slug}-answers.json`, props.file())}
             data-testid="download-answers"
           >
-            download my answers
+            {t('download my answers')}
           </button>{' '}
           <button type="button" className="link small" onClick={props.onForget}>
-            start again
+            {t('start again')}
           </button>
         </p>
       )}

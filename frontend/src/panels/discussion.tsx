@@ -2,8 +2,10 @@
 /** The end of a lesson: what others said of the patch, the outcome, and where each can be tried. */
 
 import { memo, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Remark, Source, Trial } from '../protocol/lesson.ts';
+import { dateTag } from '../ui/words.ts';
 import { Inline } from './prose.tsx';
 
 interface Props {
@@ -21,7 +23,7 @@ export const Discussion = memo(({ slug, discussion }: Props) => {
   return (
     <details className="discussion" open={open} data-testid="discussion">
       <summary>
-        <h3>What was said, and what became of it</h3>
+        <h3>{t('What was said, and what became of it')}</h3>
       </summary>
       <ol>
         {discussion.map((remark) => (
@@ -58,7 +60,7 @@ function Entry({ slug, remark }: { readonly slug: string; readonly remark: Remar
             {trial.title}
           </a>
         ))}
-        {remark.untried && <span>Not here: {remark.untried}</span>}
+        {remark.untried && <span>{t('Not here: {untried}', { untried: remark.untried })}</span>}
       </p>
     </li>
   );
@@ -116,14 +118,15 @@ export function trialAddress(slug: string, trial: Trial, search: string): string
   return writePlace(place, search);
 }
 
-const months = [
-  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
-  ...['August', 'September', 'October', 'November', 'December'],
-];
-
 /** "2023-06-09" as "9 June 2023"; a month or a year alone as such. */
 export function dateWords(date: string): string {
-  const [year = '', month, day] = date.split('-');
-  const name = month === undefined ? '' : (months[Number(month) - 1] ?? '');
-  return [day === undefined ? '' : String(Number(day)), name, year].filter(Boolean).join(' ');
+  const [year, month, day] = date.split('-');
+  if (month === undefined) return date;
+  const at = new Date(`${year}-${month}-${day ?? '01'}T00:00:00Z`);
+  return at.toLocaleDateString(dateTag(), {
+    ...(day !== undefined && { day: 'numeric' }),
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }

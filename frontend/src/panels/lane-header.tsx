@@ -2,7 +2,9 @@
 /** Over each lane: which kernel this is, in which state, and how many operations at the moment. */
 
 import { useState } from 'react';
-import { formatCount, plural } from '../base/units.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
 import type { Arm } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
 import { percent, shareOf } from '../runs/contention.ts';
@@ -32,10 +34,10 @@ interface Props {
 }
 
 const roleWords: Readonly<Record<Arm['role'], string>> = {
-  before: 'without the change that the lesson is about',
-  after: 'with the change that the lesson is about',
-  alternative: 'another way to do it, for comparison',
-  mainline: 'what Linux does about it in a later version',
+  before: t('without the change that the lesson is about'),
+  after: t('with the change that the lesson is about'),
+  alternative: t('another way to do it, for comparison'),
+  mainline: t('what Linux does about it in a later version'),
 };
 
 export function LaneHeader(props: Props) {
@@ -47,7 +49,10 @@ export function LaneHeader(props: Props) {
     <div className="lane-header" data-testid={`lane-${arm.name}`} data-phase={phase.name}>
       <h3>{arm.title}</h3>
       <span className="role" title={roleWords[arm.role]}>
-        {arm.role}
+        {t(
+          '{role, select, before {before} after {after} alternative {alternative} other {mainline}}',
+          { role: arm.role },
+        )}
       </span>
       <span className="lane-summary" title={arm.summary}>
         {arm.summary}
@@ -69,7 +74,7 @@ export function LaneHeader(props: Props) {
             onClick={() => setDetails(true)}
             data-testid={`details-${arm.name}`}
           >
-            details
+            {t('details')}
           </button>
         )}
       </span>
@@ -77,12 +82,18 @@ export function LaneHeader(props: Props) {
         <span
           className="badge"
           data-tone="hazard"
-          title="vCPUs of this run waited for a CPU of the host longer than they ran; lengths and counts are distorted"
+          title={t(
+            'vCPUs of this run waited for a CPU of the host longer than they ran; lengths and counts are distorted',
+          )}
           data-testid={`distorted-${arm.name}`}
           data-volatile
         >
-          <CrossIcon /> shapes distorted
-          {lane?.contention && `: waited ${percent(shareOf(lane.contention))}`}
+          {rich('{icon} shapes distorted{more}', {
+            icon: <CrossIcon />,
+            more:
+              lane?.contention &&
+              t(': waited {contention}', { contention: percent(shareOf(lane.contention)) }),
+          })}
         </span>
       )}
       {lost > 0 && (
@@ -93,20 +104,25 @@ export function LaneHeader(props: Props) {
           onClick={props.onLoss}
           data-testid={`lost-${arm.name}`}
         >
-          <CrossIcon /> {plural(lost, 'event')} lost
+          {rich('{icon} {lost, plural, one {# event} other {# events}} lost', {
+            icon: <CrossIcon />,
+            lost,
+          })}
         </button>
       )}
       {ops !== null && (
         <span
           className="lane-count number"
-          title={`${operation.plural} up to the moment, of all that are counted so far`}
+          title={t('{plural} up to the moment, of all that are counted so far', {
+            plural: operation.plural,
+          })}
           data-volatile
         >
           <b data-testid={`ops-${arm.name}`}>{formatCount(ops)}</b>
           <span className="lane-of">
             {total !== null && (
               <>
-                {' of '}
+                {t(' of ')}
                 <span data-testid={`total-${arm.name}`}>{formatCount(total)}</span>
               </>
             )}{' '}
@@ -115,7 +131,7 @@ export function LaneHeader(props: Props) {
         </span>
       )}
       <Dialog
-        title={`${arm.title}: what the guest said`}
+        title={t('{title}: what the guest said', { title: arm.title })}
         open={details}
         onClose={() => setDetails(false)}
         testId="details"
@@ -125,19 +141,23 @@ export function LaneHeader(props: Props) {
         <p className="small quiet">
           {[
             lane?.kernel && `Linux ${lane.kernel}`,
-            lane?.accel && `accelerator ${lane.accel}`,
-            lane?.pid != null && `process ${lane.pid}`,
+            lane?.accel && t('accelerator {accel}', { accel: lane.accel }),
+            lane?.pid != null && t('process {pid}', { pid: lane.pid }),
             lane?.boot_s != null &&
               (lane.cloned
-                ? `copied from a parked guest in ${(lane.boot_s * 1000).toFixed(0)} ms`
-                : `booted in ${lane.boot_s.toFixed(1)} s`),
+                ? t('copied from a parked guest in {ms} ms', {
+                    ms: (lane.boot_s * 1000).toFixed(0),
+                  })
+                : t('booted in {seconds} s', { seconds: lane.boot_s.toFixed(1) })),
             lane?.contention &&
-              `vCPUs waited ${percent(shareOf(lane.contention))} of their time for a CPU of the host`,
+              t('vCPUs waited {share} of their time for a CPU of the host', {
+                share: percent(shareOf(lane.contention)),
+              }),
           ]
             .filter(Boolean)
             .join(', ')}
         </p>
-        <pre className="console">{tail || 'Nothing was said.'}</pre>
+        <pre className="console">{tail || t('Nothing was said.')}</pre>
       </Dialog>
     </div>
   );

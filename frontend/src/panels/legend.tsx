@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which mark means what; only kinds that the step can show, what is not the lesson last and pale. */
 
+import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { kindsIn } from '../derive/kinds-in.ts';
 import type { RunIndex } from '../derive/types.ts';
@@ -26,7 +27,7 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
 /** The name alone; what follows a colon or a semicolon is shown on hover and when pointing at a mark. */
 export function legendWords(kind: Kind): string {
   const name = (kind.title.split(/[:;(]/)[0] ?? kind.title).trim();
-  return kind.lesson ? name : `${name} (not the lesson)`;
+  return kind.lesson ? name : t('{name} (not the lesson)', { name });
 }
 
 interface Props {
@@ -53,7 +54,7 @@ export function Legend({ lesson, scene, theme, index }: Props) {
   const there = index === null ? null : kindsIn(index);
   const kinds = view.legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
   return (
-    <ul className="legend" aria-label="Legend" data-testid="legend">
+    <ul className="legend" aria-label={t('Legend')} data-testid="legend">
       {kinds.map((kind) => (
         <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
           <span className="swatch" style={{ opacity: strengthOf(view, scene, kind) }}>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lenses of the lanes, a badge each, and each lane's own state one click away. */
 
-import { formatCount, plural } from '../base/units.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
 import type { LensMessage } from '../protocol/messages.ts';
 import { CrossIcon } from '../ui/icons.tsx';
 import { sentenceCase } from '../ui/words.ts';
@@ -12,8 +14,8 @@ export interface LaneLens {
 }
 
 const routes: Readonly<Record<LensMessage['route'], string>> = {
-  memory: "the guest's memory is read directly",
-  qmp: 'the guest’s memory is read through QMP text, which is slow',
+  memory: t("the guest's memory is read directly"),
+  qmp: t('the guest’s memory is read through QMP text, which is slow'),
   unknown: '',
 };
 
@@ -55,8 +57,13 @@ function LensBadge({ name, lanes: there, onOpen }: Props & { readonly name: Lens
       data-volatile
     >
       {bad && <CrossIcon />} {titles[name]} <b>{formatCount(sum((lens) => lens.samples))}</b>
-      {torn + failed > 0 ? `, ${formatCount(torn)} torn, ${formatCount(failed)} failed` : ''}
-      {there.some(({ lens }) => lens.state === 'attaching') && ', attaching'}
+      {torn + failed > 0
+        ? t(', {torn} torn, {failed} failed', {
+            torn: formatCount(torn),
+            failed: formatCount(failed),
+          })
+        : ''}
+      {there.some(({ lens }) => lens.state === 'attaching') && t(', attaching')}
     </button>
   );
 }
@@ -77,23 +84,31 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           )}
           {lens.lens === 'xray' ? (
             <p>
-              {plural(lens.samples, 'sample')}; {formatCount(lens.torn)} torn reads (two reads
-              differed), {formatCount(lens.failed)} failed, {formatCount(lens.dropped)} that were
-              due and did not come{routes[lens.route] && `; ${routes[lens.route]}`}.
+              {rich(
+                '{samples, plural, one {# sample} other {# samples}}; {torn} torn reads (two reads differed), {failed} failed, {dropped} that were due and did not come{more}.',
+                {
+                  samples: lens.samples,
+                  torn: formatCount(lens.torn),
+                  failed: formatCount(lens.failed),
+                  dropped: formatCount(lens.dropped),
+                  more: routes[lens.route] && `; ${routes[lens.route]}`,
+                },
+              )}
             </p>
           ) : (
             <p>
-              {plural(lens.samples, 'access', 'accesses')} kept one by one;{' '}
-              {formatCount(lens.dropped)} found no room. Counts include them.
+              {t(
+                '{samples, plural, one {# access} other {# accesses}} kept one by one; {dropped} found no room. Counts include them.',
+                { samples: lens.samples, dropped: formatCount(lens.dropped) },
+              )}
             </p>
           )}
         </section>
       ))}
       <p className="small quiet">
-        The x-ray reads the running kernel’s memory from the host and never stops it. A sample tells
-        what was there at its time, give or take its error. The microscope sees loads and stores of
-        chosen functions as QEMU executes them: it counts each, and keeps a bounded number of them
-        one by one.
+        {t(
+          'The x-ray reads the running kernel’s memory from the host and never stops it. A sample tells what was there at its time, give or take its error. The microscope sees loads and stores of chosen functions as QEMU executes them: it counts each, and keeps a bounded number of them one by one.',
+        )}
       </p>
     </div>
   );

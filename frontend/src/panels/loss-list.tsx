@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where events were lost, lane by lane. */
 
-import { plural } from '../base/units.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { CrossIcon } from '../ui/icons.tsx';
 
 export interface LaneLoss {
@@ -25,35 +26,49 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
         <section key={lane.arm}>
           <h3>{lane.title}</h3>
           {lane.events === 0 && lane.gapRows === 0 && (
-            <p className="quiet">Nothing was lost: every event that the kernel wrote is here.</p>
+            <p className="quiet">
+              {t('Nothing was lost: every event that the kernel wrote is here.')}
+            </p>
           )}
           {lane.events > 0 && (
             <p>
-              <CrossIcon /> {plural(lane.events, 'event')} lost.
+              {rich('{icon} {events, plural, one {# event} other {# events}} lost.', {
+                icon: <CrossIcon />,
+                events: lane.events,
+              })}
             </p>
           )}
           <ul>
             {lane.losses.map((loss) => (
               <li key={`${loss.where} ${loss.t0}`}>
-                {loss.events === null
-                  ? 'An unknown number of events'
-                  : plural(loss.events, 'event')}{' '}
-                in the {loss.where}, between {(loss.t0 / 1e6).toFixed(3)} and{' '}
-                {(loss.t1 / 1e6).toFixed(3)} ms
+                {t('{events} in the {where}, between {from} and {to} ms', {
+                  events:
+                    loss.events === null
+                      ? t('An unknown number of events')
+                      : t('{events, plural, one {# event} other {# events}}', {
+                          events: loss.events,
+                        }),
+                  where: loss.where,
+                  from: (loss.t0 / 1e6).toFixed(3),
+                  to: (loss.t1 / 1e6).toFixed(3),
+                })}
               </li>
             ))}
           </ul>
           {lane.gapRows > 0 && (
             <p>
-              {plural(lane.gapRows, 'row')} were not sent to this browser, which was too slow.
-              Reload the page to get them.
+              {t(
+                '{gapRows, plural, one {# row} other {# rows}} were not sent to this browser, which was too slow. Reload the page to get them.',
+                { gapRows: lane.gapRows },
+              )}
             </p>
           )}
         </section>
       ))}
       <p className="small quiet">
-        Counts and sentences of a stretch with losses are low by what was lost; no measured number
-        comes from such a run.
+        {t(
+          'Counts and sentences of a stretch with losses are low by what was lost; no measured number comes from such a run.',
+        )}
       </p>
     </div>
   );

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The measured table: only runs without tracing, one kernel after the other. Never fed by the animation. */
 
-import { formatFigure, plural } from '../base/units.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
+import { formatFigure } from '../base/units.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -30,15 +32,17 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   );
   const rows = measured?.rows ?? [];
   return (
-    <section className="panel" aria-label="Measured" data-testid="measured">
+    <section className="panel" aria-label={t('Measured')} data-testid="measured">
       <h3 className="eyebrow">
         {metricWords(measured, lesson)}{' '}
         {rows.length > 0 && (
-          <span className="evidence">{measured?.clock === 'count' ? 'counted' : 'measured'}</span>
+          <span className="evidence">
+            {measured?.clock === 'count' ? t('counted') : t('measured')}
+          </span>
         )}
         {measured?.source === 'recorded' && (
           <span className="evidence" data-recorded>
-            recorded {day(measured.at)}
+            {t('recorded {at}', { at: day(measured.at) })}
           </span>
         )}
       </h3>
@@ -48,14 +52,14 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
         <table className="table measured-table">
           <thead>
             <tr>
-              <th scope="col">kernel</th>
-              <th scope="col" className="right" title="runs of each kernel">
+              <th scope="col">{t('kernel')}</th>
+              <th scope="col" className="right" title={t('runs of each kernel')}>
                 n
               </th>
               <th scope="col" className="right">
-                median of n
+                {t('median of n')}
               </th>
-              <th scope="col">all samples</th>
+              <th scope="col">{t('all samples')}</th>
             </tr>
           </thead>
           <tbody>
@@ -64,7 +68,9 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
                 <th scope="row">{titleOf(lesson, row.arm)}</th>
                 <td className="right">{row.n}</td>
                 <td className="right strong">
-                  {row.ops_per_s_median === null ? 'refused' : formatFigure(row.ops_per_s_median)}
+                  {row.ops_per_s_median === null
+                    ? t('refused')
+                    : formatFigure(row.ops_per_s_median)}
                 </td>
                 <td>
                   <Samples values={row.ops_per_s} most={most} median={row.ops_per_s_median} />
@@ -76,7 +82,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured?.warnings.map((sentence) => (
         <p key={sentence} className="verdict" data-testid="measured-warning">
-          <b>More than one patch apart</b>: {inTitles(lesson, sentence)}
+          <b>{t('More than one patch apart')}</b>: {inTitles(lesson, sentence)}
         </p>
       ))}
       {rows
@@ -93,15 +99,20 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured && rows.length > 0 && (
         <p className="small quiet">
-          {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
-          clock, untraced, one kernel after the other
-          {measured.verdict && `. ${rangeWords[measured.clock]}`}
+          {rich('{list}, {clock} clock, untraced, one kernel after the other{more}', {
+            list: [measured.workload, ...paramWords(lesson, measured.params)].join(', '),
+            clock: measured.clock,
+            more: measured.verdict && `. ${rangeWords[measured.clock]}`,
+          })}
         </p>
       )}
       {busy && (
         <div className="measuring" data-testid="measuring">
           <p className="small">
-            Measuring: {measured.done} of {plural(measured.total, 'run')}
+            {t('Measuring: {done} of {total, plural, one {# run} other {# runs}}', {
+              done: measured.done,
+              total: measured.total,
+            })}
           </p>
           <div className="meter">
             <span style={{ width: `${(100 * measured.done) / Math.max(1, measured.total)}%` }} />
@@ -118,7 +129,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
             data-testid="measure"
             {...off(blocked || (busy && 'A measurement is going on.'))}
           >
-            measure now
+            {t('measure now')}
           </button>
         )}
       </div>
@@ -129,7 +140,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured && rows.length > 0 && (
         <details className="small">
-          <summary>the command that repeats it</summary>
+          <summary>{t('the command that repeats it')}</summary>
           <pre className="console">{command(measured, lesson)}</pre>
         </details>
       )}
@@ -139,31 +150,39 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
 
 /** Why there is no table, and what to do. */
 function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boolean }) {
-  if (busy) return <p className="quiet">The first rows are being measured.</p>;
+  if (busy) return <p className="quiet">{t('The first rows are being measured.')}</p>;
   if (lesson.no_table !== '')
     return (
       <p className="small" data-testid="no-table">
-        <b>No table is recorded here, on purpose.</b> <Inline text={lesson.no_table} />
+        <b>{t('No table is recorded here, on purpose.')}</b> <Inline text={lesson.no_table} />
       </p>
     );
   const recorded = lesson.measured.length > 0;
   return (
     <p className="small" data-testid="no-table">
-      {recorded
-        ? 'No recorded table has all kernels of this step.'
-        : 'No table of untraced runs is recorded of this lesson.'}{' '}
-      The picture’s run is traced, so its times are no measurement. <i>Measure now</i> runs the
-      kernels untraced, one after the other, with the knobs as they are; in a terminal{' '}
-      <code>{measureCommand(lesson.slug)}</code> does.
+      {rich(
+        '{recorded} The picture’s run is traced, so its times are no measurement. <i>Measure now</i> runs the kernels untraced, one after the other, with the knobs as they are; in a terminal <code>{slug}</code> does.',
+        {
+          recorded: recorded
+            ? t('No recorded table has all kernels of this step.')
+            : t('No table of untraced runs is recorded of this lesson.'),
+          i: (words) => <i>{words}</i>,
+          slug: measureCommand(lesson.slug),
+          code: (words) => <code>{words}</code>,
+        },
+      )}
     </p>
   );
 }
 
 /** What a verdict rests on. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
-  count:
+  count: t(
     'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, kernel over kernel, and need not hold the change above, which is of the usual start.',
-  wall: 'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
+  ),
+  wall: t(
+    'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
+  ),
 };
 
 /** Every sample as a dot and the median as a bar, on one scale from zero for all arms. */

@@ -2,6 +2,7 @@
 /** Trouble in calm lines: the connection, and errors as sentences with a remedy. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Arm } from '../protocol/lesson.ts';
 import type { ErrorMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
@@ -54,7 +55,13 @@ export function connectionWords(connection: Connection, empty = false): string {
     case 'connecting':
       return '';
     case 'retry':
-      return `${connection.reason} Reconnecting… ${empty ? 'If the server is not running, start it with “make run”.' : 'What is here stays and can be played.'}`;
+      return [
+        connection.reason,
+        t('Reconnecting…'),
+        empty
+          ? t('If the server is not running, start it with “make run”.')
+          : t('What is here stays and can be played.'),
+      ].join(' ');
     case 'closed':
       return connection.reason;
   }
@@ -98,13 +105,13 @@ function ErrorLine({
       <span className="spring" />
       {error.detail && (
         <button type="button" className="link" onClick={() => setOpen(true)}>
-          details
+          {t('details')}
         </button>
       )}
       <button type="button" className="link" onClick={onDismiss}>
-        dismiss
+        {t('dismiss')}
       </button>
-      <Dialog title="Details" open={open} onClose={() => setOpen(false)} testId="details">
+      <Dialog title={t('Details')} open={open} onClose={() => setOpen(false)} testId="details">
         <p>{sentenceCase(error.sentence)}</p>
         <p className="quiet">{error.remedy}</p>
         <pre className="console">{error.detail}</pre>

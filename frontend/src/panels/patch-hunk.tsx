@@ -2,6 +2,7 @@
 /** One place of a patch: its lines, those that run, and the way from a line to the marks it caused and back. */
 
 import { useEffect, useMemo, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 import { plural } from '../base/units.ts';
 import type { Arm, Kind, Lesson, Lit } from '../protocol/lesson.ts';
 import { PointIcon } from '../ui/icons.tsx';
@@ -43,7 +44,7 @@ export function HunkView(props: Props) {
     if (pointed || (holds && scrollsAlone(box.current)))
       box.current?.scrollIntoView?.({ block: 'nearest' });
   }, [pointed, holds]);
-  const where = hunk.where || 'top of the file';
+  const where = hunk.where || t('top of the file');
   return (
     <div
       ref={box}
@@ -56,8 +57,10 @@ export function HunkView(props: Props) {
           type="button"
           className="hunk-point"
           aria-pressed={pointed}
-          aria-label={`Point at ${where}`}
-          title={pointed ? 'let go of this place' : 'point at this place: the link will hold it'}
+          aria-label={t('Point at {where}', { where })}
+          title={
+            pointed ? t('let go of this place') : t('point at this place: the link will hold it')
+          }
           onClick={() => onHunk(pointed ? null : number)}
           data-testid={`point-${number}`}
         >
@@ -106,11 +109,11 @@ function Line(props: Props & { readonly line: PatchLine; readonly indent: number
             <button
               type="button"
               className="link small"
-              aria-label={`Show the next mark of ${line.text.trim()}`}
+              aria-label={t('Show the next mark of {line}', { line: line.text.trim() })}
               onClick={() => onMarks(found.arm, found.lit.kind)}
               data-testid={`marks-${found.lit.kind}`}
             >
-              show the next
+              {t('show the next')}
             </button>
           )}
         </span>
@@ -131,9 +134,13 @@ export function Balance({ added, removed }: { readonly added: number; readonly r
 function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number, own: string) {
   const one = lit.who || lesson.thread;
   const title = lesson.arms.find(({ name }) => name === arm)?.title ?? arm;
-  const on = arm === own ? '' : ` on ${title}`;
-  if (n === 0) return `no ${one} stands on this line now${on}`;
-  return `${plural(n, one)} ${n === 1 ? 'stands' : 'stand'} on this line now${on}`;
+  const on = arm === own ? '' : t(' on {title}', { title });
+  if (n === 0) return t('no {one} stands on this line now{on}', { one, on });
+  return t('{n} {n2} on this line now{on}', {
+    n: plural(n, one),
+    n2: n === 1 ? t('stands') : t('stand'),
+    on,
+  });
 }
 
 function colourOf(kinds: readonly Kind[], name: string | undefined): string {

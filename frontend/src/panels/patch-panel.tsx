@@ -6,7 +6,7 @@
 
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import { isOwn, madeFrom } from '../derive/own.ts';
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import { type Hunk, parsePatch, tally } from './patch.ts';
@@ -29,13 +29,13 @@ export function PatchPanel({ lesson, arms, arm, onArm, hunk, onHunk, tool, ...ru
   const shown = lesson.arms.filter((a) => arms.includes(a.name));
   const chosen = shown.some((a) => a.name === arm) ? arm : (shown.at(-1)?.name ?? '');
   return (
-    <section className="panel patch" aria-label="Patch" data-testid="patch">
+    <section className="panel patch" aria-label={t('Patch')} data-testid="patch">
       <div className="patch-head">
-        <h3 className="eyebrow">The patch, as it runs</h3>
+        <h3 className="eyebrow">{t('The patch, as it runs')}</h3>
         {tool}
       </div>
       <Tabs.Root value={chosen} onValueChange={onArm}>
-        <Tabs.List className="tabs" aria-label="Patch of the arm">
+        <Tabs.List className="tabs" aria-label={t('Patch of the arm')}>
           {shown.map((a) => (
             <Tabs.Trigger key={a.name} value={a.name} className="tab">
               {a.title}
@@ -80,8 +80,9 @@ function ArmPatch({ patch, ...props }: ArmProps) {
   if (patch === null)
     return (
       <p className="quiet no-patch">
-        No patch: this is {base ? `Linux ${base}` : 'the base kernel'} as it comes. The others are
-        compared with it.
+        {t('No patch: this is {base} as it comes. The others are compared with it.', {
+          base: base ? t('Linux {base}', { base }) : t('the base kernel'),
+        })}
       </p>
     );
   return <PatchFiles key={patch.name} {...props} patch={patch} />;
@@ -122,7 +123,7 @@ function PatchFiles({
       const found = lits.get(line);
       return marked != null && found?.arm === marked.arm && found.lit.kind === marked.kind;
     });
-  const title = (one: Arm | null) => one?.title ?? `Linux ${lesson.base ?? ''}`;
+  const title = (one: Arm | null) => one?.title ?? t('Linux {base}', { base: lesson.base ?? '' });
   return (
     <>
       <p className="patch-way small" data-testid="patch-way">
@@ -133,17 +134,21 @@ function PatchFiles({
           type="button"
           className="link small"
           onClick={() => setBack(!back)}
-          title="the same change, read from its other end"
+          title={t('the same change, read from its other end')}
           data-testid="turn-round"
         >
-          turn round
+          {t('turn round')}
         </button>
       </p>
       {isOwn(patch.name) && (
         <p className="quiet small" data-testid="visitors">
           {own
-            ? `A visitor made this change of ${title(from)} on the page. It is not the lesson's.`
-            : 'A visitor changed this arm. The change itself is not here; below is what it was made on.'}
+            ? t("A visitor made this change of {from} on the page. It is not the lesson's.", {
+                from: title(from),
+              })
+            : t(
+                'A visitor changed this arm. The change itself is not here; below is what it was made on.',
+              )}
         </p>
       )}
       {files.map((file) => {
@@ -175,7 +180,11 @@ function PatchFiles({
                 }
               >
                 <summary>
-                  <span>{plural(far.length, 'more place', 'more places')}</span>
+                  <span>
+                    {t('{far, plural, one {# more place} other {# more places}}', {
+                      far: far.length,
+                    })}
+                  </span>
                   <Balance {...tally(far)} />
                 </summary>
                 {far.map(view)}

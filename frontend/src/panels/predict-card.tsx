@@ -2,6 +2,7 @@
 /** A question before the run; afterwards what was expected beside what the events say. */
 
 import { useEffect, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 import { type Answer, answeredBy } from '../derive/prediction.ts';
 import type { Prediction } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
@@ -38,15 +39,15 @@ export function PredictCard(props: Props) {
     asked.current = guess === null;
   }, [guess]);
   return (
-    <section ref={card} className="card predict" aria-label="Prediction" data-testid="predict">
+    <section ref={card} className="card predict" aria-label={t('Prediction')} data-testid="predict">
       <p className="eyebrow">
         {guess === null
-          ? 'Before you go on: what do you expect?'
+          ? t('Before you go on: what do you expect?')
           : truth === null
-            ? 'You expect'
+            ? t('You expect')
             : truth === guess
-              ? 'You expected this, and so it is'
-              : 'You expected otherwise'}
+              ? t('You expected this, and so it is')
+              : t('You expected otherwise')}
       </p>
       <p className="predict-question">
         <Terms text={prediction.question} />
@@ -60,13 +61,13 @@ export function PredictCard(props: Props) {
               aria-pressed={guess === i}
               data-truth={truth === i ? '' : undefined}
               onClick={() => props.onGuess(i)}
-              {...off(guess !== null && 'You have said what you expect.')}
+              {...off(guess !== null && t('You have said what you expect.'))}
             >
               <span>{choice}</span>
               <span className="choice-note">
-                {[guess === i ? 'you' : '', truth === i && answer ? answeredBy(answer).who : '']
+                {[guess === i ? t('you') : '', truth === i && answer ? answeredBy(answer).who : '']
                   .filter(Boolean)
-                  .join(' and ')}
+                  .join(t(' and '))}
               </span>
             </button>
           </li>
@@ -75,11 +76,12 @@ export function PredictCard(props: Props) {
       {guess !== null && (
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
-            ? props.unfit || `Now let it run. The answer comes from the ${plural} that are counted.`
+            ? props.unfit ||
+              t('Now let it run. The answer comes from the {plural} that are counted.', { plural })
             : `${answeredBy(answer).how}: ${answer.words} `}
           {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>
-              ask me again
+              {t('ask me again')}
             </button>
           )}
         </p>

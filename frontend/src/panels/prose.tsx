@@ -2,6 +2,7 @@
 /** Prose of a lesson: Markdown with tables of figures, and sentences with `code` in them. */
 
 import Markdown from 'react-markdown';
+import { t } from '../base/lang/t.ts';
 import { useMarked } from './terms/terms.tsx';
 
 /** Markdown; react-markdown knows no tables, so those are taken out first. */
@@ -37,7 +38,7 @@ interface Figures {
 }
 
 function FigureTable({ right, head, rows }: Figures) {
-  const side = (i: number) => (right[i] ? 'number right' : undefined);
+  const side = (i: number) => (right[i] ? t('number right') : undefined);
   return (
     <table className="table figures">
       <thead>

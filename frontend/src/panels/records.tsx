@@ -2,6 +2,7 @@
 /** The drawer of a mark: from what it was made, and the trace records around it. */
 
 import { useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { formatNs, momentMs } from '../base/units.ts';
 import type { Behind, BehindRow, TraceAsked } from '../derive/behind.ts';
@@ -12,6 +13,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { ask } from '../runs/saved-list.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/icons.tsx';
+import { evidenceName } from '../ui/words.ts';
 
 type Records =
   | { readonly state: 'asking' }
@@ -31,7 +33,7 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
   const arm = lesson.arms.find((a) => a.name === behind?.arm)?.title ?? '';
   return (
     <Dialog
-      title={behind?.title ?? 'a mark'}
+      title={behind?.title ?? t('a mark')}
       side="right"
       open={behind !== null}
       onClose={onClose}
@@ -49,8 +51,8 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
             )}
           </p>
           <p className="small" data-testid="records-how">
-            <span className="evidence">{behind.evidence}</span>{' '}
-            {behind.how || 'An event of its own made this mark.'}
+            <span className="evidence">{evidenceName(behind.evidence)}</span>{' '}
+            {behind.how || t('An event of its own made this mark.')}
           </p>
           {behind.rows.length > 0 && <BehindTable rows={behind.rows} />}
           {behind.trace && (
@@ -65,20 +67,20 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
 /** A mark that nothing made has no time. */
 function whenWords({ t0, t1, rows, trace }: Behind): string {
   if (rows.length === 0 && trace === null) return '';
-  return t1 > t0 ? `${momentMs(t0)} to ${momentMs(t1)}` : momentMs(t0);
+  return t1 > t0 ? t('{t0} to {t1}', { t0: momentMs(t0), t1: momentMs(t1) }) : momentMs(t0);
 }
 
 function BehindTable({ rows }: { readonly rows: readonly BehindRow[] }) {
   return (
     <table className="table records" data-testid="behind">
-      <caption className="hidden-text">What it was made from</caption>
+      <caption className="hidden-text">{t('What it was made from')}</caption>
       <thead>
         <tr>
           <th scope="col" className="right">
-            ms
+            {t('ms')}
           </th>
-          <th scope="col">CPU</th>
-          <th scope="col">what</th>
+          <th scope="col">{t('CPU')}</th>
+          <th scope="col">{t('what')}</th>
         </tr>
       </thead>
       <tbody>
@@ -117,17 +119,20 @@ function Trace({ runId, behind, trace, recorded }: TraceProps) {
   }, [runId, arm, trace]);
   const whose =
     trace.row !== undefined && behind.who !== ''
-      ? `of ${behind.who} `
+      ? t('of {who} ', { who: behind.who })
       : trace.cpu !== undefined
-        ? `of CPU ${trace.cpu} `
+        ? t('of CPU {cpu} ', { cpu: trace.cpu })
         : '';
   return (
     <>
       <p className="small quiet records-whose">
-        {recorded ? 'From the recording: ' : 'From the live guest: '}the trace records {whose}
-        around {momentMs(trace.t)}, as the kernel wrote them.
+        {t('{recorded}the trace records {whose}around {t}, as the kernel wrote them.', {
+          recorded: recorded ? t('From the recording: ') : t('From the live guest: '),
+          whose,
+          t: momentMs(trace.t),
+        })}
       </p>
-      {records.state === 'asking' && <p className="quiet">Asking for the records…</p>}
+      {records.state === 'asking' && <p className="quiet">{t('Asking for the records…')}</p>}
       {records.state === 'failed' && (
         <p role="alert" className="error-line">
           <CrossIcon /> {records.sentence}
@@ -148,8 +153,9 @@ function TraceTable({
   if (events.length === 0)
     return (
       <p className="quiet">
-        The server has no trace record of this lane: it stores a limited number, and forgets the
-        oldest.
+        {t(
+          'The server has no trace record of this lane: it stores a limited number, and forgets the oldest.',
+        )}
       </p>
     );
   const made = (event: RawEvent) => madeIt(event, behind.rows);
@@ -159,16 +165,16 @@ function TraceTable({
   );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls by keys
-    <section className="records-trace" aria-label="Trace records" tabIndex={0}>
+    <section className="records-trace" aria-label={t('Trace records')} tabIndex={0}>
       <table className="table records" data-testid="trace">
         <thead>
           <tr>
             <th scope="col" className="right">
-              ms
+              {t('ms')}
             </th>
-            <th scope="col">CPU</th>
-            <th scope="col">task</th>
-            <th scope="col">event</th>
+            <th scope="col">{t('CPU')}</th>
+            <th scope="col">{t('task')}</th>
+            <th scope="col">{t('event')}</th>
           </tr>
         </thead>
         <tbody>
@@ -185,7 +191,7 @@ function TraceTable({
               <td>{[e.task, e.tid].join(' ')}</td>
               <td>
                 <code>{e.event}</code>
-                {made(e) && <span className="hidden-text"> one of those above</span>}
+                {made(e) && <span className="hidden-text">{t(' one of those above')}</span>}
                 <span className="fields">{fieldWords(e.fields)}</span>
               </td>
             </tr>
@@ -254,7 +260,10 @@ async function fetchRecords(
 
 /** Raw records are decoded by a server; where the recording lies beside the page, it can be had there. */
 function withoutServer(bundle: string | null): string {
-  const why = 'This page has no server, and raw records are decoded by one.';
+  const why = t('This page has no server, and raw records are decoded by one.');
   if (bundle === null) return why;
-  return `${why} They lie in ${bundle}, in the same folder: ./duet export ${bundle} --to csv FOLDER lists them.`;
+  return t(
+    '{why} They lie in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',
+    { why, bundle },
+  );
 }

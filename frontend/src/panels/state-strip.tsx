@@ -2,6 +2,8 @@
 /** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
 
 import type { ReactNode } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { locale, t } from '../base/lang/t.ts';
 import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
@@ -35,31 +37,36 @@ export function StateStrip(props: Props) {
       <SourceBadge run={run} kernel={kernel} />
       {run && (
         <span className="badge" data-testid="clock">
-          <TermMark name={`${run.clock} clock`}>clock</TermMark> <b>{run.clock}</b>
+          <TermMark name={run.clock === 'count' ? t('count clock') : t('wall clock')}>
+            {t('clock')}
+          </TermMark>{' '}
+          <b>{t('{clock, select, count {count} other {wall}}', { clock: run.clock })}</b>
         </span>
       )}
       <span className="badge" data-testid="lanes">
-        <b>{lanes}</b> <TermMark name="lane">{lanes === 1 ? 'lane' : 'lanes'}</TermMark>
+        <b>{lanes}</b> <TermMark name={t('lane')}>{lanes === 1 ? t('lane') : t('lanes')}</TermMark>
       </span>
       <button
         type="button"
         className="badge"
         data-tone={lost + gaps > 0 ? 'hazard' : undefined}
         onClick={props.onLoss}
-        title="An event is one line of the guest's trace. Where some were lost, counts are the least that it can be."
+        title={t(
+          "An event is one line of the guest's trace. Where some were lost, counts are the least that it can be.",
+        )}
         data-testid="lost"
         data-volatile
       >
         {lost + gaps > 0 && <CrossIcon />}
-        {gaps > 0 && lost === 0 ? (
-          <>
-            rows not sent <b>{gaps.toLocaleString('en')}</b>
-          </>
-        ) : (
-          <>
-            lost events <b>{lost.toLocaleString('en')}</b>
-          </>
-        )}
+        {gaps > 0 && lost === 0
+          ? rich('rows not sent <b>{count}</b>', {
+              count: gaps.toLocaleString(locale()),
+              b: (words) => <b>{words}</b>,
+            })
+          : rich('lost events <b>{count}</b>', {
+              count: lost.toLocaleString(locale()),
+              b: (words) => <b>{words}</b>,
+            })}
       </button>
       <LensBadges lanes={props.lenses} onOpen={props.onLens} />
       {props.onRuns && (
@@ -67,10 +74,10 @@ export function StateStrip(props: Props) {
           type="button"
           className="badge"
           onClick={props.onRuns}
-          title="Live runs that are saved, and two runs against each other"
+          title={t('Live runs that are saved, and two runs against each other')}
           data-testid="runs"
         >
-          runs
+          {t('runs')}
         </button>
       )}
       {props.tool}
@@ -86,8 +93,9 @@ export function StateStrip(props: Props) {
 }
 
 /** An arm that works as an older kernel did is no older kernel. */
-const baseWords =
-  'All lanes run the same Linux, each with its own patches, unless a lane names another: old behaviour is old code put back into it.';
+const baseWords = t(
+  'All lanes run the same Linux, each with its own patches, unless a lane names another: old behaviour is old code put back into it.',
+);
 
 /** A recording is never shown without saying so, with its day and its kernel. */
 export function SourceBadge({
@@ -101,14 +109,18 @@ export function SourceBadge({
   if (run.source === 'recorded' && isSavedRun(run.run_id))
     return (
       <span className="badge" data-tone="recorded" data-testid="source">
-        <RecordedSign /> <b>saved run</b> of {when(run.recorded_at ?? run.started_at ?? '')}
-        {kernel && `, Linux ${kernel}`}
+        {rich('{icon} <b>saved run</b> of {when}{more}', {
+          icon: <RecordedSign />,
+          b: (words) => <b>{words}</b>,
+          when: when(run.recorded_at ?? run.started_at ?? ''),
+          more: kernel && t(', Linux {kernel}', { kernel }),
+        })}
       </span>
     );
   if (run.source === 'recorded')
     return (
       <span className="badge" data-tone="recorded" data-testid="source" title={said(run, kernel)}>
-        <RecordedSign /> <b>{/synthetic/.test(run.message) ? 'synthetic' : 'recorded'}</b>{' '}
+        <RecordedSign /> <b>{/synthetic/.test(run.message) ? t('synthetic') : t('recorded')}</b>{' '}
         {[run.recorded_at ? day(run.recorded_at) : '', kernel ? `Linux ${kernel}` : '']
           .filter(Boolean)
           .join(', ')}
@@ -116,7 +128,8 @@ export function SourceBadge({
     );
   return (
     <span className="badge" data-testid="source" title={said(run, kernel)}>
-      <LiveSign /> <b>live</b> {liveWords(run)} {kernel ? `Linux ${kernel}` : ''}
+      <LiveSign /> <b>{t('live')}</b> {liveWords(run)}{' '}
+      {kernel ? t('Linux {kernel}', { kernel }) : ''}
     </span>
   );
 }
@@ -125,9 +138,9 @@ const said = ({ message }: RunMessage, kernel: string | null) =>
   [message, kernel && baseWords].filter(Boolean).join(' ');
 
 function liveWords(run: RunMessage): string {
-  if (run.phase === 'done') return 'run, over,';
-  if (run.phase === 'stopped') return 'run, stopped,';
-  return run.phase === 'failed' ? 'run, failed,' : '';
+  if (run.phase === 'done') return t('run, over,');
+  if (run.phase === 'stopped') return t('run, stopped,');
+  return run.phase === 'failed' ? t('run, failed,') : '';
 }
 
 function ControlBadge({
@@ -145,13 +158,13 @@ function ControlBadge({
         type="button"
         className="badge"
         onClick={() => onControl(false)}
-        title="You control the live run. Press to give it back."
+        title={t('You control the live run. Press to give it back.')}
         data-testid="control"
       >
-        <b>you control</b>
+        <b>{t('you control')}</b>
       </button>
     );
-  const whose = control.by === 'nobody' ? 'nobody controls' : 'watching';
+  const whose = control.by === 'nobody' ? t('nobody controls') : 'watching';
   return control.may_take ? (
     <button
       type="button"
@@ -159,15 +172,19 @@ function ControlBadge({
       onClick={() => onControl(true)}
       title={
         control.by === 'nobody'
-          ? 'Nobody controls this live run now.'
-          : 'Somebody else controls this live run.'
+          ? t('Nobody controls this live run now.')
+          : t('Somebody else controls this live run.')
       }
       data-testid="control"
     >
-      <b>{whose}</b> take control
+      {rich('<b>{whose}</b> take control', { whose, b: (words) => <b>{words}</b> })}
     </button>
   ) : (
-    <span className="badge" title="Somebody else controls this live run." data-testid="control">
+    <span
+      className="badge"
+      title={t('Somebody else controls this live run.')}
+      data-testid="control"
+    >
       <b>{whose}</b>
     </span>
   );

@@ -2,6 +2,8 @@
 /** The header of a lesson and its small tools: share, present, theme, keys. */
 
 import type { ReactNode } from 'react';
+import { t } from '../base/lang/t.ts';
+import { LanguageMenu } from '../lang/menu.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
@@ -14,10 +16,10 @@ export function ThemeButton() {
       type="button"
       className="button"
       onClick={() => chooseTheme(other)}
-      aria-label={`Switch to the ${other} theme`}
+      aria-label={t('Switch to the {other} theme', { other })}
       data-testid="theme"
     >
-      {other}
+      {other === 'light' ? t('light') : t('dark')}
     </button>
   );
 }
@@ -28,14 +30,14 @@ export function ShareButton({ address }: { readonly address: () => string }) {
   return (
     <span className="share">
       <button type="button" className="button" data-testid="share" onClick={() => copy(address())}>
-        {copied === 'copied' ? 'link copied' : 'share'}
+        {copied === 'copied' ? t('link copied') : t('share')}
       </button>
       {copied === 'refused' && (
         <input
           className="share-link"
           readOnly
           value={address()}
-          aria-label="Link to this moment"
+          aria-label={t('Link to this moment')}
           ref={(field) => field?.select()}
         />
       )}
@@ -69,20 +71,21 @@ export function TopBar({ question, address, onFront, onPresent, onHelp, tool }: 
         <Mark /> Kernel Duet
       </a>
       <h1>{question}</h1>
-      <nav className="tools" aria-label="Page">
+      <nav className="tools" aria-label={t('Page')}>
         <ShareButton address={address} />
         {tool}
         {onPresent && (
           <button type="button" className="button" onClick={onPresent} data-testid="present-button">
-            present
+            {t('present')}
           </button>
         )}
+        <LanguageMenu />
         <ThemeButton />
         <button
           type="button"
           className="button"
           onClick={onHelp}
-          aria-label="Keys"
+          aria-label={t('Keys')}
           data-testid="help-button"
         >
           ?

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture's text alternative: a sentence for the moment, a summary of the window, marks nearby. */
 
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
 import { useNearby, usePlayback, useSummary } from '../playback/hooks.ts';
@@ -20,14 +22,18 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
   const { state } = usePlayback();
   const axis = useRunIndex()?.axis ?? null;
   return (
-    <section className="words" aria-label="The picture in words" data-testid="words">
+    <section className="words" aria-label={t('The picture in words')} data-testid="words">
       <header>
         <p className="eyebrow">
-          In words, at <span className="number">{momentWords(axis, state.moment)}</span>{' '}
-          <span className="evidence">{evidenceWords(sentence, false)}</span>
+          {rich('In words, at <span>{axis}</span> <span2>{sentence}</span2>', {
+            axis: momentWords(axis, state.moment),
+            span: (words) => <span className="number">{words}</span>,
+            sentence: evidenceWords(sentence, false),
+            span2: (words) => <span className="evidence">{words}</span>,
+          })}
         </p>
         <button type="button" className="link" onClick={onClose}>
-          close
+          {t('close')}
         </button>
       </header>
       <div data-volatile>
@@ -36,7 +42,7 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
             <Terms text={sentence} />
           </p>
         )}
-        <h3>The window</h3>
+        <h3>{t('The window')}</h3>
         <ul className="summary">
           {summary.map((sentence) => (
             <li key={sentence}>
@@ -44,18 +50,18 @@ export function WordsPanel({ sentence, onMark, onClose }: Props) {
             </li>
           ))}
         </ul>
-        <h3>Nearby</h3>
+        <h3>{t('Nearby')}</h3>
         <table className="table small">
           <thead>
             <tr>
-              <th scope="col">when</th>
-              <th scope="col">lane</th>
-              <th scope="col">row</th>
-              <th scope="col">what</th>
+              <th scope="col">{t('when')}</th>
+              <th scope="col">{t('lane')}</th>
+              <th scope="col">{t('row')}</th>
+              <th scope="col">{t('what')}</th>
               <th scope="col" className="right">
-                for
+                {t('for')}
               </th>
-              <th scope="col">CPU</th>
+              <th scope="col">{t('CPU')}</th>
             </tr>
           </thead>
           <tbody>

@@ -21,7 +21,7 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
 }
 
 /** Brings a part by its script. */
-function bring(site: Site, name: string): Promise<string> {
+export function bring(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);
   const file = site.parts[name];

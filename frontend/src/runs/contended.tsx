@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** That the host was too busy for a run on the wall clock, and the way out: the count clock. */
 
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { workloadOf } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
@@ -25,14 +27,18 @@ export function ContendedNotice({ found, offers, onCount, ...props }: Props) {
       <p className="notice" role="status" data-testid="contended" data-volatile>
         <CrossIcon />
         <span>
-          The host was busy: the vCPUs of this run waited {percent(found.share)} of the time in
-          which they could run, for each other and for other work. Lengths and counts are distorted,
-          and no prediction is judged on it.{' '}
-          <span className="quiet">
-            {offers
-              ? 'The count clock counts instructions instead, and gives the same on every host.'
-              : 'Run it again when the host has less to do, or with fewer lanes.'}
-          </span>
+          {rich(
+            'The host was busy: the vCPUs of this run waited {share} of the time in which they could run, for each other and for other work. Lengths and counts are distorted, and no prediction is judged on it. <span>{offers}</span>',
+            {
+              share: percent(found.share),
+              offers: offers
+                ? t(
+                    'The count clock counts instructions instead, and gives the same on every host.',
+                  )
+                : t('Run it again when the host has less to do, or with fewer lanes.'),
+              span: (words) => <span className="quiet">{words}</span>,
+            },
+          )}
         </span>
         <span className="spring" />
         {offers && (
@@ -43,7 +49,7 @@ export function ContendedNotice({ found, offers, onCount, ...props }: Props) {
             data-testid="run-count"
             {...off(blocked)}
           >
-            run on the count clock
+            {t('run on the count clock')}
           </button>
         )}
       </p>

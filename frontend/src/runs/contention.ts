@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import type { Lesson, Prediction } from '../protocol/lesson.ts';
 import type { Contention, LaneMessage, RunMessage } from '../protocol/messages.ts';
 
@@ -49,5 +50,8 @@ export function unjudged(
   prediction: Pick<Prediction, 'judged_when_busy'>,
 ): string {
   if (!found?.distorted || prediction.judged_when_busy) return '';
-  return `Not judged on this run: the host was busy, and its vCPUs waited ${percent(found.share)} of their time for a CPU.`;
+  return t(
+    'Not judged on this run: the host was busy, and its vCPUs waited {share} of their time for a CPU.',
+    { share: percent(found.share) },
+  );
 }

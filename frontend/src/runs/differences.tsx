@@ -2,6 +2,8 @@
 /** Two runs of a lesson: what they differ in, stated first, then their figures side by side by arm. */
 
 import { useState } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { locale, t } from '../base/lang/t.ts';
 import { formatNs } from '../base/units.ts';
 import { recordingId, runNameOf } from '../derive/recording.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
@@ -33,11 +35,14 @@ export function choicesOf(lesson: Lesson, saved: readonly SavedRun[]): readonly 
   return [
     ...saved.map((run) => ({
       id: savedId(run),
-      title: `saved run of ${when(run.recorded_at ?? '')}`,
+      title: t('saved run of {when}', { when: when(run.recorded_at ?? '') }),
     })),
     ...lesson.recordings.map((recording) => ({
       id: recordingId(lesson, recording),
-      title: `recording ${recording.name}${recording.recorded_at ? `, ${day(recording.recorded_at)}` : ''}`,
+      title: t('recording {name}{when}', {
+        name: recording.name,
+        when: recording.recorded_at ? `, ${day(recording.recorded_at)}` : '',
+      }),
     })),
   ];
 }
@@ -53,7 +58,7 @@ export function Compare({ lesson, saved, shown }: Props) {
   if (choices.length < 2) return null;
   const compare = async () => {
     setFound(null);
-    setSaid('Both are being read…');
+    setSaid(t('Both are being read…'));
     try {
       const query = new URLSearchParams({ first: one, second: other });
       setFound(await ask(`api/compare?${query}`, readComparison));
@@ -63,18 +68,18 @@ export function Compare({ lesson, saved, shown }: Props) {
     }
   };
   return (
-    <section className="compare" aria-label="Compare two runs" data-testid="compare">
-      <h3>Compare two runs</h3>
+    <section className="compare" aria-label={t('Compare two runs')} data-testid="compare">
+      <h3>{t('Compare two runs')}</h3>
       <p className="compare-choice">
-        <Pick label="first" value={one} choices={choices} onPick={setFirst} />
-        <Pick label="second" value={other} choices={choices} onPick={setSecond} />
+        <Pick label={t('first')} value={one} choices={choices} onPick={setFirst} />
+        <Pick label={t('second')} value={other} choices={choices} onPick={setSecond} />
         <button
           type="button"
           className="button"
           onClick={compare}
-          {...off(one === other && 'Choose two runs that differ.')}
+          {...off(one === other && t('Choose two runs that differ.'))}
         >
-          compare
+          {t('compare')}
         </button>
       </p>
       {said && <p role="status">{said}</p>}
@@ -83,7 +88,7 @@ export function Compare({ lesson, saved, shown }: Props) {
           <Differences lesson={lesson} found={found} />
           <p>
             <a href={besideAddress(lesson, one, other)} data-testid="see-lanes">
-              see their lanes beside each other
+              {t('see their lanes beside each other')}
             </a>
           </p>
           <Figures lesson={lesson} found={found} />
@@ -125,15 +130,21 @@ export function Differences({ lesson, found }: FoundProps) {
   return (
     <>
       {found.differences.length === 0 ? (
-        <p>Knobs, kernels, config, patches, host and programs are the same.</p>
+        <p>{t('Knobs, kernels, config, patches, host and programs are the same.')}</p>
       ) : (
         <>
-          <p>They differ in:</p>
+          <p>{t('They differ in:')}</p>
           <ul className="small" data-testid="differences">
             {found.differences.map((d) => (
               <li key={`${d.of} ${d.what} ${d.arm}`}>
-                <b>{d.of}:</b> {d.what}
-                {d.arm && ` of ${title(d.arm)}`}: {d.recorded} in the first, {d.now} in the second
+                {rich('<b>{of}:</b> {what}{more}: {recorded} in the first, {now} in the second', {
+                  of: d.of,
+                  b: (words) => <b>{words}</b>,
+                  what: d.what,
+                  more: d.arm && t(' of {arm}', { arm: title(d.arm) }),
+                  recorded: d.recorded,
+                  now: d.now,
+                })}
               </li>
             ))}
           </ul>
@@ -141,7 +152,7 @@ export function Differences({ lesson, found }: FoundProps) {
       )}
       {Object.entries(found.only).map(([arm, which]) => (
         <p key={arm} className="small">
-          {title(arm)} is in the {which} alone.
+          {t('{arm} is in the {which} alone.', { arm: title(arm), which })}
         </p>
       ))}
     </>
@@ -154,7 +165,7 @@ export function Figures({ lesson, found }: FoundProps) {
   return (
     <>
       <table className="table small">
-        <HeadRow heads={['arm', 'figure', 'first', 'second', 'change']} />
+        <HeadRow heads={[t('arm'), t('figure'), t('first'), t('second'), t('change')]} />
         <tbody>
           {found.figures.filter(isCount).map((row) => (
             <tr key={`${row.arm} ${row.figure}`}>
@@ -180,7 +191,7 @@ function isCount({ figure }: FigurePair): boolean {
 /** metrics.wait_ns.p50 -> "wait, p50"; the unit stands with the value. */
 export function figureWords(name: string): string {
   // A recording may be a window of the run; the workload counted all of it.
-  if (name === 'ops') return 'operations of the whole run';
+  if (name === 'ops') return t('operations of the whole run');
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
   return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
 }
@@ -189,7 +200,7 @@ export function shownFigure(name: string, value: number | null): string {
   if (value === null) return '–';
   if (/_ns(\.|$)/.test(name)) return formatNs(value);
   if (/_us(\.|$)/.test(name)) return formatNs(value * 1000);
-  return value.toLocaleString('en', { maximumFractionDigits: 2 });
+  return value.toLocaleString(locale(), { maximumFractionDigits: 2 });
 }
 
 function change({ ratio }: FigurePair): string {

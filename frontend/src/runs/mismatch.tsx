@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** When the run on the stage is not what the step speaks of: what differs, and two ways out. */
 
+import { t } from '../base/lang/t.ts';
 import { differs, workloadOf } from '../derive/recording.ts';
 import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
@@ -28,23 +29,33 @@ export function Mismatch({ lesson, scene, run, missing, onRun, onRecording, ...p
   const title = (name: string) => lesson.workloads[name]?.title ?? name;
   const other = run.workload !== wanted && scene.workload != null;
   if (off.length === 0 && missing.length === 0 && !other) return null;
-  const what = run.source === 'recorded' ? 'recording' : 'run';
+  const what = t('{source, select, recorded {recording} other {run}}', { source: run.source });
   return (
     <div className="mismatch" data-testid="mismatch">
       {missing.length > 0 && (
         <p>
-          This step shows {missing.join(' and ')}, which the {what} on the stage has not.
+          {t('This step shows {list}, which the {what} on the stage has not.', {
+            list: missing.join(' and '),
+            what,
+          })}
         </p>
       )}
       {other && (
         <p>
-          This step shows “{title(wanted)}”; the {what} on the stage is “{title(run.workload)}”.
+          {t('This step shows “{wanted}”; the {what} on the stage is “{workload}”.', {
+            wanted: title(wanted),
+            what,
+            workload: title(run.workload),
+          })}
         </p>
       )}
       {off.length > 0 && (
         <p>
-          This step speaks of {off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', ')}; the{' '}
-          {what} on the stage has {off.map((d) => knobWords(lesson, d.name, d.got)).join(', ')}.
+          {t('This step speaks of {list}; the {what} on the stage has {list2}.', {
+            list: off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', '),
+            what,
+            list2: off.map((d) => knobWords(lesson, d.name, d.got)).join(', '),
+          })}
         </p>
       )}
       <button
@@ -54,11 +65,11 @@ export function Mismatch({ lesson, scene, run, missing, onRun, onRecording, ...p
         data-testid="run-step"
         {...offBecause(blocked)}
       >
-        run this step live
+        {t('run this step live')}
       </button>{' '}
       {onRecording && (
         <button type="button" className="button" onClick={onRecording} data-testid="show-recording">
-          show the recording
+          {t('show the recording')}
         </button>
       )}
     </div>

@@ -2,6 +2,7 @@
 /** What a lane is doing, in a word or a sentence. Pure. */
 
 import { assertNever } from '../base/assert.ts';
+import { t } from '../base/lang/t.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
 import { sentenceCase } from '../ui/words.ts';
 
@@ -20,15 +21,15 @@ function plain(name: string, words: string, progress: number | null = null): Pha
 }
 
 const buildWords: Record<BuildMessage['phase'], string> = {
-  wait: 'waits for its build',
-  extract: 'unpacking the source',
-  patch: 'patching',
-  config: 'configuring',
-  compile: 'building',
-  link: 'linking',
-  store: 'storing the kernel',
-  done: 'built',
-  failed: 'build failed',
+  wait: t('waits for its build'),
+  extract: t('unpacking the source'),
+  patch: t('patching'),
+  config: t('configuring'),
+  compile: t('building'),
+  link: t('linking'),
+  store: t('storing the kernel'),
+  done: t('built'),
+  failed: t('build failed'),
 };
 
 /** A build that goes on, or ended badly. */
@@ -65,42 +66,44 @@ export function lanePhase(
   missing = false,
 ): PhaseWords {
   if (missing && !pending)
-    return plain('missing', recorded ? 'not in this recording' : 'not in this run');
+    return plain('missing', recorded ? t('not in this recording') : t('not in this run'));
   if (!recorded) return livePhase(lane, build);
   if (!pending) {
     const building = buildPhase(build);
-    const words = building ? `recorded; live: ${building.words}` : 'recorded';
-    return building ? { ...building, name: 'recorded', words } : plain('recorded', 'recorded');
+    const words = building
+      ? t('recorded; live: {words}', { words: building.words })
+      : t('recorded');
+    return building ? { ...building, name: 'recorded', words } : plain('recorded', t('recorded'));
   }
   const live = livePhase(lane, build);
-  return { ...live, words: `recorded; live: ${live.words}` };
+  return { ...live, words: t('recorded; live: {words}', { words: live.words }) };
 }
 
 function livePhase(lane: LaneMessage | null, build: BuildMessage | null): PhaseWords {
   if (lane?.phase === 'failed')
     return {
       name: 'failed',
-      words: 'failed',
+      words: t('failed'),
       progress: null,
       bad: true,
       sentence: sentenceCase(lane.message),
       remedy: lane.remedy,
     };
   if (!lane || lane.phase === 'waiting' || lane.phase === 'building')
-    return buildPhase(build) ?? plain(lane?.phase ?? 'waiting', lane?.message || 'not started');
+    return buildPhase(build) ?? plain(lane?.phase ?? 'waiting', lane?.message || t('not started'));
   switch (lane.phase) {
     case 'booting':
-      return plain('booting', lane.message || 'booting');
+      return plain('booting', lane.message || t('booting'));
     case 'ready':
-      return plain('ready', 'booted, waits for the others');
+      return plain('ready', t('booted, waits for the others'));
     case 'running':
-      return plain('running', 'live');
+      return plain('running', t('live'));
     case 'draining':
-      return plain('draining', 'live, last events are coming in');
+      return plain('draining', t('live, last events are coming in'));
     case 'done':
-      return plain('done', 'live run, over');
+      return plain('done', t('live run, over'));
     case 'stopped':
-      return plain('stopped', 'live run, stopped');
+      return plain('stopped', t('live run, stopped'));
     default:
       return assertNever(lane.phase);
   }

@@ -2,7 +2,8 @@
 /** Live runs beside the one on the stage: what one waits for, one's own, and others' to watch. */
 
 import { useEffect, useState } from 'react';
-import { plural } from '../base/units.ts';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { LiveRun, RunsMessage, WaitingRun } from '../protocol/messages.ts';
@@ -39,15 +40,16 @@ export function RunsLine(props: Props) {
       {waiting && <WaitLine waiting={waiting} at={runs.at} onCancel={onCancel} />}
       {waiting?.purpose === 'explain' && onEqual && (
         <Line>
-          A recorded run has the same kernels and knobs.
-          <Button words="play it meanwhile" onPress={onEqual} testId="play-equal" />
+          {rich('A recorded run has the same kernels and knobs.{button}', {
+            button: <Button words={t('play it meanwhile')} onPress={onEqual} testId="play-equal" />,
+          })}
         </Line>
       )}
       {measure && (
         <Line>
           {measure.yours
-            ? 'Your measurement has the machine for itself; live runs wait.'
-            : 'A measurement has the machine for itself; live runs wait until it is over.'}
+            ? t('Your measurement has the machine for itself; live runs wait.')
+            : t('A measurement has the machine for itself; live runs wait until it is over.')}
           {measure.yours && (
             <Button words="stop" onPress={() => onCancel(measure.run_id)} testId="stop-measuring" />
           )}
@@ -55,22 +57,30 @@ export function RunsLine(props: Props) {
       )}
       {watched && onRecording && (
         <Line>
-          This is somebody else’s live run.
-          <Button words="back to the recording" onPress={onRecording} testId="unwatch" />
+          {rich('This is somebody else’s live run.{button}', {
+            button: (
+              <Button words={t('back to the recording')} onPress={onRecording} testId="unwatch" />
+            ),
+          })}
         </Line>
       )}
       {others.slice(0, most).map((run) => (
         <Line key={run.run_id}>
-          {run.yours ? 'Your live run goes on' : 'Somebody runs live'}: {liveWords(lesson, run)}.
+          {run.yours ? t('Your live run goes on') : t('Somebody runs live')}:{' '}
+          {liveWords(lesson, run)}.
           <Button
-            words={run.yours ? 'show it' : 'watch'}
+            words={run.yours ? t('show it') : t('watch')}
             onPress={() => onWatch(run.run_id)}
             testId="watch"
           />
         </Line>
       ))}
       {others.length > most && (
-        <Line>{plural(others.length - most, 'more live run')} of this lesson.</Line>
+        <Line>
+          {t('{others, plural, one {# more live run} other {# more live runs}} of this lesson.', {
+            others: others.length - most,
+          })}
+        </Line>
       )}
     </div>
   );
@@ -100,7 +110,7 @@ function Button(props: {
   );
 }
 
-const nouns = { measure: 'measurement', explain: 'live run' } as const;
+const nouns = { measure: t('measurement'), explain: t('live run') } as const;
 
 function WaitLine(props: {
   readonly waiting: WaitingRun;
@@ -119,9 +129,24 @@ function WaitLine(props: {
     <p className="notice" data-calm role="status" data-testid="waiting">
       <LiveSign />
       <span>
-        Your {what} waits for a free place on the machine: {ordinalWords(waiting)},{' '}
-        {waitWords(left)}.{waiting.behind && ` Your ${nouns[waiting.behind]} comes after it.`}
-        <Button words="cancel" onPress={() => onCancel(waiting.run_id)} testId="cancel-run" />
+        {rich(
+          'Your {what} waits for a free place on the machine: {waiting}, {left}.{more}{button}',
+          {
+            what,
+            waiting: ordinalWords(waiting),
+            left: waitWords(left),
+            more:
+              waiting.behind &&
+              t(' Your {nouns} comes after it.', { nouns: nouns[waiting.behind] }),
+            button: (
+              <Button
+                words={t('cancel')}
+                onPress={() => onCancel(waiting.run_id)}
+                testId="cancel-run"
+              />
+            ),
+          },
+        )}
       </span>
     </p>
   );
@@ -129,22 +154,25 @@ function WaitLine(props: {
 
 /** "next of 3", "number 2 of 3"; alone it is just next. */
 export function ordinalWords({ place, waiting }: Pick<WaitingRun, 'place' | 'waiting'>): string {
-  const of = waiting > 1 ? ` of ${waiting}` : '';
-  return place === 1 ? `next${of}` : `number ${place}${of}`;
+  const of = waiting > 1 ? t(' of {waiting}', { waiting }) : '';
+  return place === 1 ? t('next{of}', { of }) : t('number {place}{of}', { place, of });
 }
 
 /** An estimate of the server, as rough as it is. */
 export function waitWords(seconds: number): string {
-  if (seconds < 5) return 'any moment now';
-  if (seconds < 55) return `in about ${Math.ceil(seconds / 5) * 5} s`;
-  return `in about ${Math.round(seconds / 60) || 1} min`;
+  if (seconds < 5) return t('any moment now');
+  if (seconds < 55) return t('in about {seconds} s', { seconds: Math.ceil(seconds / 5) * 5 });
+  return t('in about {seconds} min', { seconds: Math.round(seconds / 60) || 1 });
 }
 
 /** "9 hogs, 2 lanes, wall clock" */
 function liveWords(lesson: Lesson, run: LiveRun): string {
   const title = lesson.workloads[run.workload]?.title ?? run.workload;
   const knobs = paramWords(lesson, run.params);
-  return [title, ...knobs.slice(0, 3), plural(run.arms.length, 'lane'), `${run.clock} clock`].join(
-    ', ',
-  );
+  return [
+    title,
+    ...knobs.slice(0, 3),
+    t('{arms, plural, one {# lane} other {# lanes}}', { arms: run.arms.length }),
+    t('{clock} clock', { clock: run.clock }),
+  ].join(', ');
 }

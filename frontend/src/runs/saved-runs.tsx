@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Live runs that were saved: play, download, delete; and two runs of a lesson against each other. */
 
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -21,15 +21,15 @@ interface Props {
 export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props) {
   const { runs, failed, remove } = useSavedRuns(lesson.slug, open);
   return (
-    <Dialog title="Saved runs" open={open} onClose={onClose} testId="saved-runs">
+    <Dialog title={t('Saved runs')} open={open} onClose={onClose} testId="saved-runs">
       <p className="small quiet">
-        Every live run is saved on the server’s machine when it is over, the newest first; the
-        oldest go when there are too many. Whoever started a run may delete it, and so may the
-        operator.
+        {t(
+          'Every live run is saved on the server’s machine when it is over, the newest first; the oldest go when there are too many. Whoever started a run may delete it, and so may the operator.',
+        )}
       </p>
       {failed && <p role="alert">{failed}</p>}
-      {runs === null && !failed && <p role="status">The list is on its way…</p>}
-      {runs?.length === 0 && <p>No live run of this lesson is saved yet.</p>}
+      {runs === null && !failed && <p role="status">{t('The list is on its way…')}</p>}
+      {runs?.length === 0 && <p>{t('No live run of this lesson is saved yet.')}</p>}
       <ul className="saved-list">
         {runs?.map((run) => (
           <li key={run.name} data-testid={`saved-${run.name}`}>
@@ -40,25 +40,29 @@ export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props)
                 className="button"
                 aria-pressed={shown === savedId(run)}
                 onClick={() => onPlay(savedId(run))}
-                aria-label={`Play the run of ${when(run.recorded_at ?? '')}`}
+                aria-label={t('Play the run of {when}', {
+                  when: when(run.recorded_at ?? ''),
+                })}
               >
-                {shown === savedId(run) ? 'on the stage' : 'play'}
+                {shown === savedId(run) ? t('on the stage') : t('play')}
               </button>
               <a
                 className="link small"
                 href={`api/runs/${encodeURIComponent(savedId(run))}/bundle`}
                 download
               >
-                download
+                {t('download')}
               </a>
               {run.deletable !== false && (
                 <button
                   type="button"
                   className="link small"
                   onClick={() => void remove(run.name)}
-                  aria-label={`Delete the run of ${when(run.recorded_at ?? '')}`}
+                  aria-label={t('Delete the run of {when}', {
+                    when: when(run.recorded_at ?? ''),
+                  })}
                 >
-                  delete
+                  {t('delete')}
                 </button>
               )}
             </span>
@@ -76,7 +80,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   const knobs = paramWords(lesson, run.params ?? {});
   return (
     <span>
-      <b>saved run of {when(run.recorded_at ?? '')}</b>
+      <b>{t('saved run of {when}', { when: when(run.recorded_at ?? '') })}</b>
       <small>
         {titles.join(', ')}
         <br />
@@ -97,12 +101,16 @@ export function SavedOnHome({
   if (known.length === 0) return null;
   return (
     <details className="saved-front" data-testid="saved-front">
-      <summary>{plural(known.length, 'live run')} saved on this machine</summary>
+      <summary>
+        {t('{known, plural, one {# live run} other {# live runs}} saved on this machine', {
+          known: known.length,
+        })}
+      </summary>
       <ul>
         {known.map((run) => (
           <li key={run.name}>
             <a href={`?lesson=${run.lesson}&run=${savedId(run)}`}>
-              saved run of {when(run.recorded_at ?? '')}
+              {t('saved run of {when}', { when: when(run.recorded_at ?? '') })}
             </a>{' '}
             <span className="quiet small">
               {titles.find((t) => t.slug === run.lesson)?.title}: {run.arms.join(', ')},{' '}

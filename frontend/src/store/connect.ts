@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Store and socket put together. */
 
+import { inLanguage } from '../base/lang/overlay.ts';
 import { siteOf } from '../base/site.ts';
+import type { ServerMessage } from '../protocol/messages.ts';
 import { fetchedSegments } from '../protocol/segment-source.ts';
 import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
+
+/** A message with its lesson's texts in the visitor's language. */
+function worded(message: ServerMessage): ServerMessage {
+  if (message.type === 'lesson') return { ...message, lesson: inLanguage(message.lesson) };
+  if (message.type === 'hello') return { ...message, lessons: message.lessons.map(inLanguage) };
+  return message;
+}
 
 /** The socket of the server that the page came from; below the page's own path, as a proxy may have it. */
 export function socketUrl(place: Pick<Location, 'href'>): string {
@@ -22,7 +31,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
     ...(site
       ? { makeSocket: () => new SiteSocket(site) as unknown as WebSocket }
       : { segments: fetchedSegments(location.href) }),
-    onMessage: (message, tookMs) => store.dispatch(message, tookMs),
+    onMessage: (message, tookMs) => store.dispatch(worded(message), tookMs),
     onConnection: (connection) => store.connection.set(connection),
     onComplaint: (sentence) =>
       store.complain({

@@ -2,6 +2,7 @@
 /** What a viewer moves: by pointer, by touch, by keys. A slider whose value is a place on the line of time. */
 
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 import { formatNs } from '../base/units.ts';
 import { caught, nextStop, type ToyAction } from './state.ts';
 import type { Item, Play, Setting, Times, Toy } from './types.ts';
@@ -76,7 +77,10 @@ export function Grip(props: Props) {
       aria-valuemin={Math.round(min)}
       aria-valuemax={Math.round(max)}
       aria-valuenow={Math.round(at)}
-      aria-valuetext={`at ${formatNs(Math.round(at))}: ${play.says[name] ?? ''}`}
+      aria-valuetext={t('at {at}: {says}', {
+        at: formatNs(Math.round(at)),
+        says: play.says[name] ?? '',
+      })}
       aria-orientation="horizontal"
       data-testid={`grip-${name}`}
       onPointerDown={down}

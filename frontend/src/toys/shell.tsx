@@ -2,6 +2,7 @@
 /** What every toy has around its picture: what to do, its badge, what comes of it, goals, and whose data it plays with. */
 
 import { type ReactNode, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Face } from './types.ts';
 
 export interface ShellGoal {
@@ -30,10 +31,10 @@ export function ToyShell({ title, ask, outcome, source, onReset, children, ...go
     <section className="toy" aria-label={title} data-testid="toy">
       <header className="toy-head">
         <h3>{title}</h3>
-        <span className="evidence toy-badge">a rule, not a run</span>
+        <span className="evidence toy-badge">{t('a rule, not a run')}</span>
         <span className="spring" />
         <button type="button" className="button" onClick={onReset}>
-          reset
+          {t('reset')}
         </button>
       </header>
       <p className="toy-ask">{ask}</p>
@@ -52,7 +53,7 @@ export function ToyShell({ title, ask, outcome, source, onReset, children, ...go
 function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>) {
   const [asked, setAsked] = useState<readonly string[]>([]);
   return (
-    <ul className="toy-goals" aria-label="Goals">
+    <ul className="toy-goals" aria-label={t('Goals')}>
       {goals.map(({ name, title, can }) => {
         const done = reached.includes(name);
         return (
@@ -67,16 +68,16 @@ function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>
             </span>
             <span>
               {title}
-              {done && <b> reached</b>}
+              {done && <b>{t(' reached')}</b>}
             </span>
             {!done && !asked.includes(name) && (
               <button
                 type="button"
                 className="link small"
                 onClick={() => setAsked([...asked, name])}
-                aria-label={`Can it be done? ${title}`}
+                aria-label={t('Can it be done? {title}', { title })}
               >
-                can it be done?
+                {t('can it be done?')}
               </button>
             )}
             {asked.includes(name) && <span className="small quiet">{can()}</span>}

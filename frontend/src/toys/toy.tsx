@@ -2,6 +2,7 @@
 /** A race as it is played: rows on a line of time, with grips. It needs no run and starts none. */
 
 import { useReducer } from 'react';
+import { t } from '../base/lang/t.ts';
 import { ToyFigure } from './figure.tsx';
 import { ToyShell } from './shell.tsx';
 import { begin, changed, type ToyAction, type ToyState } from './state.ts';
@@ -35,7 +36,7 @@ export function ToyFrame({ toy, times, run, font = 13 }: Props) {
       onReset={() => act({ do: 'reset' })}
     >
       {toy.switches.length > 0 && (
-        <fieldset className="toy-switches" aria-label="What the code does">
+        <fieldset className="toy-switches" aria-label={t('What the code does')}>
           {toy.switches.map(({ name, title }) => (
             <label key={name} className="toy-switch">
               <input

@@ -3,6 +3,7 @@
 
 import { Dialog as Radix } from 'radix-ui';
 import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 
 interface Props {
   readonly title: string;
@@ -51,7 +52,7 @@ export function Dialog({ title, open, onClose, side = 'centre', testId, ...more 
             <Radix.Title asChild>
               <h2>{title}</h2>
             </Radix.Title>
-            <Radix.Close className="button">close</Radix.Close>
+            <Radix.Close className="button">{t('close')}</Radix.Close>
           </header>
           <div className="body">{children}</div>
         </Radix.Content>

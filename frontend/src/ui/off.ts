@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A button that is off says why: to the mouse, and to screen readers. */
+import { t } from '../base/lang/t.ts';
 
 interface Off {
   readonly disabled?: true;
@@ -13,4 +14,4 @@ export function off(why: string | null | undefined | false): Off {
 }
 
 /** Of buttons that move through a run. */
-export const nothingYet = 'There are no events yet.';
+export const nothingYet = t('There are no events yet.');

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Words for the readouts that base/units.ts has not. Pure; always en, so that a shared screenshot reads alike everywhere. */
+/** Words for the readouts that base/units.ts has not. */
 
-const days = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
+import { locale, t } from '../base/lang/t.ts';
+import { english } from '../base/lang/tags.ts';
+import { formatPlaces } from '../base/units.ts';
+
+/** Whoever is given a screenshot reads it alike everywhere: the language decides, not the place. */
+export function dateTag(): string {
+  return locale() === english ? 'en-GB' : locale();
+}
 
 /** 2026-03-01T10:20:30Z -> "1 Mar 2026". */
 export function day(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  return days.format(at);
+  return at.toLocaleDateString(dateTag(), {
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }
 
 /** The terminal writes errors in lower case after "error:"; here they are sentences. */
@@ -20,18 +27,28 @@ export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** How a number was obtained, as its badge says. */
+export function evidenceName(evidence: 'measured' | 'counted' | 'modelled'): string {
+  if (evidence === 'measured') return t('measured');
+  return evidence === 'counted' ? t('counted') : t('modelled');
+}
+
 /** How the figures of a sentence were obtained; a sentence that has both kinds names the kind of each. */
 export function evidenceWords(sentence: string, recorded: boolean): string {
   const modelled = sentence.includes('modelled');
-  const how = !modelled ? 'counted' : sentence.includes('counted') ? 'each as it says' : 'modelled';
-  return recorded ? `${how}, recorded` : how;
+  const how = !modelled
+    ? t('counted')
+    : sentence.includes('counted')
+      ? t('each as it says')
+      : t('modelled');
+  return recorded ? t('{how}, recorded', { how }) : how;
 }
 
 /** 2026-03-01T10:20:30Z -> "1 Mar 2026, 10:20", on the clock of whoever looks. */
 export function when(iso: string): string {
   const at = new Date(iso);
-  if (Number.isNaN(at.getTime())) return iso || 'an unknown time';
-  return at.toLocaleString('en-GB', {
+  if (Number.isNaN(at.getTime())) return iso || t('an unknown time');
+  return at.toLocaleString(dateTag(), {
     day: 'numeric',
     month: 'short',
     year: 'numeric',
@@ -44,5 +61,5 @@ export function when(iso: string): string {
 export function fileSize(bytes: number): string {
   return bytes < 1 << 20
     ? `${Math.max(1, Math.round(bytes / 1024))} KiB`
-    : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
+    : `${formatPlaces(bytes / (1 << 20), 1)} MiB`;
 }

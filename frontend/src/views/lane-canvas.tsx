@@ -5,6 +5,7 @@
  */
 
 import { type CSSProperties, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
+import { t as tr } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { frameEnd } from '../derive/episodes.ts';
 import { collect, holding, marksOf } from '../derive/figures.ts';
@@ -98,7 +99,10 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       ref={box}
       className="picture"
       role="application"
-      aria-label={`${artist.label}. Arrow keys go from mark to mark, Enter opens its records, Escape gives the arrow keys back to the run.`}
+      aria-label={tr(
+        '{label}. Arrow keys go from mark to mark, Enter opens its records, Escape gives the arrow keys back to the run.',
+        { label: artist.label },
+      )}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: marks are walked with the arrow keys
       tabIndex={0}
       data-testid="picture"

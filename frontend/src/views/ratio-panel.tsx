@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** One comparison in one table, a row for each clock and way of running that it stands on. */
 
+import { t as tr } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
 import { figure } from '../derive/figures.ts';
 import { ratioRows } from '../derive/ratios.ts';
@@ -19,7 +20,7 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   return (
     <>
       <p className="small">
-        {operation.plural}, for each 100 on {base?.title}
+        {tr('{plural}, for each 100 on {title}', { plural: operation.plural, title: base?.title })}
       </p>
       <ArmTable
         arms={others}
@@ -30,9 +31,10 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
         testId="ratios"
       />
       <p className="small quiet">
-        The clock decides what one of the {operation.plural} costs beside the rest, and tracing
-        makes it dearer: compare within a row. The run on the stage is compared over the guest time
-        that all its lanes have.
+        {tr(
+          'The clock decides what one of the {plural} costs beside the rest, and tracing makes it dearer: compare within a row. The run on the stage is compared over the guest time that all its lanes have.',
+          { plural: operation.plural },
+        )}
       </p>
     </>
   );
@@ -50,7 +52,7 @@ function wordsOf(ratio: number | null | undefined): string {
 }
 
 export const ratioPanel: Panel = {
-  title: 'The same comparison on each clock',
+  title: tr('The same comparison on each clock'),
   evidence: 'measured',
   Body: RatioBody,
 };

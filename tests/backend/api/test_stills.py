@@ -331,6 +331,13 @@ def test_the_text_is_that_of_the_step_and_what_answers_is_folded() -> None:
     assert "somebody asked" not in noscript(f"lesson={SLUG}&step=ticks&embed=1")
 
 
+def test_the_text_is_in_the_language_of_the_address_where_the_lesson_has_it() -> None:
+    german = noscript(f"lesson={SLUG}&step=ticks&lang=de")
+    assert "<h2>Sie warten auf Ticks</h2>" in german and "Jemand hat gefragt" in german
+    assert "lang=" not in german
+    assert noscript(f"lesson={SLUG}&step=ticks&lang=fr") == noscript(f"lesson={SLUG}&step=ticks")
+
+
 def test_an_address_without_a_lesson_gets_links_to_all(address: str) -> None:
     for query in ("", "?lesson=nothing", "?lesson=../../etc", "?" + "a=1&" * 1000):
         tags = Tags(ask(address, f"/{query}")[2].decode()).found
@@ -338,7 +345,9 @@ def test_an_address_without_a_lesson_gets_links_to_all(address: str) -> None:
         assert "img" not in [tag for tag, _ in tags]
 
 
-@pytest.mark.parametrize("word", ["step", "at", "arms", "run", "from", "align", "lesson", "x"])
+@pytest.mark.parametrize(
+    "word", ["step", "at", "arms", "run", "from", "align", "lesson", "lang", "x"]
+)
 def test_a_hostile_address_cannot_write_into_the_page(word: str) -> None:
     for value in (HOSTILE, HOSTILE.replace(">", "%3E").replace("<", "%3C").replace('"', "%22")):
         made = noscript(f"lesson={SLUG}&{word}={value}" if word != "lesson" else f"lesson={value}")

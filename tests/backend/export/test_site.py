@@ -131,6 +131,21 @@ def test_a_site_holds_the_messages_of_the_server(
     assert (out / "9-hogs.duet").read_bytes() == NINE.read_bytes()
 
 
+def test_a_site_has_the_languages_of_its_lesson_while_there_is_room(
+    built: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (write(tmp_path / "site") / "words-de.js").read_text()
+    assert script.startswith('duetSite.brought["words-de"] = "') and script.endswith('";\n')
+    framed = gzip.decompress(base64.b64decode(script.split('"')[3]))
+    words = json.loads(framed[4:])
+    assert words["page"]["next"] == "weiter"
+    assert [["title"], "Grace Periods"] in words["lessons"][SLUG]
+    monkeypatch.setattr(site, "SITE_BYTES", site.PICTURE_BYTES)
+    target = site.check_site(tmp_path / "small")
+    assert site.write(target, load(SLUG), {"nine": NINE}) == ["de", "zh-Hans"]
+    assert not list((tmp_path / "small").glob("words-*"))
+
+
 def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) -> None:
     three = NINE.with_name("3-hogs.duet")
     out = write(tmp_path / "site", nine=NINE, three=three)
@@ -241,5 +256,5 @@ def test_an_address_says_where_a_picture_looks() -> None:
     assert (given.screen.width, given.screen.height, given.screen.dark) == (1600, 900, True)
     query = pictures.address(load(SLUG), given, 20.0)
     assert query == (
-        f"?lesson={SLUG}&step=ticks&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"
+        f"?lesson={SLUG}&step=ticks&lang=en&at=20.000000&from=5.000000&for=40.000000&arms=rwsem&embed=1"
     )

@@ -16,7 +16,8 @@ from duet.export.browser import find_chromium
 from duet.lessons import cache as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.outline import outline
-from duet.lessons.prose import step_text
+from duet.lessons.prose import Laid, step_text
+from duet.lessons.translations import laid_over
 
 LONGEST = 200
 """Longer values than any of the page's own are left out."""
@@ -38,15 +39,25 @@ def noscript(query: str) -> str:
     """
     words = _words(query)
     bare = words.pop("embed", "") == "1"
+    language = words.pop("lang", "")
     try:
         folder = lesson_cache.find(words.get("lesson", ""))
     except DuetError:
         return f"{MAIN}{_contents()}</main>"
-    question = escape(folder.lesson.question)
+    said = _said(folder, language)
+    question = escape(said.get(("question",), folder.lesson.question))
     heading = "" if bare else f'<h1 style="{WORDS_STYLE}">{question}</h1>\n'
-    text = f"{step_text(folder, words.get('step'))}\n{outline(folder)}"
+    text = f"{step_text(folder, words.get('step'), said)}\n{outline(folder)}"
     below = "" if bare else f'\n<div style="{BELOW}">{text}</div>'
     return f"{MAIN}\n{heading}{_still(folder, words, bare)}{below}\n</main>"
+
+
+def _said(folder: LessonFolder, language: str) -> Laid:
+    """The lesson's texts in the address's language; what it does not have is English."""
+    try:
+        return dict(laid_over(folder, language))
+    except DuetError:  # duet lint reports it
+        return {}
 
 
 def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
@@ -93,5 +104,5 @@ def _words(query: str) -> dict[str, str]:
         found = parse_qs(query, max_num_fields=FIELDS)
     except ValueError:  # more fields than any address has
         return {}
-    known = {name: found[name][0] for name in (*WORDS, "embed") if name in found}
+    known = {name: found[name][0] for name in (*WORDS, "embed", "lang") if name in found}
     return {name: value for name, value in known.items() if len(value) <= LONGEST}

@@ -16,6 +16,7 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/health": Action.WATCH,
     "/api/lessons": Action.WATCH,
     "/api/lessons/{slug}": Action.WATCH,
+    "/api/words/{language}": Action.WATCH,
     "/api/lessons/{slug}/arms/{arm}/source": Action.WATCH,
     "/api/runs/{run_id}/lanes/{arm}/events": Action.WATCH,
     "/api/runs/{run_id}/bundle": Action.WATCH,

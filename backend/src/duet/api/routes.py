@@ -25,6 +25,7 @@ from duet.budgets import RETRY_AFTER_S
 from duet.errors import DuetError, InfraError, InputError
 from duet.lessons import cache as lesson_cache
 from duet.serve.director import Director
+from duet.serve.lesson_words import lesson_words
 from duet.serve.ownership import owner_of
 from duet.stream.codec import failure
 from duet.stream.endpoint import visitor_of
@@ -63,6 +64,10 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     @app.get("/api/lessons/{slug}")
     def one_lesson(slug: str) -> Response:
         return JSONResponse(director.lesson(slug))  # encoded in this thread, not in the loop's
+
+    @app.get("/api/words/{language}")
+    def words(language: str) -> Response:
+        return Response(lesson_words(language), media_type="application/json")
 
     @app.get("/api/lessons/{slug}/arms/{arm}/source")
     async def source(request: Request, slug: str, arm: str) -> bodies.ArmSource:

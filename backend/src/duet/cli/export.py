@@ -17,14 +17,13 @@ from duet.export import export as write_files
 from duet.export import handout, pictures, site
 from duet.export.browser import Screen
 from duet.export.pictures import Shot
+from duet.export.site import SITE_BYTES
 from duet.export.target import Target
 from duet.lessons import load as lessons
 from duet.lessons.load import SLUG, LessonFolder
 
 FORMATS = ("site", "pdf", *pictures.FORMATS, *FILES)
 SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
-SITE_BYTES = 3_000_000
-"""What a site of a lesson stays under, with all the recordings that lie in its folder."""
 
 
 def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool) -> int:
@@ -74,7 +73,8 @@ def export_site(run: str, out: Path) -> dict[str, int]:
             remedy="Choose a recording of another lesson.",
         )
     target = site.check_site(out)
-    site.write(target, folder, chosen)
+    for language in site.write(target, folder, chosen):
+        note(f"The words in {language} are left out: {SITE_BYTES:,} bytes have no room for them.")
     for name, path in chosen.items():
         for patch in other_patches(folder, path):
             note(f"{name}: {patch} was another one when this was recorded; the page shows today's.")

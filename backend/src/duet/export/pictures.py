@@ -169,6 +169,7 @@ def moments(shot: Shot, fps: int) -> list[float]:
 def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: bool = True) -> str:
     """The query of the page's address of one moment; None: it plays as the scene does."""
     query: dict[str, str] = {"lesson": folder.slug, "step": scene_of(folder, shot.step).id}
+    query["lang"] = "en"  # whatever the host's own is
     if at_ms is not None:
         query["at"] = f"{at_ms:.6f}"
     if shot.from_ms is not None and shot.to_ms is not None:

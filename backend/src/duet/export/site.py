@@ -21,20 +21,28 @@ from duet.export.target import NAME, Target
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.outline import outline
+from duet.lessons.translations import languages
 from duet.runs.fitting import Entry, best_recording
 from duet.serve.director import Director
 from duet.serve.hosted import HostStage
+from duet.serve.lesson_words import words_of
 from duet.serve.recordings import ChosenRecordings
 from duet.settings import repo_root
 from duet.stream import messages as m
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub, Viewer
 from duet.stream.outbox import LASTING_TYPES
-from duet.stream.packing import packed
+from duet.stream.packing import packed, packed_bytes
 
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.png"
+SITE_BYTES = 3_000_000
+"""So large a folder is handed round without a thought."""
+PICTURE_BYTES = 150_000
+"""Kept free for the picture, which is made last."""
+PAGE_WORDS = "frontend/src/lang"
+"""The page's own words in each language but English; a site has those that its lesson has."""
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
     "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
@@ -109,11 +117,14 @@ def taken(viewer: Viewer) -> list[Packet]:
     return packets
 
 
-def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> None:
+def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> list[str]:
     """Write the site; the folder must have been checked with check_site.
 
     Args:
         chosen: name -> recording; the first is shown first.
+
+    Returns:
+        Languages of the lesson that found no room.
 
     Raises:
         InputError: a recording cannot be played.
@@ -129,6 +140,21 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
         parts[run_id] = f"run-{name}.js"
         texts[run_id] = part(sent.runs[run_id])
     bundle = f"{next(iter(chosen))}.duet" if len(chosen) == 1 else None
+    for name, content in page.items():
+        put(target, name, content)
+    put(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
+    for name, text in texts.items():
+        put_part(target, parts[name], name, text)
+    if bundle is not None:
+        put(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
+    left_out = []
+    for language, text in translated(folder).items():
+        if sum(target.written.values()) + PICTURE_BYTES + len(text) > SITE_BYTES:
+            left_out.append(language)
+            continue
+        name = f"words-{language}"
+        parts[name] = f"{name}.js"
+        put_part(target, parts[name], name, text)
     listed: dict[str, object] = {
         "lesson": slug,
         "first": next(iter(sent.runs)),
@@ -138,16 +164,22 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> N
         "files": [*page, "index.html", "icon.svg", *parts.values()],
         "brought": {},
     }
-    for name, content in page.items():
-        put(target, name, content)
-    put(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
-    for name, text in texts.items():
-        script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
-        put(target, parts[name], script.encode())
-    if bundle is not None:
-        put(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
     put(target, LIST, f"{MARK}{json.dumps(listed, indent=1)};\n".encode())
     put(target, "index.html", index_html(folder, False).encode())
+    return left_out
+
+
+def translated(folder: LessonFolder) -> dict[str, str]:
+    """Language -> the words of the page and of the lesson; of each that both have."""
+    found = {}
+    for language in languages(folder):
+        page = repo_root() / PAGE_WORDS / f"{language}.json"
+        if page.is_file():
+            lesson_words = words_of([folder], language).decode()
+            words = f'{{"page":{page.read_text("utf-8")},"lessons":{lesson_words}}}'
+            packed_words = packed_bytes([words.encode()], 9)
+            found[language] = base64.b64encode(packed_words).decode()
+    return found
 
 
 def part(packets: Iterable[Packet]) -> str:
@@ -159,6 +191,12 @@ def add_picture(target: Target, folder: LessonFolder, picture: bytes) -> None:
     """What is shown where scripts are off."""
     put(target, PICTURE, picture)
     put(target, "index.html", index_html(folder, True).encode())
+
+
+def put_part(target: Target, file: str, name: str, text: str) -> None:
+    """A part as the script that brings it."""
+    script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
+    put(target, file, script.encode())
 
 
 def put(target: Target, name: str, content: bytes) -> None:

@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
+from typing import Final
 
 from duet.lessons.load import LessonFolder
+from duet.lessons.schema import Place
 from duet.lessons.view import sections
+
+Laid = Mapping[Place, str]
+ENGLISH: Final[Laid] = {}
 
 PREDICTED = re.compile(r"^---[ \t]*$", re.MULTILINE)
 """What stands below this line is shown when the viewer has predicted."""
@@ -18,19 +23,21 @@ STRONG = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 STRESSED = re.compile(r"\*(.+?)\*", re.DOTALL)
 
 
-def step_text(folder: LessonFolder, step: str | None) -> str:
+def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> str:
     """HTML: the step's title and text, all escaped; what would answer its prediction is folded.
 
     Args:
         step: a scene's id, present or former; of an unknown one, or of none, the first scene.
+        said: texts in another language, by their places (lessons/translations.py).
     """
     scenes = folder.lesson.scenes
     scene = next((one for one in scenes if one.goes_by(step)), next(iter(scenes), None))
-    text = sections(folder.content()).get(scene.id, "") if scene is not None else ""
-    if scene is None or not text:
+    if scene is None or not (text := sections(folder.content()).get(scene.id, "")):
         return ""
+    text = said.get(("content", scene.id), text)
+    title = said.get(("scenes", scenes.index(scene), "title"), scene.title)
     first, *after = PREDICTED.split(text, maxsplit=1)
-    html = f"<h2>{escape(scene.title)}</h2>\n" + "\n".join(_blocks(first))
+    html = f"<h2>{escape(title)}</h2>\n" + "\n".join(_blocks(first))
     if after:
         folded = "".join(_blocks(after[0]))
         html += f"\n<details><summary>After a prediction</summary>{folded}</details>"

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from duet.errors import DuetError
 from duet.labs import files as lab_files
@@ -17,12 +19,15 @@ from duet.lessons.files import placing
 from duet.lessons.problems import Found, LessonError
 from duet.lessons.problems import Problem as FileProblem
 from duet.lessons.schema import Lesson
+from duet.lessons.schema.strings import StringsFile
+from duet.lessons.translations import STRINGS
 from duet.lessons.views import read_views
 from duet.lint import (
     arms,
     challenges,
     discussion,
     fresh,
+    languages,
     metrics,
     names,
     pairs,
@@ -71,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     terms.terms,
     terms.drawings,
     terms.recap,
+    languages.translations,
     challenges.challenges,
     challenges.stress,
     recorded.recordings,
@@ -82,7 +88,7 @@ RULES: tuple[Rule, ...] = (
     recorded.native,
 )
 """In the order in which an author meets them."""
-BESIDE = {lab_files.FILE: Lab}
+BESIDE: Mapping[str, type[BaseModel]] = {lab_files.FILE: Lab, STRINGS: StringsFile}
 """Files that are no part of the lesson itself, with schemas for editors as well."""
 
 

@@ -31,6 +31,11 @@ LEVEL = 6
 def packed(packets: Iterable[Packet], level: int = LEVEL) -> bytes:
     """Framed messages, packed; equal messages give equal bytes."""
     bodies = (small(packet.body) if packet.type == "batch" else packet.body for packet in packets)
+    return packed_bytes(bodies, level)
+
+
+def packed_bytes(bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
+    """The same of anything that has the form of messages."""
     framed = b"".join(SIZE.pack(len(body)) + body for body in bodies)
     return gzip.compress(framed, level, mtime=0)
 

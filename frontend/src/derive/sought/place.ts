@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where a step looks in a run: a window that shows what the step claims, or, where there is none, the usual one. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatNs, ns } from '../../base/units.ts';
 import type { Scene } from '../../protocol/lesson.ts';
 import type { Window } from '../episodes.ts';
@@ -100,6 +101,9 @@ export function unseenWords(
   const { that } = scene.must_show;
   const span = spanOf(scene);
   if (span === 0 || index.axis !== null || given.has(scene.moment))
-    return `In this run it cannot be seen that ${that}.`;
-  return `No ${formatNs(span)} of this run show that ${that}; this is its usual window.`;
+    return t('In this run it cannot be seen that {that}.', { that });
+  return t('No {span} of this run show that {that}; this is its usual window.', {
+    span: formatNs(span),
+    that,
+  });
 }

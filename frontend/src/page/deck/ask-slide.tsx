@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A prediction on the wall: the first press asks, hands are counted, the second press shows the answer. */
 
+import { t } from '../../base/lang/t.ts';
 import { answeredBy } from '../../derive/prediction.ts';
 import { Terms } from '../../panels/terms/terms.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
@@ -32,10 +33,10 @@ export function AskSlide({ page, revealed }: Props) {
       />
       <p className="ask-answer" data-testid="ask-answer" data-volatile>
         {!revealed
-          ? 'Hands up: keys 1 to 9 count them. The next press shows what happened.'
+          ? t('Hands up: keys 1 to 9 count them. The next press shows what happened.')
           : answer !== null
             ? `${answeredBy(answer).how}: ${answer.words}`
-            : why || 'The run on the stage has not counted enough to answer.'}
+            : why || t('The run on the stage has not counted enough to answer.')}
       </p>
     </div>
   );

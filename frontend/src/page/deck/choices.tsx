@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Answers to a question on a wall: hands are counted for each, and one is marked when it is known. */
 
+import { t } from '../../base/lang/t.ts';
 import { useHands } from './use-hands.ts';
 
 interface Props {
@@ -24,7 +25,7 @@ export function Choices({ id, choices, truth, by }: Props) {
             type="button"
             className="ask-choice"
             onClick={() => raise(i, 1)}
-            title="one hand more (key of its number)"
+            title={t('one hand more (key of its number)')}
           >
             <b>{i + 1}</b>
             <span className="ask-words">{choice}</span>
@@ -40,7 +41,7 @@ export function Choices({ id, choices, truth, by }: Props) {
             <button
               type="button"
               className="ask-fewer"
-              aria-label={`One hand fewer for ${choice}`}
+              aria-label={t('One hand fewer for {choice}', { choice })}
               onClick={() => raise(i, -1)}
             >
               −

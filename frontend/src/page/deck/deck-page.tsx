@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import { MomentOutput } from '../../controls/moment-output.tsx';
 import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';
@@ -51,7 +53,10 @@ export function SlideFace({ page, stop, paper = false }: FaceProps) {
         {ofRun && <SourceBadge run={server.run} kernel={kernel} />}
         {ofRun && server.run && (
           <span className="badge">
-            clock <b>{server.run.clock}</b>
+            {rich('clock <b>{clock}</b>', {
+              clock: t('{clock, select, count {count} other {wall}}', { clock: server.run.clock }),
+              b: (words) => <b>{words}</b>,
+            })}
           </span>
         )}
       </header>
@@ -97,29 +102,29 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
         type="button"
         className="button"
         onClick={() => act('back')}
-        {...off(at === 0 && 'This is the first slide.')}
+        {...off(at === 0 && t('This is the first slide.'))}
         data-testid="deck-back"
       >
-        back
+        {t('back')}
       </button>
       <button
         type="button"
         className="button"
         data-strong={at < stops.length - 1 ? '' : undefined}
         onClick={() => act('next')}
-        {...off(at === stops.length - 1 && 'This is the last slide.')}
+        {...off(at === stops.length - 1 && t('This is the last slide.'))}
         data-testid="deck-next"
       >
-        next
+        {t('next')}
       </button>
       <span className="number" data-testid="deck-count">
-        {stop.number} of {slides}
+        {t('{number} of {slides}', { number: stop.number, slides })}
       </span>
       {offersToy(page, stop) && <ToyButton page={page} hint=" (y)" />}
       {stop.slide.kind === 'picture' && !toyOpen(page) && (
         <>
           <button type="button" className="button" onClick={playback.toggle} data-testid="play">
-            {state.mode === 'paused' ? 'play' : 'pause'}
+            {state.mode === 'paused' ? t('play') : t('pause')}
           </button>
           <MomentOutput className="number" axis={index?.axis ?? null} frame={playback.frame} />
           <span className="number">{state.speedWords}</span>
@@ -128,13 +133,13 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
       <span className="spring" />
       <ChangeNews />
       <button type="button" className="link" onClick={() => act('notes')} data-testid="deck-notes">
-        notes (s)
+        {t('notes (s)')}
       </button>
       <button type="button" className="link" onClick={() => act('handout')}>
-        handout (h)
+        {t('handout (h)')}
       </button>
       <button type="button" className="link" onClick={acts.present}>
-        leave (p)
+        {t('leave (p)')}
       </button>
     </footer>
   );

@@ -2,6 +2,8 @@
 /** The time of a talk or a class against its plan. */
 
 import { useEffect, useState } from 'react';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import { off } from '../../ui/off.ts';
 import { type Planned, paceWords } from './plan.ts';
 import { clockWords } from './say.ts';
@@ -26,17 +28,23 @@ export function Elapsed({ since, planned, onRestart }: ElapsedProps) {
       </b>
       {planned && (
         <span className="notes-plan" data-testid="notes-plan" data-volatile>
-          this step {planned.from} to {planned.to} of {planned.total} min
-          {since !== null && <b data-testid="notes-pace">{paceWords(now - since, planned)}</b>}
+          {rich('this step {from} to {to} of {total} min{more}', {
+            from: planned.from,
+            to: planned.to,
+            total: planned.total,
+            more: since !== null && (
+              <b data-testid="notes-pace">{paceWords(now - since, planned)}</b>
+            ),
+          })}
         </span>
       )}
       <button
         type="button"
         className="link"
         onClick={onRestart}
-        {...off(since === null && 'No slides of this lesson are open.')}
+        {...off(since === null && t('No slides of this lesson are open.'))}
       >
-        from 0:00
+        {t('from 0:00')}
       </button>
     </>
   );

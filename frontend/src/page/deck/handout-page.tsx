@@ -3,6 +3,7 @@
 
 import { useCallback, useEffect, useRef } from 'react';
 import Markdown from 'react-markdown';
+import { t } from '../../base/lang/t.ts';
 import { sceneOf } from '../../navigation/scene.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { off } from '../../ui/off.ts';
@@ -25,19 +26,21 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
       <header className="handout-bar">
         <h1>{lesson.question}</h1>
         <p role="status">
-          {whole ? `${total} pages` : `Page ${pages.length + 1} of ${total} is being made…`}
+          {whole
+            ? t('{total} pages', { total })
+            : t('Page {pages} of {total} is being made…', { pages: pages.length + 1, total })}
         </p>
         <button
           type="button"
           className="button"
           data-strong
           onClick={() => print()}
-          {...off(!whole && 'Not all pages are made yet.')}
+          {...off(!whole && t('Not all pages are made yet.'))}
         >
-          print, or save as PDF
+          {t('print, or save as PDF')}
         </button>
         <button type="button" className="button" onClick={() => go({ present: null, slide: null })}>
-          to the lesson
+          {t('to the lesson')}
         </button>
       </header>
       {pages.map((one) => (
@@ -79,7 +82,7 @@ function Paper({ lesson, page: { stop, face }, total }: PaperProps) {
         </div>
       </Fit>
       <p className="handout-foot">
-        {lesson.title} · {stop.number} of {total}
+        {t('{title} · {number} of {total}', { title: lesson.title, number: stop.number, total })}
       </p>
     </section>
   );

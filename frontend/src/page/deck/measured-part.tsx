@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The measured table on a wall: each kernel's verdict stands in its row; the page and the terminal have the intervals. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import { paramWords } from '../../navigation/knobs.ts';
 import { inTitles, titleOf } from '../../panels/arm-titles.ts';
@@ -22,31 +23,35 @@ export function MeasuredPart({ lesson, measured }: Props) {
   const base = rows.find((row) => row.to)?.to ?? null;
   if (measured === null || rows.length === 0)
     return (
-      <section className="panel" aria-label="Measured" data-testid="measured">
+      <section className="panel" aria-label={t('Measured')} data-testid="measured">
         <h3 className="eyebrow">{metricWords(measured, lesson)}</h3>
-        <p className="quiet">Nothing measured yet with these knobs.</p>
+        <p className="quiet">{t('Nothing measured yet with these knobs.')}</p>
       </section>
     );
   return (
-    <section className="panel" aria-label="Measured" data-testid="measured">
+    <section className="panel" aria-label={t('Measured')} data-testid="measured">
       <h3 className="eyebrow">
         {metricWords(measured, lesson)}{' '}
-        <span className="evidence">{measured.clock === 'count' ? 'counted' : 'measured'}</span>
+        <span className="evidence">
+          {measured.clock === 'count' ? t('counted') : t('measured')}
+        </span>
         {measured.source === 'recorded' && (
           <span className="evidence" data-recorded>
-            recorded {day(measured.at)}
+            {t('recorded {at}', { at: day(measured.at) })}
           </span>
         )}
       </h3>
       <table className="table measured-table">
         <thead>
           <tr>
-            <th scope="col">kernel</th>
+            <th scope="col">{t('kernel')}</th>
             <th scope="col" className="right">
-              median
+              {t('median')}
             </th>
-            <th scope="col">all samples</th>
-            {base !== null && <th scope="col">against {titleOf(lesson, base)}</th>}
+            <th scope="col">{t('all samples')}</th>
+            {base !== null && (
+              <th scope="col">{t('against {lesson}', { lesson: titleOf(lesson, base) })}</th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -54,7 +59,7 @@ export function MeasuredPart({ lesson, measured }: Props) {
             <tr key={row.arm}>
               <th scope="row">{titleOf(lesson, row.arm)}</th>
               <td className="right strong">
-                {row.ops_per_s_median === null ? 'refused' : formatFigure(row.ops_per_s_median)}
+                {row.ops_per_s_median === null ? t('refused') : formatFigure(row.ops_per_s_median)}
               </td>
               <td>
                 <Samples values={row.ops_per_s} most={most} median={row.ops_per_s_median} />
@@ -70,8 +75,11 @@ export function MeasuredPart({ lesson, measured }: Props) {
         </p>
       ))}
       <p className="small quiet">
-        {[measured.workload, ...paramWords(lesson, measured.params)].join(', ')}, {measured.clock}{' '}
-        clock, untraced, one kernel after the other, {rows[0]?.n} runs each
+        {t('{list}, {clock} clock, untraced, one kernel after the other, {n} runs each', {
+          list: [measured.workload, ...paramWords(lesson, measured.params)].join(', '),
+          clock: measured.clock,
+          n: rows[0]?.n,
+        })}
       </p>
     </section>
   );

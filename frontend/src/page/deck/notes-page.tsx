@@ -4,6 +4,8 @@
 import { useEffect, useRef, useState } from 'react';
 import Markdown from 'react-markdown';
 import { must } from '../../base/assert.ts';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Place } from '../../navigation/place.ts';
 import { sceneOf } from '../../navigation/scene.ts';
 import type { Go } from '../../navigation/use-place.ts';
@@ -49,21 +51,22 @@ export function NotesPage({ lesson, place, go }: Props) {
           onRestart={() => send({ kind: 'restart' })}
         />
         <span className="number" data-testid="notes-count">
-          {stop.number} of {slideCount(stops)}
+          {t('{number} of {stops}', { number: stop.number, stops: slideCount(stops) })}
         </span>
         <span className="spring" />
         <button type="button" className="button" onClick={() => press('back')}>
-          back
+          {t('back')}
         </button>
         <button type="button" className="button" data-strong onClick={() => press('next')}>
-          next
+          {t('next')}
         </button>
       </header>
       <h1 data-testid="notes-title">{stopTitle(lesson, scene, stop)}</h1>
       {news === null && (
         <p className="quiet" role="status">
-          No slides of this lesson are open in this browser. Open the lesson, press p, and these
-          notes follow.
+          {t(
+            'No slides of this lesson are open in this browser. Open the lesson, press p, and these notes follow.',
+          )}
         </p>
       )}
       {(hint || scene.notes) && (
@@ -73,17 +76,17 @@ export function NotesPage({ lesson, place, go }: Props) {
       )}
       {answer && (
         <p className="notes-extra" data-testid="notes-answer">
-          <b>The answer:</b> {answer}
+          <b>{t('The answer:')}</b> {answer}
         </p>
       )}
       {news?.sentence && (
         <p className="notes-extra">
-          <b>On the wall now:</b> {news.sentence}
+          <b>{t('On the wall now:')}</b> {news.sentence}
         </p>
       )}
       {say && (
         <div className="prose notes-text" data-testid="notes-say">
-          <p className="eyebrow">The step’s text</p>
+          <p className="eyebrow">{t('The step’s text')}</p>
           <Markdown {...marked}>{say}</Markdown>
         </div>
       )}
@@ -97,14 +100,14 @@ function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop |
   if (next === undefined)
     return (
       <footer data-testid="notes-next">
-        <b>Next:</b> the end
+        {rich('<b>Next:</b> the end', { b: (words) => <b>{words}</b> })}
       </footer>
     );
   const scene = sceneOf(lesson, next.step);
   const preview = previewOf(lesson, scene, next, viewOf(lesson.view).panels ?? {});
   return (
     <footer data-testid="notes-next">
-      <b>Next:</b> {stopTitle(lesson, scene, next)}
+      <b>{t('Next:')}</b> {stopTitle(lesson, scene, next)}
       {preview && <span className="notes-preview">{preview}</span>}
     </footer>
   );

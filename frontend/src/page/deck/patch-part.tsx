@@ -2,7 +2,7 @@
 /** The part of a patch that matters, for a wall; lines whose function runs at the moment are lit. */
 
 import { useMemo } from 'react';
-import { plural } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
 import { openFunctions } from '../../panels/active-lines.ts';
 import { parsePatch } from '../../panels/patch.ts';
 import { litLines, otherEnd, readsBackwards, turned } from '../../panels/turned.ts';
@@ -55,7 +55,7 @@ export function PatchPart({ page: { lesson, index }, arm: name, at, room }: Prop
   return (
     <section
       className="panel patch"
-      aria-label={`Patch of ${arm?.title ?? name}`}
+      aria-label={t('Patch of {title}', { title: arm?.title ?? name })}
       data-testid="patch"
     >
       <h3 className="eyebrow">
@@ -87,8 +87,10 @@ export function PatchPart({ page: { lesson, index }, arm: name, at, room }: Prop
       ))}
       {excerpt.left > 0 && (
         <p className="small quiet">
-          {plural(excerpt.left, 'more changed line', 'more changed lines')}: the lesson’s page has
-          the whole patch.
+          {t(
+            '{left, plural, one {# more changed line} other {# more changed lines}}: the lesson’s page has the whole patch.',
+            { left: excerpt.left },
+          )}
         </p>
       )}
     </section>
@@ -100,7 +102,7 @@ export function PatchMessage({ page: { lesson }, arm: name }: Pick<Props, 'page'
   const arm = lesson.arms.find((one) => one.name === name);
   const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
   return (
-    <section className="patch-message" aria-label="Message of the patch">
+    <section className="patch-message" aria-label={t('Message of the patch')}>
       <h3>{subject}</h3>
       {messageOf(body).map((text) => (
         <p key={text}>{text}</p>

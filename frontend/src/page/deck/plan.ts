@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A class as it was planned: when each step begins and ends, and how far the speaker is from that. Pure. */
 
+import { t } from '../../base/lang/t.ts';
 import type { Scene } from '../../protocol/lesson.ts';
 
 const minuteMs = 60_000;
@@ -29,6 +30,6 @@ export function plannedOf(
 /** "on time", "2 min behind", "3 min ahead": against the part of the class that the step has. */
 export function paceWords(ms: number, { from, to }: Planned): string {
   const now = ms / minuteMs;
-  if (now > to) return `${Math.ceil(now - to)} min behind`;
-  return now < from ? `${Math.ceil(from - now)} min ahead` : 'on time';
+  if (now > to) return t('{now} min behind', { now: Math.ceil(now - to) });
+  return now < from ? t('{from} min ahead', { from: Math.ceil(from - now) }) : t('on time');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The end of a class: what is explained in three sentences, and questions, each before and after its answer. */
 
+import { t } from '../../base/lang/t.ts';
 import { rightWords } from '../../panels/recap/judge.ts';
 import { Terms } from '../../panels/terms/terms.tsx';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
@@ -26,8 +27,8 @@ export function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: b
       </ol>
       <p className="ask-answer">
         {revealed
-          ? 'Ours, to compare with.'
-          : 'In three sentences of your own. The next press shows ours.'}
+          ? t('Ours, to compare with.')
+          : t('In three sentences of your own. The next press shows ours.')}
       </p>
     </div>
   );
@@ -69,9 +70,9 @@ export function QuizSlide({ lesson, questions, revealed }: QuizProps) {
         {revealed ? (
           <Terms text={first.why} />
         ) : number ? (
-          'Say a number. The next press shows it.'
+          t('Say a number. The next press shows it.')
         ) : (
-          'Hands up: keys 1 to 9 count them. The next press shows the answer.'
+          t('Hands up: keys 1 to 9 count them. The next press shows the answer.')
         )}
       </p>
     </div>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What stands over a slide, what a speaker says at a stop, and what comes next. Pure. */
 
+import { t } from '../../base/lang/t.ts';
 import { rightWords } from '../../panels/recap/judge.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import { claimOf } from './claim.ts';
@@ -8,7 +9,7 @@ import type { Part, Slide, Stop } from './slides.ts';
 
 type Shown = Pick<Stop, 'revealed' | 'slide'>;
 
-const inThree = 'Explain it in three sentences';
+const inThree = t('Explain it in three sentences');
 
 /** The title of a slide. */
 export function headOf(
@@ -20,7 +21,9 @@ export function headOf(
   if (slide.kind === 'explain') return inThree;
   if (slide.kind !== 'quiz') return title;
   const [first = 0, ...others] = slide.questions;
-  return others.length > 0 ? `${quiz.length} questions` : `Question ${first + 1} of ${quiz.length}`;
+  return others.length > 0
+    ? t('{quiz} questions', { quiz: quiz.length })
+    : t('Question {first} of {quiz}', { first: first + 1, quiz: quiz.length });
 }
 
 /** Markdown of the step's text. Until the answer is shown, what stands below the line of three dashes waits. */
@@ -41,9 +44,10 @@ export function sayOf(
 
 /** What the speaker does where no step has notes for it. */
 export function hintOf({ kind }: Slide): string {
-  if (kind === 'words') return 'Say each word once and point at its drawing. One minute is enough.';
-  if (kind === 'explain') return 'Let two of them try aloud. The next press shows ours.';
-  return kind === 'quiz' ? 'Count hands, then press. Ask one of them why before you go on.' : '';
+  if (kind === 'words')
+    return t('Say each word once and point at its drawing. One minute is enough.');
+  if (kind === 'explain') return t('Let two of them try aloud. The next press shows ours.');
+  return kind === 'quiz' ? t('Count hands, then press. Ask one of them why before you go on.') : '';
 }
 
 /** The answer of a question at the end, before the wall shows it. */
@@ -73,7 +77,11 @@ export function paperSay(
   return sayOf(content, scene, asked ? { revealed: true, slide: { kind: 'ask' } } : stop);
 }
 
-const kinds = { ask: 'the question', picture: 'the picture', evidence: 'the evidence' } as const;
+const kinds = {
+  ask: t('the question'),
+  picture: t('the picture'),
+  evidence: t('the evidence'),
+} as const;
 
 /** What a stop is called where the next one is announced. */
 export function stopTitle(
@@ -81,20 +89,21 @@ export function stopTitle(
   scene: Pick<Scene, 'title'>,
   { slide, revealed }: Shown,
 ): string {
-  if (slide.kind === 'words') return `First: ${slide.terms.join(', ') || 'the mail'}`;
-  const answered = revealed ? ': the answer' : '';
+  if (slide.kind === 'words')
+    return t('First: {words}', { words: slide.terms.join(', ') || t('the mail') });
+  const answered = revealed ? t(': the answer') : '';
   if (slide.kind === 'explain' || slide.kind === 'quiz')
     return `${headOf(lesson, scene, { slide })}${answered}`;
-  if (slide.kind === 'ask' && revealed) return `${scene.title}: the answer`;
+  if (slide.kind === 'ask' && revealed) return `${scene.title}${t(': the answer')}`;
   const patch = slide.kind === 'evidence' && slide.parts.every((part) => part.what === 'patch');
-  return `${scene.title}: ${patch ? 'the patch' : kinds[slide.kind]}`;
+  return `${scene.title}: ${patch ? t('the patch') : kinds[slide.kind]}`;
 }
 
 const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
-  latency: 'how long each took',
-  measured: 'the measured table',
+  latency: t('how long each took'),
+  measured: t('the measured table'),
   counts: 'counts',
-  patch: 'the patch',
+  patch: t('the patch'),
 };
 
 /** One sentence of a stop, so that the speaker can lead over to it; `panels`: titles by name. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a measured table proves, a few words for each row. Pure. */
 
+import { t } from '../../base/lang/t.ts';
 import type { MeasuredMessage } from '../../protocol/messages.ts';
 
 type Row = MeasuredMessage['rows'][number];
@@ -10,7 +11,7 @@ const shortest = 24;
 
 /** "-89.9 %, worse", "no difference proven", "no verdict"; empty of the row that others are compared with. */
 export function verdictOf(row: Row, better: MeasuredMessage['better']): string {
-  if (row.verdict) return row.verdict.length <= shortest ? row.verdict : 'no verdict';
+  if (row.verdict) return row.verdict.length <= shortest ? row.verdict : t('no verdict');
   const change = row.change_percent;
   if (change === null || change === undefined) return '';
   const gains = better === 'higher' ? change > 0 : better === 'lower' ? change < 0 : null;
@@ -22,6 +23,9 @@ export function verdictOf(row: Row, better: MeasuredMessage['better']): string {
 /** Why there are no verdicts, each reason once, and what is not of one patch. */
 export function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'>) {
   const long = rows.map((row) => row.verdict ?? '').filter((words) => words.length > shortest);
-  const reasons = [...new Set(long)].map((words) => `No verdict: ${words}.`);
-  return [...reasons, ...warnings.map((words) => `More than one patch apart: ${words}`)];
+  const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
+  return [
+    ...reasons,
+    ...warnings.map((words) => t('More than one patch apart: {words}', { words })),
+  ];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The beginning of a class: what the lesson asks, who wrote the mail, and its words with their drawings. */
 
+import { rich } from '../../base/lang/rich.ts';
 import { dateWords } from '../../panels/discussion.tsx';
 import { Drawing } from '../../panels/terms/drawing.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -18,8 +19,14 @@ export function WordsSlide({ lesson, terms, mail }: Props) {
     <div className="words-slide" data-testid="words">
       {mail && first && (
         <p className="words-mail" data-testid="words-mail">
-          It began with a mail of <b>{first.author}</b>,{' '}
-          <time dateTime={first.date}>{dateWords(first.date)}</time>: <q>{first.subject}</q>
+          {rich('It began with a mail of <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>', {
+            author: first.author,
+            b: (words) => <b>{words}</b>,
+            date: dateWords(first.date),
+            time: (words) => <time dateTime={first.date}>{words}</time>,
+            subject: first.subject,
+            q: (words) => <q>{words}</q>,
+          })}
         </p>
       )}
       <ul className="words-cards">

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How far the viewer got in all lessons, as this browser saved it, and as files. */
 
+import { t } from '../../base/lang/t.ts';
 import { cells, certificateJson, certificateSvg, columns, honest, rows } from './certificate.ts';
 import type { Progress } from './memory.ts';
 import { saveFile } from './save-file.ts';
@@ -14,14 +15,14 @@ interface Props {
 export function CertificatePart({ all, today }: Props) {
   const name = 'kernel-duet-progress';
   return (
-    <section className="recap-part" aria-label="Certificate" data-testid="certificate">
-      <h3>Certificate of progress</h3>
+    <section className="recap-part" aria-label={t('Certificate')} data-testid="certificate">
+      <h3>{t('Certificate of progress')}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways on a phone, so keys must reach it */}
       <div className="certificate-box" tabIndex={0}>
         <table className="table small">
           <thead>
             <tr>
-              <th scope="col">lesson</th>
+              <th scope="col">{t('lesson')}</th>
               {columns.map((title) => (
                 <th key={title} scope="col">
                   {title}
@@ -48,14 +49,14 @@ export function CertificatePart({ all, today }: Props) {
           className="button"
           onClick={() => saveFile(`${name}.svg`, certificateSvg(all, today), 'image/svg+xml')}
         >
-          as a picture (SVG)
+          {t('as a picture (SVG)')}
         </button>
         <button
           type="button"
           className="button"
           onClick={() => saveFile(`${name}.json`, certificateJson(all, today))}
         >
-          as JSON
+          {t('as JSON')}
         </button>
       </p>
     </section>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What was predicted, and what the events of a run had to say to it. */
 
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answers } from '../predict.ts';
 
@@ -15,8 +17,8 @@ export function PredictedPart({ lesson, answers, onStep, onQuestions }: Props) {
   const asked = lesson.scenes.filter((scene) => scene.predict);
   const { length } = lesson.questions;
   return (
-    <section className="recap-part" aria-label="What you predicted" data-testid="predicted">
-      <h3>What you predicted</h3>
+    <section className="recap-part" aria-label={t('What you predicted')} data-testid="predicted">
+      <h3>{t('What you predicted')}</h3>
       <ul className="predicted">
         {asked.map((scene) => {
           const id = scene.predict ?? '';
@@ -29,16 +31,18 @@ export function PredictedPart({ lesson, answers, onStep, onQuestions }: Props) {
               <p>{prediction.question}</p>
               <p className="small">
                 {guess === undefined ? (
-                  <span className="quiet">Not predicted yet.</span>
+                  <span className="quiet">{t('Not predicted yet.')}</span>
                 ) : (
-                  <>
-                    You: <b>{prediction.choices[guess]}</b>.{' '}
-                    {truth === undefined
-                      ? 'No run has answered it yet.'
-                      : truth === guess
-                        ? 'So it is.'
-                        : `It is: ${prediction.choices[truth]}.`}
-                  </>
+                  rich('You: <b>{choices}</b>. {truth}', {
+                    choices: prediction.choices[guess],
+                    b: (words) => <b>{words}</b>,
+                    truth:
+                      truth === undefined
+                        ? t('No run has answered it yet.')
+                        : truth === guess
+                          ? t('So it is.')
+                          : t('It is: {choices}.', { choices: prediction.choices[truth] }),
+                  })
                 )}{' '}
                 <button type="button" className="link" onClick={() => onStep(scene.id)}>
                   “{scene.title}”
@@ -50,10 +54,18 @@ export function PredictedPart({ lesson, answers, onStep, onQuestions }: Props) {
       </ul>
       {length > 0 && (
         <p className="small">
-          Questions answered by pointing: {answers.answered.length} of {length}.{' '}
-          <button type="button" className="link" onClick={onQuestions}>
-            point at the marks
-          </button>
+          {rich(
+            'Questions answered by pointing: {answered} of {length}. <button>point at the marks</button>',
+            {
+              answered: answers.answered.length,
+              length,
+              button: (words) => (
+                <button type="button" className="link" onClick={onQuestions}>
+                  {words}
+                </button>
+              ),
+            },
+          )}
         </p>
       )}
     </section>

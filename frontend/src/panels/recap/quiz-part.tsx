@@ -2,6 +2,8 @@
 /** The questions at the end of a lesson: answered once, judged here, explained. */
 
 import { type FormEvent, useId, useState } from 'react';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { off } from '../../ui/off.ts';
 import { isRight, rightWords, typedNumber } from './judge.ts';
@@ -18,8 +20,8 @@ export function QuizPart({ lesson, recap, onRecap, onStep }: Props) {
   const given = lesson.quiz.filter((_q, i) => recap.given[i] !== undefined).length;
   const right = lesson.quiz.filter((one, i) => isRight(one, recap.given[i])).length;
   return (
-    <section className="recap-part" aria-label="Questions" data-testid="quiz">
-      <h3>{lesson.quiz.length} questions</h3>
+    <section className="recap-part" aria-label={t('Questions')} data-testid="quiz">
+      <h3>{t('{quiz} questions', { quiz: lesson.quiz.length })}</h3>
       <ol className="quiz">
         {lesson.quiz.map((one, i) => (
           <Asked
@@ -34,10 +36,19 @@ export function QuizPart({ lesson, recap, onRecap, onStep }: Props) {
       </ol>
       {given > 0 && (
         <p className="small quiet" data-testid="quiz-score">
-          {right} of {given} answered right.{' '}
-          <button type="button" className="link" onClick={() => onRecap({ ...recap, given: {} })}>
-            start again
-          </button>
+          {rich('{right} of {given} answered right. <button>start again</button>', {
+            right,
+            given,
+            button: (words) => (
+              <button
+                type="button"
+                className="link"
+                onClick={() => onRecap({ ...recap, given: {} })}
+              >
+                {words}
+              </button>
+            ),
+          })}
         </p>
       )}
     </section>
@@ -83,12 +94,14 @@ function Asked({ question, given, title, onGiven, onStep }: AskedProps) {
         {given !== undefined && (
           <>
             <b data-right={isRight(question, given) ? '' : undefined}>
-              {isRight(question, given) ? 'Right.' : `No: ${rightWords(question)}.`}
+              {isRight(question, given)
+                ? t('Right.')
+                : t('No: {question}.', { question: rightWords(question) })}
             </b>{' '}
             {question.why}{' '}
             {step && title && (
               <button type="button" className="link" onClick={() => onStep(step)}>
-                see it in “{title}”
+                {t('see it in “{title}”', { title })}
               </button>
             )}
           </>
@@ -98,7 +111,7 @@ function Asked({ question, given, title, onGiven, onStep }: AskedProps) {
   );
 }
 
-const answered = 'You have answered this.';
+const answered = t('You have answered this.');
 
 interface FieldProps {
   readonly question: QuizQuestion;
@@ -130,11 +143,11 @@ function NumberField({ question, given, labelled, onGiven }: FieldProps) {
       />
       <span>{question.unit}</span>
       <button type="submit" className="button" {...off(given !== undefined && answered)}>
-        answer
+        {t('answer')}
       </button>
       {wrong && (
         <span role="alert" className="small">
-          Write a number, such as 12 or 2.5.
+          {t('Write a number, such as 12 or 2.5.')}
         </span>
       )}
     </form>

@@ -2,6 +2,8 @@
 /** The end of a lesson: explain it, answer questions, see what was predicted, take a certificate, go on. */
 
 import { useEffect, useMemo, useState } from 'react';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Answers } from '../predict.ts';
@@ -39,7 +41,7 @@ export function hasRecap(lesson: Pick<Lesson, 'explain' | 'quiz'>): boolean {
 
 export function RecapDialog({ open, ...props }: Props & { readonly open: boolean }) {
   return (
-    <Dialog title="Recap" side="wide" open={open} onClose={props.onClose} testId="recap">
+    <Dialog title={t('Recap')} side="wide" open={open} onClose={props.onClose} testId="recap">
       {open && <Parts {...props} />}
     </Dialog>
   );
@@ -80,7 +82,10 @@ function Parts({ lesson, answers, next, onStep, onQuestions, onClose }: Props) {
       <CertificatePart all={all} today={today} />
       {next && (
         <p className="recap-next" data-testid="next-lesson">
-          Next lesson: <a href={next.address}>{next.question}</a>
+          {rich('Next lesson: <a>{question}</a>', {
+            question: next.question,
+            a: (words) => <a href={next.address}>{words}</a>,
+          })}
         </p>
       )}
     </div>
@@ -97,16 +102,16 @@ export function RecapCard({
 }) {
   const { explain, quiz } = lesson;
   const parts = [
-    explain ? 'explain it in three sentences' : '',
-    quiz.length > 0 ? `answer ${quiz.length} questions` : '',
-    'see what you predicted right',
+    explain ? t('explain it in three sentences') : '',
+    quiz.length > 0 ? t('answer {quiz} questions', { quiz: quiz.length }) : '',
+    t('see what you predicted right'),
   ].filter(Boolean);
   return (
-    <section className="card recap-card" aria-label="Recap" data-testid="recap-card">
-      <h3>Recap</h3>
-      <p>To end with: {parts.join(', ')}.</p>
+    <section className="card recap-card" aria-label={t('Recap')} data-testid="recap-card">
+      <h3>{t('Recap')}</h3>
+      <p>{t('To end with: {list}.', { list: parts.join(', ') })}</p>
       <button type="button" className="button" onClick={onOpen} data-testid="open-recap">
-        open the recap
+        {t('open the recap')}
       </button>
     </section>
   );

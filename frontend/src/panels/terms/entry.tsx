@@ -2,7 +2,8 @@
 /** The beginning of a lesson: who wrote the mail, and the words that one has to know, each with a drawing. */
 
 import { memo, useRef } from 'react';
-import { plural } from '../../base/units.ts';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { dateWords } from '../discussion.tsx';
 import { Drawing } from './drawing.tsx';
@@ -18,8 +19,12 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
     if (item instanceof HTMLElement) items?.scrollTo({ left: item.offsetLeft - items.offsetLeft });
   };
   return (
-    <section className="entry" aria-label="Before you begin" data-testid="entry">
-      <p className="eyebrow">Before you begin: {plural(terms.length, 'word')}, one minute</p>
+    <section className="entry" aria-label={t('Before you begin')} data-testid="entry">
+      <p className="eyebrow">
+        {t('Before you begin: {terms, plural, one {# word} other {# words}}, one minute', {
+          terms: terms.length,
+        })}
+      </p>
       <ul className="entry-names">
         {terms.map((term, i) => (
           <li key={term.name}>
@@ -30,7 +35,7 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
         ))}
       </ul>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so keys must reach it */}
-      <ul ref={list} className="entry-cards" tabIndex={0} aria-label="Words and drawings">
+      <ul ref={list} className="entry-cards" tabIndex={0} aria-label={t('Words and drawings')}>
         {terms.map((term) => (
           <li key={term.name}>
             <Drawing svg={lesson.drawings[term.name] ?? ''} />
@@ -42,15 +47,19 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
       </ul>
       {mail && (
         <p className="entry-mail small quiet" data-testid="entry-mail">
-          It began with a mail of {mail.author},{' '}
-          <time dateTime={mail.date}>{dateWords(mail.date)}</time>:{' '}
-          {mail.url ? (
-            <a href={mail.url}>{mail.subject}</a>
-          ) : (
-            <>
-              <q>{mail.subject}</q> (we know of no archive with an address for it)
-            </>
-          )}
+          {rich('It began with a mail of {author}, <time>{date}</time>: {url}', {
+            author: mail.author,
+            date: dateWords(mail.date),
+            time: (words) => <time dateTime={mail.date}>{words}</time>,
+            url: mail.url ? (
+              <a href={mail.url}>{mail.subject}</a>
+            ) : (
+              rich('<q>{subject}</q> (we know of no archive with an address for it)', {
+                subject: mail.subject,
+                q: (words) => <q>{words}</q>,
+              })
+            ),
+          })}
         </p>
       )}
     </section>

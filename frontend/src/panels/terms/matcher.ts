@@ -43,6 +43,9 @@ export function matcherOf(terms: readonly Term[]): Matcher | null {
 function either(form: string): string {
   const [first = '', ...rest] = form;
   const small = first !== first.toUpperCase();
-  const tail = rest.join('').replaceAll('-', '\\-').replaceAll(' ', '\\s+');
+  const tail = rest
+    .join('')
+    .replaceAll(/[-.*+?^$|()[\]{}\\]/g, '\\$&')
+    .replaceAll(' ', '\\s+');
   return `${small ? `[${first}${first.toUpperCase()}]` : first}${tail}`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Words of the page itself, in every lesson; a lesson's own term of the same name goes before. */
 
+import { t } from '../../base/lang/t.ts';
 import type { Term } from '../../protocol/lesson.ts';
 
 const page = (name: string, says: string, ...also: string[]): Term => ({
@@ -10,18 +11,20 @@ const page = (name: string, says: string, ...also: string[]): Term => ({
 
 const terms: readonly Term[] = [
   page(
-    'arm',
-    'One of the kernels that a lesson compares. They differ by their own patches alone.',
-    'arms',
+    t('arm'),
+    t('One of the kernels that a lesson compares. They differ by their own patches alone.'),
+    t('arms'),
   ),
-  page('lane', 'One kernel at work, and the part of the picture that shows it.', 'lanes'),
+  page(t('lane'), t('One kernel at work, and the part of the picture that shows it.'), t('lanes')),
   page(
-    'count clock',
-    'Guest time is counted in instructions, 1 ns each unless it is said otherwise. It knows no caches and no busy host, so an equal run gives equal times.',
+    t('count clock'),
+    t(
+      'Guest time is counted in instructions, 1 ns each unless it is said otherwise. It knows no caches and no busy host, so an equal run gives equal times.',
+    ),
   ),
   page(
-    'wall clock',
-    'Guest time is the time of the machine that runs the guest. Another run gives other times.',
+    t('wall clock'),
+    t('Guest time is the time of the machine that runs the guest. Another run gives other times.'),
   ),
 ];
 

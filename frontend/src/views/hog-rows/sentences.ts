@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The text alternative: one plain sentence from the events in view at this moment. Every number is read off the index. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
@@ -51,11 +52,12 @@ export const rowSentences = {
 /** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
-  if (t > lane.watermark) return `On ${name} nothing is known yet of this moment.`;
+  if (t > lane.watermark) return tr('On {name} nothing is known yet of this moment.', { name });
   const states = statesAt(lane, t);
   const groups = waitingAt(index, states);
   const [largest, ...others] = groups;
-  if (largest === undefined) return `On ${name} ${whatElse(index, lane, states, titles.thread)}.`;
+  if (largest === undefined)
+    return tr('On {name} {index}.', { name, index: whatElse(index, lane, states, titles.thread) });
   const kind = index.kinds[largest[0]!.kind]!;
   const count = waitersOf(
     index,
@@ -63,24 +65,34 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
     largest,
     ofThreads(largest.length, states.length, titles.thread),
   );
-  const who = `On ${name} ${count} ${verbFor(kind, largest.length)}`;
+  const who = tr('On {name} {count} {kind}', { name, count, kind: verbFor(kind, largest.length) });
   const also = others.map((group) => {
     const { title } = index.kinds[group[0]!.kind]!;
-    return `, and ${waitersOf(index, lane, group)} ${title.replace(/^waits /, '')}`;
+    return tr(', and {index} {replace}', {
+      index: waitersOf(index, lane, group),
+      replace: title.replace(/^waits /, ''),
+    });
   });
   const graces = largest.map((s) => graceOf(index, lane, s.t0, t));
   const grace = mostWaitedFor(graces);
   if (grace === null) {
     const oldest = largest.reduce((a, b) => (b.t0 < a.t0 ? b : a));
-    return `${who}${also.join('')}; the longest of them ${lasting(markOf(lane.arm, oldest), t)}.`;
+    return tr('{who}{list}; the longest of them {arm}.', {
+      who,
+      list: also.join(''),
+      arm: lasting(markOf(lane.arm, oldest), t),
+    });
   }
   const same = graces.filter((g) => g?.asked?.t0 === grace.asked?.t0).length;
   const shared =
     same === 1
       ? who
       : same === largest.length
-        ? who.replace(' for an ', ' for the same ')
-        : `${who}, ${figure('now', lane.arm, 'with one grace period', same)} of them for the same one`;
+        ? who.replace(tr(' for an '), tr(' for the same '))
+        : tr('{who}, {arm} of them for the same one', {
+            who,
+            arm: figure('now', lane.arm, 'with one grace period', same),
+          });
   return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
 }
 
@@ -95,14 +107,22 @@ function waited(
     const name = armTitle(titles, lane);
     const t = laneTime(frame.offset, lane.arm, frame.moment);
     const found = waitedUpTo(index, lane, t);
-    if (found === null) return `an unknown part on ${name}`;
+    if (found === null) return tr('an unknown part on {name}', { name });
     const threads = threadRows(lane).length;
-    const whose = threads === 1 ? `the ${titles.thread}'s` : `the ${severalOf(titles.thread)}'`;
+    const whose =
+      threads === 1
+        ? tr("the {thread}'s", { thread: titles.thread })
+        : tr("the {thread}'", { thread: severalOf(titles.thread) });
     const say = (what: string, value: number, text: string) =>
       figure('far', lane.arm, what, value, text);
     const { share, longest } = found;
-    const of = lane === lanes[0] ? ` of ${whose} time` : '';
-    if (longest === null) return `${say('share waited', 0, shareText(0))}${of} on ${name}`;
+    const of = lane === lanes[0] ? tr(' of {whose} time', { whose }) : '';
+    if (longest === null)
+      return tr('{shareText}{of} on {name}', {
+        shareText: say('share waited', 0, shareText(0)),
+        of,
+        name,
+      });
     const part = say('share waited', share, shareText(share));
     const ops = opsUpTo(lane, t);
     const each = found.ns / ops;
@@ -110,23 +130,28 @@ function waited(
     const early = each > longest.t1 - longest.t0;
     const mean = early
       ? ''
-      : `${say('waited for each op', each, formatNs(each))} for each ${titles.operation.name} on average, `;
+      : tr('{each} for each {name} on average, ', {
+          each: say('waited for each op', each, formatNs(each)),
+          name: titles.operation.name,
+        });
     const most = lengthOf(markOf(lane.arm, longest));
-    return `${part}${of} on ${name} (${mean}the longest ${most})`;
+    return tr('{part}{of} on {name} ({mean}the longest {most})', { part, of, name, mean, most });
   });
-  return `So far waits for the lesson's lock or grace period took ${list(parts)}.`;
+  return tr("So far waits for the lesson's lock or grace period took {parts}.", {
+    parts: list(parts),
+  });
 }
 
 /** "4.1 ms ago"; nothing is "0 ago". */
 function agoOf(mark: Mark, t: number): string {
   const since = sinceBegin(mark, t);
-  return t > mark.t0 ? `${since} ago` : 'just now';
+  return t > mark.t0 ? tr('{since} ago', { since }) : tr('just now');
 }
 
 /** "for 4.1 ms now" */
 function lasting(mark: Mark, t: number): string {
   const since = sinceBegin(mark, t);
-  return t > mark.t0 ? `for ${since} now` : 'from now on';
+  return t > mark.t0 ? tr('for {since} now', { since }) : tr('from now on');
 }
 
 /** Who waits for the lesson's sake, by what they wait for; first what most wait for. */
@@ -165,17 +190,21 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   const { asked, check, delay } = grace;
   if (asked === null)
     return grace.behind
-      ? 'it has not begun, since the one before is not over'
-      : 'it has not begun yet';
+      ? tr('it has not begun, since the one before is not over')
+      : tr('it has not begun yet');
   // Not "asked for": that may be before, while another was under way.
-  const since = `it began ${agoOf(markOf(arm, asked), t)}`;
-  if (check === null) return `${since}, and nobody has looked for readers yet`;
-  if (check.t1 > t) return `${since}, and the check has begun`;
-  const found = grace.readerSeen ? 'a reader was there' : 'no reader was there';
-  const looked = `${since}, the check took ${lengthOf(markOf(arm, check))}, and ${found}`;
+  const since = tr('it began {arm}', { arm: agoOf(markOf(arm, asked), t) });
+  if (check === null) return tr('{since}, and nobody has looked for readers yet', { since });
+  if (check.t1 > t) return tr('{since}, and the check has begun', { since });
+  const found = grace.readerSeen ? tr('a reader was there') : tr('no reader was there');
+  const looked = tr('{since}, the check took {arm}, and {found}', {
+    since,
+    arm: lengthOf(markOf(arm, check)),
+    found,
+  });
   if (delay === null) return looked;
   const over = sinceBegin(markOf(arm, delay), t);
-  return `${looked}; it has been over for ${over}, but nobody was notified`;
+  return tr('{looked}; it has been over for {over}, but nobody was notified', { looked, over });
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */
@@ -187,7 +216,7 @@ function whatElse(
 ): string {
   const words = doing(index, lane, states, thread);
   if (states.every((state) => state === null)) return words;
-  return `${words}; nobody waits for the lesson's lock or grace period`;
+  return tr("{words}; nobody waits for the lesson's lock or grace period", { words });
 }
 
 function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
@@ -203,18 +232,29 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
       figure('now', lane.arm, what, value, text, mark);
     const freed = say('freed by the largest wake', wake.freed, plural(wake.freed, titles.thread));
     const since = say('since the largest wake', t - wake.t, formatNs(t - wake.t));
-    const ago = t > wake.t ? `${since} ago` : 'just now';
+    const ago = t > wake.t ? tr('{since} ago', { since }) : tr('just now');
     const { longest, check } = wake;
     const waited =
       longest === null
         ? ''
-        : ` The longest of them had slept for ${lengthOf(markOf(lane.arm, longest))}`;
+        : tr(' The longest of them had slept for {arm}', {
+            arm: lengthOf(markOf(lane.arm, longest)),
+          });
     const checked =
       check === null || waited === ''
         ? ''
-        : `; the check took ${lengthOf(markOf(lane.arm, check))} of it, the rest was delay`;
+        : tr('; the check took {arm} of it, the rest was delay', {
+            arm: lengthOf(markOf(lane.arm, check)),
+          });
     const end = waited === '' ? '' : '.';
-    return `On ${armTitle(titles, lane)} one wake freed ${freed} ${ago}.${waited}${checked}${end}`;
+    return tr('On {titles} one wake freed {freed} {ago}.{waited}{checked}{end}', {
+      titles: armTitle(titles, lane),
+      freed,
+      ago,
+      waited,
+      checked,
+      end,
+    });
   }
   return '';
 }
@@ -237,14 +277,32 @@ function expedited(
       const least = longest === null ? 0 : longest.t1 - longest.t0;
       if (!span.open && span.t1 - span.t0 > least) longest = span;
     }
-    const most = longest === null ? '' : `, the longest ${lengthOf(markOf(lane.arm, longest))}`;
+    const most =
+      longest === null
+        ? ''
+        : tr(', the longest {arm}', { arm: lengthOf(markOf(lane.arm, longest)) });
     const { name, plural: many } = titles.operation;
     const say = (what: string, n: number, text: string) =>
       figure('window', lane.arm, what, n, text);
-    const begun = say('exp_gp begun', periods, plural(periods, 'expedited RCU grace period'));
-    return `${armTitle(titles, lane)} runs ${begun} for ${say('ops', ops, plural(ops, name, many))}${most}`;
+    const begun = say(
+      'exp_gp begun',
+      periods,
+      tr(
+        '{periods, plural, one {# expedited RCU grace period} other {# expedited RCU grace periods}}',
+        { periods },
+      ),
+    );
+    return tr('{titles} runs {begun} for {ops}{most}', {
+      titles: armTitle(titles, lane),
+      begun,
+      ops: say('ops', ops, plural(ops, name, many)),
+      most,
+    });
   });
-  return `In this window ${list(parts)}. Every kernel pays for them, so they cannot be the difference.`;
+  return tr(
+    'In this window {parts}. Every kernel pays for them, so they cannot be the difference.',
+    { parts: list(parts) },
+  );
 }
 
 /** Lanes with a reader get a sentence each, those without share one. */
@@ -260,7 +318,9 @@ function readers(
   }));
   const without = said.filter((s) => s.words === '').map((s) => armTitle(titles, s.lane));
   const rest =
-    without.length === 0 ? [] : [`On ${list(without)} no reader walks the shrinkers now.`];
+    without.length === 0
+      ? []
+      : [tr('On {without} no reader walks the shrinkers now.', { without: list(without) })];
   const failed = lanes.map((lane) => failures(index, lane, frame, titles));
   const words = [...said.map((s) => s.words), ...rest, ...failed];
   return words.filter((one) => one !== '').join(' ');
@@ -270,7 +330,10 @@ function readers(
 function failures(index: RunIndex, lane: LaneIndex, frame: Frame, titles: Titles): string {
   const score = scoreAt(index, lane, laneTime(frame.offset, lane.arm, frame.moment));
   if (score.gave_up + score.cut_short === 0) return '';
-  return `On ${armTitle(titles, lane)}, ${scoreWords(lane.arm, score)}.`;
+  return tr('On {titles}, {arm}.', {
+    titles: armTitle(titles, lane),
+    arm: scoreWords(lane.arm, score),
+  });
 }
 
 function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
@@ -282,14 +345,25 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   const states = statesAt(lane, t);
   const waiting = states.filter((s) => s !== null && isWait(index.kinds[s.kind])).length;
   if (inside === undefined) return '';
-  const since = `a reader has been inside shrink_slab for ${sinceBegin(markOf(lane.arm, inside), t)}`;
+  const since = tr('a reader has been inside shrink_slab for {arm}', {
+    arm: sinceBegin(markOf(lane.arm, inside), t),
+  });
   const recheck = [...spansIn(lane, 'track', t, t + 1)].some(
     (s) => index.kinds[s.kind]?.name === 'gp_recheck',
   );
   const effect =
     waiting === 0
-      ? `no ${titles.thread} waits for it`
-      : `${figure('now', lane.arm, 'waiting', waiting, ofThreads(waiting, states.length, titles.thread))} ${waiting === 1 ? 'waits' : 'wait'} meanwhile`;
-  const again = recheck ? ', and the check has found it and looks again' : '';
-  return capital(`on ${name} ${since}; ${effect}${again}.`);
+      ? tr('no {thread} waits for it', { thread: titles.thread })
+      : tr('{arm} {waiting} meanwhile', {
+          arm: figure(
+            'now',
+            lane.arm,
+            'waiting',
+            waiting,
+            ofThreads(waiting, states.length, titles.thread),
+          ),
+          waiting: waiting === 1 ? tr('waits') : tr('wait'),
+        });
+  const again = recheck ? tr(', and the check has found it and looks again') : '';
+  return capital(tr('on {name} {since}; {effect}{again}.', { name, since, effect, again }));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The ticks of a lane; delays of its grace periods that lasted half a tick or more end at one. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { perVersion } from '../../derive/per-version.ts';
 import { spansIn } from '../../derive/query.ts';
 import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
@@ -45,7 +46,7 @@ function draw(pen: Pen, { index, lane, from, to, x, top, height, revealX, theme 
 
 export const ticks: Extra = {
   part: 'ticks',
-  label: 'ticks',
+  label: tr('ticks'),
   height: 13,
   on: (index, lane) => ticksOf(index, lane) !== null,
   draw,

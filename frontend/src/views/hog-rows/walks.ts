@@ -7,8 +7,8 @@
  * runs that were recorded without that probe do not say.
  */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
-import { plural } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { perVersion } from '../../derive/per-version.ts';
 import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
@@ -103,9 +103,9 @@ export function scoreAt(index: RunIndex, lane: LaneIndex, t: number): Score {
 }
 
 const words: Readonly<Record<Fate, string>> = {
-  whole: 'to the end',
-  cut_short: 'cut short',
-  gave_up: 'gave up',
+  whole: tr('to the end'),
+  cut_short: tr('cut short'),
+  gave_up: tr('gave up'),
 };
 
 /** "10 walks so far: 5 to the end, 3 cut short, 2 gave up; 412 objects freed"; empty without any. */
@@ -117,14 +117,34 @@ export function scoreWords(arm: string, score: Score): string {
   );
   const { freed } = score;
   const gain =
-    freed === null ? '' : `; ${figure('far', arm, 'freed', freed, plural(freed, 'object'))} freed`;
-  return `${figure('far', arm, 'walks', all, plural(all, 'walk'))} so far: ${parts.join(', ')}${gain}`;
+    freed === null
+      ? ''
+      : tr('; {arm} freed', {
+          arm: figure(
+            'far',
+            arm,
+            'freed',
+            freed,
+            tr('{freed, plural, one {# object} other {# objects}}', { freed }),
+          ),
+        });
+  return tr('{arm} so far: {list}{gain}', {
+    arm: figure(
+      'far',
+      arm,
+      'walks',
+      all,
+      tr('{all, plural, one {# walk} other {# walks}}', { all }),
+    ),
+    list: parts.join(', '),
+    gain,
+  });
 }
 
 const why: Readonly<Record<Fate, string>> = {
   whole: '',
-  cut_short: ' Cut short: somebody came to wait for the lock, so it breaks off.',
-  gave_up: ' Gave up: somebody was in line for the lock, so it does not begin.',
+  cut_short: tr(' Cut short: somebody came to wait for the lock, so it breaks off.'),
+  gave_up: tr(' Gave up: somebody was in line for the lock, so it does not begin.'),
 };
 
 /** Why the walk ended that a mark is; empty for other marks. */
@@ -137,7 +157,15 @@ export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): stri
 
 function freedWords(arm: string, { freed, id }: Walk): string {
   if (freed === null) return '';
-  return ` It freed ${figure('mark', arm, `freed by walk ${id}`, freed, plural(freed, 'object'))}.`;
+  return tr(' It freed {arm}.', {
+    arm: figure(
+      'mark',
+      arm,
+      `freed by walk ${id}`,
+      freed,
+      tr('{freed, plural, one {# object} other {# objects}}', { freed }),
+    ),
+  });
 }
 
 /** A walk that was cut short: a bar across its end. One that did not begin: the sign that says no entry. */
@@ -168,7 +196,7 @@ function draw(pen: Pen, at: ExtraAt): void {
   }
   pen.globalAlpha = 1;
   const score = scoreAt(index, lane, now);
-  const said = scoreWords(lane.arm, score) || 'no walk so far';
+  const said = scoreWords(lane.arm, score) || tr('no walk so far');
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
   // Where there is no room the objects go first, then how the walks ended.
   pen.font = `500 ${Math.round(13 * theme.em)}px ${theme.font}`;
@@ -178,7 +206,7 @@ function draw(pen: Pen, at: ExtraAt): void {
 
 export const walks: Extra = {
   part: 'walks',
-  label: "reclaim's walks",
+  label: tr("reclaim's walks"),
   height: 17,
   on: (index, lane) => walksOf(index, lane).length > 0,
   draw,

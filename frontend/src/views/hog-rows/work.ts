@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the grace periods of a lane cost: the worker's looks for readers and its runs of callbacks, so far. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAbove } from '../../base/search.ts';
-import { formatNs, plural } from '../../base/units.ts';
+import { formatNs } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { perVersion } from '../../derive/per-version.ts';
 import { opsUpTo, spansIn } from '../../derive/query.ts';
@@ -53,16 +54,32 @@ export function workWords(
   operation: string,
 ) {
   const far = (what: string, value: number, text: string) => figure('far', arm, what, value, text);
-  const done = `${far('checks', checks, plural(checks, 'check'))} and ${far('wakes', wakes, plural(wakes, 'wake'))}`;
+  const done = tr('{checks} and {wakes}', {
+    checks: far(
+      'checks',
+      checks,
+      tr('{checks, plural, one {# check} other {# checks}}', { checks }),
+    ),
+    wakes: far('wakes', wakes, tr('{wakes, plural, one {# wake} other {# wakes}}', { wakes })),
+  });
   const each = ns / ops;
   const share =
-    ops === 0 ? '' : `: ${far('work each', each, formatNs(each))} for each ${operation}`;
-  return `${done} so far|, ${far('work', ns, formatNs(ns))} of work${share}`;
+    ops === 0
+      ? ''
+      : tr(': {each} for each {operation}', {
+          each: far('work each', each, formatNs(each)),
+          operation,
+        });
+  return tr('{done} so far|, {ns} of work{share}', {
+    done,
+    ns: far('work', ns, formatNs(ns)),
+    share,
+  });
 }
 
 export const work: Extra = {
   part: 'work',
-  label: "SRCU's worker",
+  label: tr("SRCU's worker"),
   height: 17,
   on: (index, lane) => sumsOf(index, lane).ends.length > 0,
   draw(pen, { index, lane, now, left, right, top, height, theme, operation }) {

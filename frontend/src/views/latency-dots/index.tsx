@@ -2,6 +2,7 @@
 /** How long each operation took, per lane, up to the moment. Counted in guest time; never a verdict. */
 
 import { type CSSProperties, useCallback, useMemo, useRef } from 'react';
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { latenciesOf } from '../../derive/latency.ts';
 import type { CanvasProps } from '../contract.ts';
@@ -40,7 +41,7 @@ export function LatencyDots({
     .map((lane) => {
       const { n, mean, median, p95 } = latenciesOf(lane, lane.watermark, 1);
       const what = `${formatCount(n)} ${lesson.operation.plural}`;
-      return `${titleOf(lane.arm)}: ${what}${n > 0 ? `, mean ${formatNs(mean)}, median ${formatNs(median)}, 95 % within ${formatNs(p95)}` : ''}`;
+      return `${titleOf(lane.arm)}: ${what}${n > 0 ? tr(', mean {mean}, median {median}, 95 % within {p95}', { mean: formatNs(mean), median: formatNs(median), p95: formatNs(p95) }) : ''}`;
     })
     .join('. ');
   return (
@@ -48,7 +49,10 @@ export function LatencyDots({
       ref={box}
       style={{ position: 'relative', height: preferredHeight(runIndex.lanes.length) }}
       role="img"
-      aria-label={`Length of each ${lesson.operation.name}, guest time, logarithmic. ${words}.`}
+      aria-label={tr('Length of each {name}, guest time, logarithmic. {words}.', {
+        name: lesson.operation.name,
+        words,
+      })}
     >
       <canvas ref={canvas} style={fill} />
     </div>

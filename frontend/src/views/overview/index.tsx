@@ -9,6 +9,7 @@ import {
   useMemo,
   useRef,
 } from 'react';
+import { t as tr } from '../../base/lang/t.ts';
 import { frameEnd } from '../../derive/episodes.ts';
 import type { CanvasProps } from '../contract.ts';
 import { GestureOverlay } from '../gesture-overlay.tsx';
@@ -102,7 +103,7 @@ export function Overview({
       style={fill}
       role="slider"
       tabIndex={0}
-      aria-label="Moment in the run, all lanes"
+      aria-label={tr('Moment in the run, all lanes')}
       aria-valuemin={0}
       aria-valuemax={Math.round(length)}
       aria-valuenow={Math.max(0, Math.min(Math.round(length), Math.round(moment)))}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The whole run on one strip: per lane, how much of the threads' time was work and how much was waiting. Pure. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { axisFlag } from '../../derive/axis-words.ts';
 import { isWait, threadRows } from '../../derive/query.ts';
 import { stepNs } from '../../derive/retime.ts';
@@ -113,7 +114,7 @@ export function layoutOverview(
     axisY: axis ? size.height - axisHeight : size.height,
     axis,
     titles,
-    aligned: `by ${flag?.words ?? index.axis?.plural ?? 'time'}`,
+    aligned: tr('by {words}', { words: flag?.words ?? index.axis?.plural ?? tr('time') }),
     flagX: flag === null ? null : limit(x(flag.t)),
     ticks:
       index.axis === null

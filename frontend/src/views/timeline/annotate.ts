@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Few hogs leave room for words: operations are named over their row, functions under it. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
 import { lengthOf } from '../../derive/figures.ts';
 import { touching } from '../../derive/query.ts';
@@ -66,7 +67,7 @@ export function functionNotes(
     const [x0, x1] = [x(mark.t0), x(mark.t1)];
     if (styles[mark.kind]!.texture !== 'bracket' || !focus.has(kind.name)) return;
     if (x1 - x0 < leastPx || notes.length >= most) return;
-    const words = `${shortTitle(kind)}, ${lengthOf(mark)}${mark.open ? ' so far' : ''}`;
+    const words = `${shortTitle(kind)}, ${lengthOf(mark)}${mark.open ? tr(' so far') : ''}`;
     notes.push({ x0, x1, y: row.top + row.height + 4, under: true, words });
   };
   for (const row of box.rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The staves as LaneCanvas wants them: where lanes stand, how they are drawn, pointed at and walked with keys. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, LaidLane } from '../contract.ts';
 import { describeMark } from './describe.ts';
@@ -35,7 +36,7 @@ export function rowsArtist(
     return made;
   };
   return {
-    label: 'Rows of threads on one axis of guest time, lane by lane',
+    label: tr('Rows of threads on one axis of guest time, lane by lane'),
     layout({ index, frame, size }, headerHeight, fontSize) {
       const score = scoreFor(headerHeight, fontSize);
       const layout = layoutScore(index, frame, size, score);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A mark in words, for its tip and for those who do not see it. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
 import { formatMoment } from '../../base/units.ts';
 import { lengthOf } from '../../derive/figures.ts';
@@ -26,17 +27,37 @@ export function describeMark(index: RunIndex, mark: Mark, lesson: Facts): string
     const samples = lane?.samples(counter?.xray ?? '') ?? [];
     const seen = samples.find((sample) => sample.t === mark.t0);
     const value = seen?.facts[counter?.field ?? ''];
-    return `${counter?.title ?? 'sample'}: ${value === undefined ? 'not read' : fieldValue(counter!.field!, value)}. ${arm}, read by the x-ray at ${when}.`;
+    return tr('{title}: {value}. {arm}, read by the x-ray at {when}.', {
+      title: counter?.title ?? 'sample',
+      value: value === undefined ? tr('not read') : fieldValue(counter!.field!, value),
+      arm,
+      when,
+    });
   }
   const kind = index.kinds[mark.kind];
-  const row = lane?.rows.find((r) => r.row === mark.row)?.name ?? `row ${mark.row}`;
+  const row =
+    lane?.rows.find((r) => r.row === mark.row)?.name ?? tr('row {row}', { row: mark.row });
   const long = lengthOf(mark);
   if (mark.table === 'ops') {
-    return `${capital(lesson.operation?.name ?? 'operation')}: ${long}. ${arm}, ${row}, from ${when}.`;
+    return tr('{what}: {long}. {arm}, {row}, from {when}.{aside}', {
+      what: capital(lesson.operation?.name ?? 'operation'),
+      long,
+      arm,
+      row,
+      when,
+      aside: '',
+    });
   }
-  const length = mark.open ? `${long} so far` : long;
-  const aside = kind?.lesson === false ? ' Not the lesson.' : '';
-  return `${kind?.title ?? 'unknown'}: ${length}. ${arm}, ${row}, from ${when}.${aside}`;
+  const length = mark.open ? tr('{long} so far', { long }) : long;
+  const aside = kind?.lesson === false ? tr(' Not the lesson.') : '';
+  return tr('{what}: {long}. {arm}, {row}, from {when}.{aside}', {
+    what: kind?.title ?? tr('unknown'),
+    long: length,
+    arm,
+    row,
+    when,
+    aside,
+  });
 }
 
 function describePoint(lane: LaneIndex, mark: Mark, point: PointFacts, arm: string): string {
@@ -45,13 +66,22 @@ function describePoint(lane: LaneIndex, mark: Mark, point: PointFacts, arm: stri
   const i = placeOfPoint(points, of.order, of.length, mark);
   const fields = i < 0 ? '' : fieldWords(points, i, point);
   const who = lane.rows.find((r) => r.row === mark.row)?.name ?? threadOf(points, i);
-  const cpu = i >= 0 && points.cpu[i]! >= 0 ? ` on CPU ${points.cpu[i]}` : '';
+  const cpu = i >= 0 && points.cpu[i]! >= 0 ? tr(' on CPU {cpu}', { cpu: points.cpu[i] }) : '';
   const when = formatMoment(mark.t0, 1e6);
-  return `${point.title}${fields === '' ? '' : `: ${fields}`}. ${arm}, ${who}${cpu}, at ${when}.`;
+  return tr('{title}{fields}. {arm}, {who}{cpu}, at {when}.', {
+    title: point.title,
+    fields: fields === '' ? '' : `: ${fields}`,
+    arm,
+    who,
+    cpu,
+    when,
+  });
 }
 
 function threadOf(points: PointTable, i: number): string {
-  return i < 0 || points.tid[i]! <= 0 ? 'no thread of the workload' : `thread ${points.tid[i]}`;
+  return i < 0 || points.tid[i]! <= 0
+    ? tr('no thread of the workload')
+    : tr('thread {tid}', { tid: points.tid[i] });
 }
 
 function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: Mark): number {

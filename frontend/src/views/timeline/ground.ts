@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What marks stand on: paper, axis, staves, and where a lane is not known, over, or has lost events. */
 
+import { locale, t as tr } from '../../base/lang/t.ts';
 import { mix, type Pen } from '../paints.ts';
 import { type Inked, type Inking, type Picture, text, textWidth, vertical } from './easel.ts';
 import type { LaneBox, Layout } from './layout.ts';
@@ -58,12 +59,12 @@ function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void 
     const [x0, x1] = box.unknown;
     pen.fillStyle = tiles('fog', { ground: theme.sunk, ink: mix(theme.faint, theme.sunk, 0.22) });
     pen.fillRect(x0, top, x1 - x0, height);
-    note(pen, theme, 'not known yet', x0, x1, top + height / 2);
+    note(pen, theme, tr('not known yet'), x0, x1, top + height / 2);
   }
   if (box.evictedTo !== null) {
     pen.fillStyle = tiles('dots', { ground: theme.sunk, ink: mix(theme.faint, theme.sunk, 0.4) });
     pen.fillRect(layout.left, top, box.evictedTo - layout.left, height);
-    note(pen, theme, 'no longer kept', layout.left, box.evictedTo, top + height / 2);
+    note(pen, theme, tr('no longer kept'), layout.left, box.evictedTo, top + height / 2);
   }
   if (box.endX !== null) {
     pen.fillStyle = theme.soft;
@@ -99,7 +100,9 @@ function drawLoss(
   }
   pen.stroke();
   const words =
-    loss.events === null ? 'events lost' : `${loss.events.toLocaleString('en-US')} events lost`;
+    loss.events === null
+      ? tr('events lost')
+      : tr('{count} events lost', { count: loss.events.toLocaleString(locale()) });
   if (w < textWidth(pen, theme, words) + 12) return;
   pen.fillStyle = theme.hazard;
   text(pen, theme, words, x, top + height / 2, 'center');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Words of a picture: headers, names of rows, names on marks that have room for them. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatFigure, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { steady } from '../../derive/figures.ts';
@@ -34,7 +35,9 @@ export function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
     drawNotes(pen, picture, box, theme);
     if (picture.marks[i]!.linksHidden > 0) {
       pen.fillStyle = theme.soft;
-      const words = `${picture.marks[i]!.linksHidden} links: too many to draw at this zoom`;
+      const words = tr('{linksHidden} links: too many to draw at this zoom', {
+        linksHidden: picture.marks[i]!.linksHidden,
+      });
       text(pen, theme, words, layout.right, box.bottom + 10, 'right');
     }
   }
@@ -146,7 +149,7 @@ function drawChartWords(
   for (const { line, series, top } of marks.charts) {
     const t = Math.min(laneTime(frame.offset, box.arm, frame.moment), box.lane.watermark);
     const value = t < box.t0 ? null : valueAt(box.lane, series, box.t0, t);
-    const now = value === null ? '–' : `${formatFigure(value)}${series.adds ? ' in view' : ''}`;
+    const now = value === null ? '–' : `${formatFigure(value)}${series.adds ? tr(' in view') : ''}`;
     const words = steady(`counter ${series.name} ${box.arm}`, now);
     pen.fillStyle = theme.soft;
     if (line.labelAbove) {

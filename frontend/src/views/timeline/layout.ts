@@ -5,6 +5,7 @@
  */
 
 import { scaleLinear } from 'd3-scale';
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatMoment } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { steady } from '../../derive/figures.ts';
@@ -250,7 +251,9 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     title: arm?.title ?? lane.arm,
     subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
     count: steady(`operations of ${lane.arm}`, formatCount(ops)),
-    countUnit: `${ops === 1 ? score.operation.name : score.operation.plural} so far`,
+    countUnit: tr('{ops} so far', {
+      ops: ops === 1 ? score.operation.name : score.operation.plural,
+    }),
     top: y,
     headerHeight: score.headerHeight,
     bodyTop,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lines of a lane from top to bottom: rows with what is nested in them, tracks, points. Heights give way to room. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import type { LaneIndex, Row, RunIndex, Strand } from '../../derive/types.ts';
 import { bandsOf } from './bands.ts';
 import { cpuStrands } from './cpus.ts';
@@ -87,7 +88,7 @@ function nameLine(room: Room): number {
 export function rowsOf(index: RunIndex, lane: LaneIndex, score: Score): readonly Row[] {
   if (score.rows === 'cpus') {
     return cpuStrands(index.kinds, lane).map(({ row }) => {
-      return { row, tid: -1, name: `CPU ${row}`, role: 'thread' };
+      return { row, tid: -1, name: tr('CPU {row}', { row }), role: 'thread' };
     });
   }
   const order = { thread: 0, other: 1, track: 2 } as const;
@@ -163,7 +164,7 @@ export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: 
 function labelOfTrack(score: Score, row: Row): { label: string; aside: string } {
   const track = score.tracks.find((t) => t.name === row.name || t.title === row.name);
   const label = (track?.title ?? row.name).split(' (')[0]!;
-  return { label, aside: track?.lesson === false ? 'not the lesson' : '' };
+  return { label, aside: track?.lesson === false ? tr('not the lesson') : '' };
 }
 
 type Below = Pick<Line, 'what' | 'row' | 'role' | 'points' | 'label' | 'aside' | 'height'> & {
@@ -217,7 +218,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (room.points === 'one' && found.length > 1) {
     return [
       line(
-        `${found.length} kinds of points`,
+        tr('{found} kinds of points', { found: found.length }),
         found.map(({ name }) => name),
       ),
     ];

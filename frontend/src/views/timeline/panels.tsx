@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Beside the stage: where the time of the window goes, and the marks near the moment as a table. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
@@ -65,8 +66,9 @@ function Time(props: PanelProps) {
     <>
       <ArmTable arms={shown} rows={timeRows(runIndex, frame.get())} testId="time" />
       <p className="small quiet">
-        Of the window: shares of the time of {severalOf(lesson.thread)}; calls and phases by number
-        and mean.
+        {tr('Of the window: shares of the time of {thread}; calls and phases by number and mean.', {
+          thread: severalOf(lesson.thread),
+        })}
       </p>
     </>
   );
@@ -88,12 +90,12 @@ function Marks(props: PanelProps) {
       <thead>
         <tr>
           <th scope="col" className="right">
-            at
+            {tr('at')}
           </th>
-          <th scope="col">lane</th>
-          <th scope="col">what</th>
+          <th scope="col">{tr('lane')}</th>
+          <th scope="col">{tr('what')}</th>
           <th scope="col" className="right">
-            for
+            {tr('for')}
           </th>
         </tr>
       </thead>
@@ -112,8 +114,8 @@ function Marks(props: PanelProps) {
 }
 
 export const panels: Readonly<Record<string, Panel>> = {
-  time: { title: 'Where the time goes', evidence: 'counted', Body: Time },
-  marks: { title: 'Marks near the moment', evidence: 'counted', Body: Marks },
+  time: { title: tr('Where the time goes'), evidence: 'counted', Body: Time },
+  marks: { title: tr('Marks near the moment'), evidence: 'counted', Body: Marks },
 };
 
 /** Operations and points of each name, up to the moment. */
@@ -125,7 +127,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     const count = (what: string, n: number) => figure('far', lane.arm, what, n);
     const ops = operation.open === null ? [] : [count('ops', opsUpTo(lane, t))];
     const points = seen.map(({ name }) =>
-      count(`points ${name}`, pointsIn(lane, name, -1e18, t + 1)),
+      count(tr('points {name}', { name }), pointsIn(lane, name, -1e18, t + 1)),
     );
     return [...ops, ...points];
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the picture shows, in plain sentences from any lesson's declared events. Every number is read off the index. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAbove } from '../../base/search.ts';
 import { formatCount, formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
@@ -75,10 +76,10 @@ const sayer = (scope: Scope, lane: LaneIndex, of: string) => {
 
 /** How many of the threads: "8 of 9 hogs", where a thread is called a hog. */
 export function ofThreads(n: number, all: number, thread: string): string {
-  if (all === 1) return `the one ${thread}`;
+  if (all === 1) return tr('the one {thread}', { thread });
   return n === all
-    ? `all ${plural(all, thread, severalOf(thread))}`
-    : `${n} of ${plural(all, thread, severalOf(thread))}`;
+    ? tr('all {all}', { all: plural(all, thread, severalOf(thread)) })
+    : tr('{n} of {all}', { n, all: plural(all, thread, severalOf(thread)) });
 }
 
 /** One operation taken apart: the one that the moment is in, else the last before it in the window. */
@@ -98,22 +99,34 @@ function oneOpOf(
   const { order, length } = lane.opsByEnd;
   const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
   const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
-  if (p < 0) return `On ${armTitle(titles, lane)} no ${titles.operation.name} has begun yet.`;
+  if (p < 0)
+    return tr('On {titles} no {name} has begun yet.', {
+      titles: armTitle(titles, lane),
+      name: titles.operation.name,
+    });
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
   // Its bar is not on the stage: what is there has another length.
   if (b <= from)
-    return `On ${armTitle(titles, lane)} no ${titles.operation.name} of this window has begun yet.`;
+    return tr('On {titles} no {name} of this window has begun yet.', {
+      titles: armTitle(titles, lane),
+      name: titles.operation.name,
+    });
   const mark = opMark(lane, i);
   const spent = tallyKinds(index, lane, 'state', a, b, row)
     .filter(({ ns }) => ns >= (b - a) * 0.01)
     .slice(0, 4)
     .map(({ facts, ns }) => {
-      const dismissed = facts.lesson ? '' : ' (not the lesson)';
+      const dismissed = facts.lesson ? '' : tr(' (not the lesson)');
       const part = figure('mark', lane.arm, `time ${facts.name}`, ns, formatNs(ns), mark);
-      return `${part} it ${verbFor(facts, 1)}${dismissed}`;
+      return tr('{part} it {facts}{dismissed}', { part, facts: verbFor(facts, 1), dismissed });
     });
-  const took = `On ${armTitle(titles, lane)} this ${titles.operation.name} ${t >= b ? 'took' : 'takes'} ${lengthOf(mark)}`;
+  const took = tr('On {titles} this {name} {t} {mark}', {
+    titles: armTitle(titles, lane),
+    name: titles.operation.name,
+    t: t >= b ? tr('took') : tr('takes'),
+    mark: lengthOf(mark),
+  });
   return spent.length === 0 ? `${took}.` : `${took}: ${list(spent)}.`;
 }
 
@@ -127,24 +140,35 @@ export const rates: Say = some((_index, lanes, frame, titles) => {
   }));
   const { name, plural: many } = titles.operation;
   const parts = counts.map(({ arm, name: title, ops }, i) => {
-    const text = i === 0 ? `has done ${plural(ops, name, many)}` : formatCount(ops);
+    const text =
+      i === 0 ? tr('has done {ops}', { ops: plural(ops, name, many) }) : formatCount(ops);
     return `${title} ${figure('far', arm, 'ops', ops, text)}`;
   });
   const unproven = lanes.filter((lane) => lostIn(lane, 0, until(lane)));
   if (unproven.length > 0) {
     const names = list(unproven.map((lane) => armTitle(titles, lane)));
-    return `Up to this moment ${list(parts)}. Events of ${names} were lost, so no ratio is given.`;
+    return tr('Up to this moment {parts}. Events of {names} were lost, so no ratio is given.', {
+      parts: list(parts),
+      names,
+    });
   }
   const [first, ...others] = counts;
   if (first === undefined || first.ops < 20 || others.length === 0) {
-    return `Up to this moment ${list(parts)}.`;
+    return tr('Up to this moment {parts}.', { parts: list(parts) });
   }
   const shares = others.map((o) => {
     const share = (o.ops / first.ops) * 100;
     const text = formatCount(Math.round(share));
-    return `${figure('far', o.arm, `for each 100 on ${first.arm}`, share, text)} on ${o.name}`;
+    return tr('{arm} on {name}', {
+      arm: figure('far', o.arm, `for each 100 on ${first.arm}`, share, text),
+      name: o.name,
+    });
   });
-  return `Up to this moment ${list(parts)}: for each 100 on ${first.name}, ${list(shares)}.`;
+  return tr('Up to this moment {parts}: for each 100 on {name}, {shares}.', {
+    parts: list(parts),
+    name: first.name,
+    shares: list(shares),
+  });
 });
 
 /** What the threads do at this moment. */
@@ -154,9 +178,9 @@ const now: Say = (index, frame, titles) =>
       const t = laneTime(frame.offset, lane.arm, frame.moment);
       const name = armTitle(titles, lane);
       if (t > lane.watermark && !lane.ended)
-        return `On ${name} nothing is known yet of this moment.`;
+        return tr('On {name} nothing is known yet of this moment.', { name });
       const states = statesAt(lane, t);
-      return `On ${name} ${doing(index, lane, states, titles.thread)}.`;
+      return tr('On {name} {index}.', { name, index: doing(index, lane, states, titles.thread) });
     })
     .join(' ');
 
@@ -169,7 +193,7 @@ export function doing(
 ): string {
   const counts = new Map<number, number>();
   for (const s of states) if (s !== null) counts.set(s.kind, (counts.get(s.kind) ?? 0) + 1);
-  if (counts.size === 0) return `no ${thread} does anything`;
+  if (counts.size === 0) return tr('no {thread} does anything', { thread });
   const parts = [...counts]
     .sort((a, b) => b[1] - a[1] || a[0] - b[0])
     .slice(0, 3)
@@ -186,30 +210,48 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
   const name = armTitle(titles, lane);
   const { name: op, plural: many } = titles.operation;
   if (lostIn(lane, a, b))
-    return `Events of ${name} were lost in this window, so no cost is reported.`;
+    return tr('Events of {name} were lost in this window, so no cost is reported.', { name });
   const wait = tallyKinds(index, lane, 'state', a, b).find(({ facts }) => isWait(facts));
   const ops = opsIn(lane, a, b);
   const done = figure('window', lane.arm, 'ops', ops, plural(ops, op, many));
-  if (wait === undefined) return `On ${name} no ${titles.thread} waits in this window of ${done}.`;
+  if (wait === undefined)
+    return tr('On {name} no {thread} waits in this window of {done}.', {
+      name,
+      thread: titles.thread,
+      done,
+    });
   const { facts } = wait;
-  const title = `On ${name} “${shortTitle(facts)}”`;
+  const title = tr('On {name} “{facts}”', { name, facts: shortTitle(facts) });
   const time = (what: string, value: number) =>
     figure('window', lane.arm, `${what} ${facts.name}`, value, formatNs(value));
-  const whole = `${time('time', wait.ns)} in this window`;
-  if (ops === 0) return `${title} takes ${whole}, in which no ${op} ends.`;
-  return `${title} costs ${time('cost', wait.ns / ops)} per ${op}: ${whole} of ${done}.`;
+  const whole = tr('{ns} in this window', { ns: time('time', wait.ns) });
+  if (ops === 0) return tr('{title} takes {whole}, in which no {op} ends.', { title, whole, op });
+  return tr('{title} costs {ns} per {op}: {whole} of {done}.', {
+    title,
+    ns: time('cost', wait.ns / ops),
+    op,
+    whole,
+    done,
+  });
 });
 
 /** The function that takes most of the threads' time. */
 const dominant: Say = perLane((index, lane, a, b, titles) => {
   const [most] = tallyKinds(index, lane, 'function', a, b);
   const name = armTitle(titles, lane);
-  if (most === undefined) return `On ${name} no traced function runs in this window.`;
+  if (most === undefined) return tr('On {name} no traced function runs in this window.', { name });
   const say = sayer('window', lane, most.facts.name);
-  const calls = say('calls', most.n, plural(most.n, 'call'));
+  const calls = say(
+    'calls',
+    most.n,
+    tr('{n, plural, one {# call} other {# calls}}', { n: most.n }),
+  );
   const time = say('time', most.ns, formatNs(most.ns));
   const longest = say('longest', most.longest, formatNs(most.longest));
-  return `On ${name} most traced time of this window goes to “${shortTitle(most.facts)}”: ${time} in ${calls}, the longest ${longest}.`;
+  return tr(
+    'On {name} most traced time of this window goes to “{facts}”: {time} in {calls}, the longest {longest}.',
+    { name, facts: shortTitle(most.facts), time, calls, longest },
+  );
 });
 
 /** How long each phase of the tracks takes. */
@@ -221,7 +263,12 @@ const phases: Say = perLane((index, lane, a, b, titles) => {
       const say = sayer('window', lane, facts.name);
       return `${say('calls', n)} × ${shortTitle(facts)} (${say('time', ns, formatNs(ns))})`;
     });
-  return parts.length === 0 ? '' : `On ${armTitle(titles, lane)} this window has ${list(parts)}.`;
+  return parts.length === 0
+    ? ''
+    : tr('On {titles} this window has {parts}.', {
+        titles: armTitle(titles, lane),
+        parts: list(parts),
+      });
 });
 
 /** How many points of each name, up to this moment. */
@@ -237,10 +284,15 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
         }))
         .filter(({ n }) => n > 0)
         .map(({ name, title, n }) => `${figure('far', lane.arm, `points ${name}`, n)} × ${title}`);
-      const lost = lostIn(lane, 0, t) ? ' Events were lost, so these are lower bounds.' : '';
+      const lost = lostIn(lane, 0, t) ? tr(' Events were lost, so these are lower bounds.') : '';
       const name = armTitle(titles, lane);
-      if (counts.length === 0) return `On ${name} no point has been seen yet.${lost}`;
-      return `Up to this moment ${name} has ${list(counts)}.${lost}`;
+      if (counts.length === 0)
+        return tr('On {name} no point has been seen yet.{lost}', { name, lost });
+      return tr('Up to this moment {name} has {counts}.{lost}', {
+        name,
+        counts: list(counts),
+        lost,
+      });
     })
     .join(' '),
 );
@@ -254,10 +306,19 @@ const links: Say = perLane((_index, lane, a, b, titles) => {
   for (let p = from; p < to; p++) freed.add(lane.links.to[order[p]!]!);
   const name = armTitle(titles, lane);
   const say = sayer('window', lane, 'links');
-  if (to === from) return `On ${name} this window has no link.`;
+  if (to === from) return tr('On {name} this window has no link.', { name });
   const threads = plural(freed.size, titles.thread, severalOf(titles.thread));
-  const many = say('number', to - from, plural(to - from, 'link'));
-  return `On ${name} ${many} of this window ${to - from === 1 ? 'reaches' : 'reach'} ${say('threads', freed.size, threads)}.`;
+  const many = say(
+    'number',
+    to - from,
+    tr('{to, plural, one {# link} other {# links}}', { to: to - from }),
+  );
+  return tr('On {name} {many} of this window {to} {freed}.', {
+    name,
+    many,
+    to: to - from === 1 ? tr('reaches') : tr('reach'),
+    freed: say('threads', freed.size, threads),
+  });
 });
 
 /** Shares of the threads' time by state. */
@@ -270,7 +331,11 @@ const states: Say = perLane((index, lane, a, b, titles) => {
     .map(({ facts, ns }) => `${shareWords(lane, facts, ns / whole)} ${shortTitle(facts)}`);
   if (parts.length === 0) return '';
   const many = plural(rows, titles.thread, severalOf(titles.thread));
-  return `${armTitle(titles, lane)}: of the time of ${figure('setup', lane.arm, 'threads', rows, many)} in this window ${list(parts)}.`;
+  return tr('{name}: of the time of {many} in this window {parts}.', {
+    name: armTitle(titles, lane),
+    many: figure('setup', lane.arm, 'threads', rows, many),
+    parts: list(parts),
+  });
 });
 
 /** Sentences from any lesson's events, by name. */

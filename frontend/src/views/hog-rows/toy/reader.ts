@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the rows: a reader is dragged across an umount and the looks that wait for readers. */
 
+import { t as tr } from '../../../base/lang/t.ts';
 import { formatNs } from '../../../base/units.ts';
 import type { Limits, Play, Setting, Times, Toy } from '../../../toys/types.ts';
 import { inputRow, laneRow, umountRow } from './rows.ts';
@@ -78,7 +79,7 @@ function play(times: Times, setting: Setting): Play {
   };
   const guides = Array.from({ length: Math.floor(times.span / race.tick) + 1 }, (_, k) => ({
     at: k * race.tick,
-    ...(k === 0 ? {} : { label: k === 1 ? 'tick 1' : `${k}` }),
+    ...(k === 0 ? {} : { label: k === 1 ? tr('tick 1') : `${k}` }),
   }));
   return {
     guides,
@@ -87,10 +88,10 @@ function play(times: Times, setting: Setting): Play {
       umountRow(race),
       laneRow('rwsem', 'rwsem', race, fates.rwsem, rwsemWords(race, fates.rwsem)),
       laneRow('srcu', 'SRCU', race, fates.srcu, srcuWords(race, fates.srcu)),
-      laneRow('urgent', 'SRCU expedited', race, fates.urgent, urgentWords(fates.urgent)),
+      laneRow('urgent', tr('SRCU expedited'), race, fates.urgent, urgentWords(fates.urgent)),
       laneRow(
         'counted',
-        'refcount and RCU',
+        tr('refcount and RCU'),
         race,
         fates.counted,
         countedWords(race, fates.counted),
@@ -132,40 +133,51 @@ function leastWait(times: Times): number {
 }
 
 export const reader: Toy = {
-  title: 'Who waits for the reader',
-  ask: 'Somebody walks all shrinkers while an umount takes one of them away. Drag the reader, its end and the umount across each other, and see on four kernels who waits, and for what.',
-  leavesOut:
+  title: tr('Who waits for the reader'),
+  ask: tr(
+    'Somebody walks all shrinkers while an umount takes one of them away. Drag the reader, its end and the umount across each other, and see on four kernels who waits, and for what.',
+  ),
+  leavesOut: tr(
     'One umount and one reader; others keep SRCU in use, so that it does not answer at once on its own account. A walk over eight shrinkers, the newest last.',
+  ),
   handles: [
-    { name: 'reader', title: 'the reader' },
-    { name: 'end', title: 'the end of the reader' },
-    { name: 'umount', title: 'the umount' },
+    { name: 'reader', title: tr('the reader') },
+    { name: 'end', title: tr('the end of the reader') },
+    { name: 'umount', title: tr('the umount') },
   ],
   switches: [],
   goals: [
     {
       name: 'quits',
-      title: 'On rwsem, make the reader give up.',
+      title: tr('On rwsem, make the reader give up.'),
       can: ({ at }) =>
-        `Yes: it must come within the ${formatNs(at['hold']!)} that the umount has the lock.`,
+        tr('Yes: it must come within the {at} that the umount has the lock.', {
+          at: formatNs(at['hold']!),
+        }),
     },
     {
       name: 'innocent',
-      title: 'On SRCU, have the umount wait for a reader who cannot have its shrinker.',
+      title: tr('On SRCU, have the umount wait for a reader who cannot have its shrinker.'),
       can: () =>
-        'Yes: whoever comes between the question and the first look is counted with the old readers.',
+        tr(
+          'Yes: whoever comes between the question and the first look is counted with the old readers.',
+        ),
     },
     {
       name: 'twice',
-      title: 'On SRCU, have it wait at least twice as long as a reader of a tick or more reads.',
+      title: tr(
+        'On SRCU, have it wait at least twice as long as a reader of a tick or more reads.',
+      ),
       can: () =>
-        'Yes: looks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.',
+        tr('Yes: looks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
     },
     {
       name: 'nobody',
-      title: 'Let nobody wait, on rwsem and on SRCU.',
+      title: tr('Let nobody wait, on rwsem and on SRCU.'),
       can: (times) =>
-        `No: wherever reader and umount stand, the umount on SRCU waits ${formatNs(leastWait(times))} or more.`,
+        tr('No: wherever reader and umount stand, the umount on SRCU waits {times} or more.', {
+          times: formatNs(leastWait(times)),
+        }),
     },
   ],
   times: raceTimes,

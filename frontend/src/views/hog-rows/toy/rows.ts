@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy's lanes: reader and umount as they are dragged, and what each kernel makes of them. */
 
+import { t as tr } from '../../../base/lang/t.ts';
 import { formatNs } from '../../../base/units.ts';
 import type { Item, Row } from '../../../toys/types.ts';
 import { type Fate, type Race, waitOf } from './rule.ts';
@@ -8,7 +9,7 @@ import { type Fate, type Race, waitOf } from './rule.ts';
 export function inputRow({ reader }: Race): Row {
   return {
     name: 'reader',
-    title: 'a reader walks the list',
+    title: tr('a reader walks the list'),
     items: [
       {
         ...{ kind: 'stretch', from: reader.from, to: reader.to, label: 'shrink_slab()' },
@@ -23,7 +24,7 @@ export function umountRow({ umount }: Race): Row {
   const label = 'unregister_shrinker()';
   return {
     name: 'umount',
-    title: 'an umount',
+    title: tr('an umount'),
     items: [{ kind: 'step', at: umount, label, code: true, face: 'work', handle: 'umount' }],
   };
 }
@@ -32,7 +33,7 @@ export function laneRow(name: string, title: string, race: Race, fate: Fate, ver
   const waits = waitOf(fate);
   const items: Item[] = [];
   if (waits > 0) {
-    const label = `the umount waits ${formatNs(waits)}`;
+    const label = tr('the umount waits {waits}', { waits: formatNs(waits) });
     items.push({
       kind: 'stretch',
       from: fate.from,
@@ -51,6 +52,7 @@ export function laneRow(name: string, title: string, race: Race, fate: Fate, ver
     items.push({ kind: 'step', at, label: 'look', face: 'mechanism' });
   });
   const quits = fate.walked === 0;
-  if (quits) items.push({ kind: 'step', at: race.reader.from, label: 'gives up', face: 'hazard' });
+  if (quits)
+    items.push({ kind: 'step', at: race.reader.from, label: tr('gives up'), face: 'hazard' });
   return { name, title, items, verdict, face: waits > 0 ? 'wait' : quits ? 'hazard' : 'gain' };
 }

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lesson in other languages: i18n/LANGUAGE/ of its folder has texts by place, and prose.
+
+Each translation names the English that it was made from, so what has changed since falls back to
+English by itself, text by text, and `duet lint` says which.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from duet.lessons.document import Document, read
+from duet.lessons.load import LessonFolder
+from duet.lessons.problems import Found, LessonError, Problem, found_one, key_of
+from duet.lessons.schema import Place
+from duet.lessons.schema.strings import StringsFile
+from duet.lessons.texts import CONTENT, Text, texts_of
+from duet.lessons.view import HEADING, sections
+
+FOLDER: Final = "i18n"
+STRINGS: Final = "strings.yaml"
+PROSE: Final = "content.md"
+LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}")
+MADE_FROM: Final = re.compile(r"<!--\s*en:\s*([0-9a-f]{10})\s*-->")
+"""In a section of the prose: the digest of the English section that was translated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One translated text.
+
+    Args:
+        key: of the text, see texts.Text.
+        line: of the file, from 1.
+        english: the text that it was made from.
+        digest: the same as a digest, for a section of the prose; empty: `english` has it.
+    """
+
+    key: str
+    text: str
+    file: Path
+    line: int
+    english: str
+    digest: str
+
+    def is_of(self, text: Text) -> bool:
+        """Whether it was made from the text as it stands now."""
+        return digest(text.text) == self.digest if self.digest else text.text == self.english
+
+
+def digest(text: str) -> str:
+    """Ten digits by which a section of the prose is known."""
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def languages(folder: LessonFolder) -> list[str]:
+    """The languages that a lesson has beside English."""
+    found = (folder.folder / FOLDER).glob("*/")
+    return sorted(one.name for one in found if LANGUAGE.fullmatch(one.name))
+
+
+def files(folder: LessonFolder, language: str) -> list[Path]:
+    """The files of one language that are there."""
+    inside = folder.folder / FOLDER / language
+    return [inside / name for name in (STRINGS, PROSE) if (inside / name).is_file()]
+
+
+def laid_over(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
+    """Where texts stand in the lesson as the page gets it, and what stands there instead.
+
+    What is missing, or was made from an English text of before, is left out.
+
+    Raises:
+        LessonError: a file of the translation is not usable.
+    """
+    if not LANGUAGE.fullmatch(language) or not files(folder, language):
+        return []
+    known = texts_of(folder)
+    return [
+        (text.place, said.text)
+        for said in translated(folder, language)
+        if (text := known.get(said.key)) is not None and said.is_of(text)
+    ]
+
+
+def translated(folder: LessonFolder, language: str) -> Iterator[Said]:
+    """All that the files of a language say.
+
+    Raises:
+        LessonError: a file is not usable.
+    """
+    for path in files(folder, language):
+        yield from (_strings(path) if path.name == STRINGS else _prose(path))
+
+
+def shown(path: Path) -> str:
+    """A file as problems name it: `lessons/NN-slug/i18n/de/strings.yaml`."""
+    return "/".join(path.parts[-5:])
+
+
+def _strings(path: Path) -> Iterator[Said]:
+    document = read(path, shown(path))
+    try:
+        file = StringsFile.model_validate(document.values)
+    except ValidationError as error:
+        raise LessonError(
+            [
+                Problem(
+                    shown(path),
+                    document.line(one.place),
+                    key_of(one.place),
+                    one.sentence,
+                    one.remedy,
+                )
+                for one in (found_one(e, StringsFile) for e in error.errors(include_url=False))
+            ]
+        ) from error
+    for key, line in file.strings.items():
+        at = document.line(("strings", key))
+        yield Said(key, line.says, path, at, line.en, "")
+
+
+def _placed(one: Found, document: Document) -> Problem:
+    line, key = document.line(one.place), key_of(one.place)
+    return Problem(document.name, line, key, one.sentence, one.remedy)
+
+
+def _prose(path: Path) -> Iterator[Said]:
+    raw = path.read_text(encoding="utf-8")
+    said: Mapping[str, str] = sections(raw)
+    for heading in HEADING.finditer(raw):
+        step = heading[1]
+        after = HEADING.search(raw, heading.end())
+        made = MADE_FROM.search(raw, heading.end(), after.start() if after else len(raw))
+        line = raw.count("\n", 0, heading.start()) + 1
+        yield Said(f"{CONTENT}.{step}", said[step], path, line, "", made[1] if made else "-")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""i18n/: translations of texts that are not there, or that have changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from duet.lessons.meant import meant
+from duet.lessons.problems import LessonError
+from duet.lessons.texts import CONTENT, Text, texts_of
+from duet.lessons.translations import FOLDER, LANGUAGE, Said, digest, languages, translated
+from duet.lint.finding import Finding, NotChecked, Subject
+
+
+def translations(subject: Subject) -> Iterator[Finding | NotChecked]:
+    """Every translation is of a text that the lesson has, as it stands now."""
+    folder = subject.folder
+    for path in sorted((folder.folder / FOLDER).glob("*")):
+        if not LANGUAGE.fullmatch(path.name):
+            remedy = "Name the folder by a language tag, such as de or zh-Hans."
+            yield Finding(f"'{path.name}' is no language", remedy, file=path)
+    known = texts_of(folder)
+    for language in languages(folder):
+        try:
+            for said in translated(folder, language):
+                yield from _one(said, known)
+        except LessonError as error:
+            for problem in error.problems:
+                at = folder.folder / FOLDER / language / problem.file.rpartition("/")[2]
+                key = f"{problem.key}: " if problem.key else ""
+                yield Finding(key + problem.sentence, problem.remedy, file=at, line=problem.line)
+
+
+def _one(said: Said, known: dict[str, Text]) -> Iterator[Finding]:
+    text = known.get(said.key)
+    if text is None:
+        sentence = f"the lesson has no text '{said.key}'{meant(said.key, list(known))}"
+        remedy = "Correct the key; docs/LANGUAGES.md says how texts are named."
+        yield Finding(sentence, remedy, file=said.file, line=said.line)
+    elif not said.is_of(text):
+        sentence = f"the English text of '{said.key}' has changed since it was translated"
+        made = digest(text.text)
+        now = f"<!-- en: {made} -->" if said.key.startswith(f"{CONTENT}.") else text.text
+        remedy = f"Look at the translation again, then write what it was made from: {now}"
+        yield Finding(sentence, _ended(remedy), file=said.file, line=said.line)
+
+
+def _ended(sentence: str) -> str:
+    """Remedies end with a full stop."""
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."

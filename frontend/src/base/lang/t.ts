@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The page's own words in the visitor's language. The English text is the key: what has no translation stays English.
+ * Texts are ICU messages, so that a language has its own plurals: t('{n, plural, one {# hog} other {# hogs}}', { n }).
+ *
+ * The language stands before the first word is asked for and stays for the page's life; another one reloads the page.
+ */
+
+import { IntlMessageFormat } from 'intl-messageformat';
+import { mirrored } from './pseudo.ts';
+import { english, isPseudo, type Tag } from './tags.ts';
+
+/** What stands in the braces of a text; numbers without a plural come as text already. */
+export type Values = Readonly<Record<string, string | number | null | undefined>>;
+
+/** English text -> the text in another language. */
+export type Catalogue = Readonly<Record<string, string>>;
+
+let tag: Tag = english;
+let words: Catalogue = {};
+const formats = new Map<string, IntlMessageFormat>();
+
+/** Say all from now on in this language; before anything is said. */
+export function speak(language: Tag, catalogue: Catalogue): void {
+  tag = language;
+  words = catalogue;
+  formats.clear();
+}
+
+/** The language in force. */
+export function spoken(): Tag {
+  return tag;
+}
+
+/** What Intl takes for the numbers and dates of the language in force. */
+export function locale(): string {
+  return isPseudo(tag) ? english : tag;
+}
+
+/** The text of the language in force, not yet filled in; English where it has none. */
+export function worded(text: string): string {
+  return words[text] ?? text;
+}
+
+/** The text in the visitor's language, with its values. */
+export function t(text: string, values?: Values): string {
+  const said = values === undefined ? worded(text) : filled(text, values);
+  return isPseudo(tag) ? mirrored(said) : said;
+}
+
+function filled(text: string, values: Values): string {
+  const known = formats.get(text);
+  if (known !== undefined) return String(known.format(values));
+  const made = formatOf(worded(text)) ?? new IntlMessageFormat(text, english, undefined, plain);
+  formats.set(text, made);
+  return String(made.format(values));
+}
+
+const plain = { ignoreTag: true };
+
+/** Null: the translation is no ICU message, which the check of the catalogues finds; English stands in for it. */
+function formatOf(said: string): IntlMessageFormat | null {
+  try {
+    return new IntlMessageFormat(said, locale(), undefined, plain);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The same of a page without a server: a script in its folder has the words of the page and of its lesson. */
+
+import type { LessonWords } from '../base/lang/overlay.ts';
+import type { Catalogue } from '../base/lang/t.ts';
+import type { Tag } from '../base/lang/tags.ts';
+import { siteOf } from '../base/site.ts';
+import { bring, unpackPart } from '../protocol/site-socket.ts';
+
+interface Words {
+  readonly page: Catalogue;
+  readonly lessons: LessonWords;
+}
+
+async function words(tag: Tag): Promise<Words> {
+  const site = siteOf();
+  const name = `words-${tag}`;
+  if (!site || !(name in site.parts)) return { page: {}, lessons: {} };
+  const [packed] = await unpackPart(await bring(site, name));
+  return JSON.parse(new TextDecoder().decode(packed)) as Words;
+}
+
+export async function pageWords(tag: Tag): Promise<Catalogue> {
+  return (await words(tag)).page;
+}
+
+export async function lessonWords(tag: Tag): Promise<LessonWords> {
+  return (await words(tag)).lessons;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The catalogues of the page's words have what the sources say: every text, no other, with the same values. */
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import {
+  isPluralElement,
+  isSelectElement,
+  isTagElement,
+  type MessageFormatElement,
+  parse,
+  TYPE,
+} from '@formatjs/icu-messageformat-parser';
+import { expect, test } from 'vitest';
+import { languages } from '../src/base/lang/tags.ts';
+import { notYet } from '../src/lang/areas.ts';
+import { type Said, wordsIn, wordsOf } from '../tools/words.ts';
+
+const folder = fileURLToPath(new URL('../src', import.meta.url));
+const said = wordsOf(folder);
+const translated = languages.map(({ tag }) => tag).filter((tag) => tag !== 'en');
+
+function catalogue(tag: string): Record<string, string> {
+  return JSON.parse(readFileSync(`${folder}/lang/${tag}.json`, 'utf8'));
+}
+
+/** Names in braces and, of a text with elements, in tags. */
+function valuesOf(text: string, { values, rich }: Pick<Said, 'values' | 'rich'>): string[] {
+  if (values.length === 0) return [];
+  const names = new Set<string>();
+  const walk = (parts: readonly MessageFormatElement[]) => {
+    for (const part of parts) {
+      if (part.type === TYPE.literal || part.type === TYPE.pound) continue;
+      names.add(part.value);
+      if (isPluralElement(part) || isSelectElement(part))
+        for (const option of Object.values(part.options)) walk(option.value);
+      if (isTagElement(part)) walk(part.children);
+    }
+  };
+  walk(parse(text, { ignoreTag: !rich }));
+  return [...names].sort();
+}
+
+test('every text is given what stands in its braces', () => {
+  for (const one of said)
+    expect([one.at, valuesOf(one.text, one)]).toEqual([one.at, [...new Set(one.values)].sort()]);
+});
+
+test.each(translated)(
+  '%s has every text of the page, and none that the page does not say',
+  (tag) => {
+    const words = catalogue(tag);
+    expect(
+      said.filter(({ text }) => !(text in words)).map(({ at, text }) => `${at} ${text}`),
+    ).toEqual([]);
+    const known = new Set(said.map(({ text }) => text));
+    expect(Object.keys(words).filter((text) => !known.has(text))).toEqual([]);
+  },
+);
+
+test.each(translated)(
+  '%s says nothing without words, and has no value that it is not given',
+  (tag) => {
+    const words = catalogue(tag);
+    for (const one of said) {
+      const text = words[one.text] ?? '';
+      expect([one.text, text.trim() !== '' || one.text.trim() === '']).toEqual([one.text, true]);
+      const unknown = valuesOf(text, one).filter((name) => !one.values.includes(name));
+      expect([one.text, unknown]).toEqual([one.text, []]);
+    }
+  },
+);
+
+test('a folder that is listed as not done yet says nothing through the catalogues', () => {
+  const done = said.filter(({ at }) => notYet.some((area) => at.startsWith(`${area}/`)));
+  expect(done.map(({ at }) => at)).toEqual([]);
+});
+
+test('a text that is put together before it is said is refused', () => {
+  expect(() => wordsIn("t('a' + name)", 'a.ts')).toThrow('a.ts:1');
+  expect(wordsIn("t('a {n}', { n })", 'a.ts')).toEqual([
+    { text: 'a {n}', at: 'a.ts:1', values: ['n'], rich: false },
+  ]);
+});
