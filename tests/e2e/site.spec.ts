@@ -212,7 +212,7 @@ test('readers without scripts get a picture and words', async ({ browser }) => {
   await expect(page.getByRole('heading', { level: 1 })).toContainText('umount');
   const image = page.getByRole('img');
   await expect(image).toBeVisible();
-  expect(statSync(join(folder, 'picture.png')).size).toBeGreaterThan(20_000);
+  expect(statSync(join(folder, 'picture.webp')).size).toBeGreaterThan(20_000);
   await context.close();
 });
 
@@ -240,6 +240,6 @@ for (const slug of readdirSync(join(__dirname, '../../lessons')).filter((name) =
     const runs = readdirSync(out).filter((name) => name.startsWith('run-'));
     const recorded = readdirSync(join(__dirname, '../../lessons', slug, 'recorded'));
     expect(runs).toHaveLength(recorded.filter((name) => name.endsWith('.duet')).length);
-    expect(readdirSync(out)).toContain('picture.png');
+    expect(readdirSync(out)).toContain('picture.webp');
     expect(bytesOf(out)).toBeLessThan(3_000_000);
   });

@@ -27,7 +27,7 @@ from tests.support.toy_server import SLUG, Page, page, reported, serving
 
 pytestmark = pytest.mark.guest
 DEATH_S = 30.0
-"""From the death of a node's daemon until whoever watches the run is told."""
+"""From the death of a node's daemon until whoever watches the run knows it."""
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def test_memory_that_reaches_its_size_is_no_leak() -> None:
 
 def test_descriptors_are_compared_while_no_guest_is_being_parked() -> None:
     def now(sockets: int) -> Held:
-        return Held(2, [], 0, Counter(socket=sockets), 100.0, 4, [], Memory(0, 0, 0))
+        return Held(1, 2, [], 0, Counter(socket=sockets), 100.0, 4, [], Memory(0, 0, 0))
 
     ledger = Ledger()
     ledger.fds[2], ledger.helpers[2] = Counter(socket=20), 0
@@ -99,7 +99,7 @@ def test_descriptors_are_compared_while_no_guest_is_being_parked() -> None:
 
 def test_open_recordings_are_bounded_and_not_compared() -> None:
     def now(bundles: int) -> Held:
-        return Held(2, [], 0, Counter(bundle=bundles), 100.0, 4, [], Memory(0, 0, 0))
+        return Held(1, 2, [], 0, Counter(bundle=bundles), 100.0, 4, [], Memory(0, 0, 0))
 
     with tempfile.TemporaryFile(dir="/tmp") as file:
         assert kind_of(str(Path(f"/proc/self/fd/{file.fileno()}").readlink())) == "bundle"
@@ -121,7 +121,9 @@ def test_what_is_left_in_folders_is_seen() -> None:
         (world.tmp / "x").touch()
         folder = world.sockets / "kernel-duet"
         (folder / "new-a").mkdir(parents=True)
-        (folder / "g-a").mkdir()
+        (folder / "g-a").mkdir()  # as the host process has one
+        assert len(strays(world, 0)) == 4
+        (folder / "g-b").mkdir()
         assert len(strays(world, 0)) == 5
 
 

@@ -2,9 +2,9 @@
 /** The board of a class as a page has it: members' questions, the timer, who looks over whose shoulder. Pure. */
 
 import type { ClassMessage } from '../protocol/messages.ts';
-import type { ClassPlace, Room } from './class-state.ts';
 
 type Of<T extends ClassMessage['type']> = Extract<ClassMessage, { type: T }>;
+type ClassPlace = Of<'class_place'>;
 export type ClassRaised = Of<'class_raised'>;
 export type Raised = ClassRaised['questions'][number];
 export type ClassWatching = Of<'class_watching'>;
@@ -77,8 +77,15 @@ export function reduceBoard(board: Board, message: BoardMessage, nowMs: number):
   }
 }
 
+/** What of a class is needed here (class-state.ts). */
+interface WithBoard {
+  readonly board: Board;
+  readonly place: ClassPlace | null;
+  readonly placeAt: number;
+}
+
 /** This page of the instructor goes where a member is. */
-export function watches(room: Room | null): boolean {
+export function watches(room: Pick<WithBoard, 'board'> | null): boolean {
   return room?.board.watching?.phase === 'watched';
 }
 
@@ -91,7 +98,7 @@ export interface Led {
 }
 
 /** @param aside the instructor's own place, to which this page goes back; null: it is there */
-export function ledTo(room: Room | null, aside: ClassPlace | null): Led {
+export function ledTo(room: WithBoard | null, aside: ClassPlace | null): Led {
   if (room !== null && watches(room))
     return { by: 'member', place: room.board.seen, at: room.board.seenAt };
   if (aside !== null) return { by: 'back', place: aside, at: performance.now() };
@@ -99,7 +106,7 @@ export function ledTo(room: Room | null, aside: ClassPlace | null): Led {
 }
 
 /** Questions that the instructor has not answered, and has not set aside. */
-export function waitingRaised(room: Room): number {
+export function waitingRaised(room: Pick<WithBoard, 'board'>): number {
   const all = room.board.raised?.questions ?? [];
   return all.filter(({ answered, hidden }) => !answered && !hidden).length;
 }

@@ -5,10 +5,8 @@ import { Cell } from '../base/signal.ts';
 import type { Place } from '../navigation/place.ts';
 import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
 import type { Cells } from '../store/cells.ts';
-import { watches } from './board-state.ts';
 import { isOpen, reduceClass } from './class-state.ts';
-import type { Command } from './commands.ts';
-import { ClassMember } from './member.ts';
+import { Driving } from './driving.ts';
 import {
   currentMembership,
   forget,
@@ -17,12 +15,6 @@ import {
   membershipOf,
   remember,
 } from './memory.ts';
-import { Throttle } from './throttle.ts';
-
-export type DrivenPlace = Command<'class_drive'>;
-
-/** The server takes at most ten places a second. */
-const driveEveryMs = 100;
 
 /** Codes of errors that say that this page cannot come back to its class. */
 const gone: ReadonlySet<string> = new Set(['no-class', 'nickname', 'full']);
@@ -37,15 +29,13 @@ type Store = Pick<Cells, 'classNews' | 'connection' | 'hello' | 'errors' | 'dism
   readonly command: (message: ClientMessage) => void;
 };
 
-export class Classroom extends ClassMember {
+export class Classroom extends Driving {
   readonly entering = new Cell<Entering | null>(null);
   /** Why the last attempt to start or to join failed; empty: it did not. */
   readonly refused = new Cell('');
   /** Where the instructor was before he showed a run; null: he shows none. */
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
-  readonly #driving = new Throttle(driveEveryMs);
-  readonly #showing = new Throttle(driveEveryMs);
   #membership: Membership | null = null;
   /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
@@ -70,8 +60,7 @@ export class Classroom extends ClassMember {
       errors.subscribe(() => this.#complained(errors.get().at(-1))),
     ];
     return () => {
-      this.#driving.cancel();
-      this.#showing.cancel();
+      this.stopSending();
       for (const off of offs) off();
     };
   }
@@ -107,26 +96,6 @@ export class Classroom extends ClassMember {
   /** The notice that the class has ended was read. */
   dismiss(): void {
     if (!isOpen(this.room.get())) this.#out();
-  }
-
-  /** Where the driver is. `read` is called when it is sent, so that a moving moment is the newest. */
-  drive(read: () => DrivenPlace | null): void {
-    this.#driving.call(() => {
-      // At a member's place, or on the way back from it, this page leads nobody.
-      const elsewhere = this.aside.get() !== null || watches(this.room.get());
-      const place = this.away || elsewhere ? null : read();
-      if (place !== null && this.room.get()?.facts?.driving === true)
-        this.#store.command({ type: 'class_drive', ...place });
-    });
-  }
-
-  /** Where this member is, for the instructor who looks over the shoulder. */
-  here(read: () => DrivenPlace): void {
-    this.#showing.call(() => {
-      if (this.away || this.room.get()?.board.watched?.phase !== 'watched') return;
-      const { spotlight: _, ...place } = read();
-      this.#store.command({ type: 'class_here', ...place });
-    });
   }
 
   #enter(entering: Entering, command: ClientMessage): void {
@@ -196,8 +165,7 @@ export class Classroom extends ClassMember {
     this.#membership = null;
     this.#secret = '';
     this.unreported();
-    this.#driving.cancel();
-    this.#showing.cancel();
+    this.stopSending();
     this.setAside(null);
     this.room.set(null);
   }

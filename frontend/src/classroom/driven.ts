@@ -6,7 +6,7 @@ import { frontPage, type Place, readPlace, writePlace } from '../navigation/plac
 import type { PlaybackState } from '../playback/state.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { ClassPlace } from './class-state.ts';
-import type { DrivenPlace } from './classroom.ts';
+import type { DrivenPlace } from './driving.ts';
 
 /** The server takes no longer address. */
 const mostChars = 1024;

@@ -3,8 +3,8 @@
 
 import { useEffect, useRef } from 'react';
 import { useConnection } from '../store/hooks.tsx';
-import type { DrivenPlace } from './classroom.ts';
 import { drivenOf, sceneryPlace, sceneryText } from './driven.ts';
+import type { DrivenPlace } from './driving.ts';
 import type { Spot } from './spot.ts';
 import type { PageNow } from './use-follow.ts';
 

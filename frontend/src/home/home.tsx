@@ -73,8 +73,8 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
             {
               role: hello.role,
             },
-          )}{' '}
-          {hello.denied.run && t('You may watch runs and play recordings.')}
+          )}
+          {hello.denied.run && ` ${t('You may watch runs and play recordings.')}`}
         </p>
       )}
     </main>

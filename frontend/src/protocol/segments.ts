@@ -67,6 +67,13 @@ class Stream {
   get waits(): boolean {
     return this.next <= this.newest;
   }
+
+  /** Takes out the messages that come behind what is applied. */
+  due(): readonly Held[] {
+    const due = this.held.filter((held) => held.behind < this.next);
+    this.held = this.held.filter((held) => held.behind >= this.next);
+    return due;
+  }
 }
 
 function runOf(message: ServerMessage): string | null {
@@ -171,9 +178,7 @@ export class SegmentFeed {
   }
 
   #release(stream: Stream): void {
-    const due = stream.held.filter((held) => held.behind < stream.next);
-    stream.held = stream.held.filter((held) => held.behind >= stream.next);
-    for (const { message, tookMs } of due) this.#options.deliver(message, tookMs);
+    for (const { message, tookMs } of stream.due()) this.#options.deliver(message, tookMs);
   }
 
   #fetchAhead(stream: Stream): void {
@@ -181,8 +186,8 @@ export class SegmentFeed {
       const digest = stream.names.get(n);
       if (digest === undefined) return;
       if (stream.coming.has(n)) continue;
-      const bytes = this.#again(stream, (signal) =>
-        this.#options.source.segment(stream.runId, `${n}-${digest}`, signal),
+      const bytes = again(stream, this.#options, (source, signal) =>
+        source.segment(stream.runId, `${n}-${digest}`, signal),
       );
       bytes.catch(() => {}); // whoever waits for it handles it
       stream.coming.set(n, bytes);
@@ -192,29 +197,12 @@ export class SegmentFeed {
   /** One segment; a number that was not announced is looked for in the list. */
   async #bytes(stream: Stream, n: number): Promise<ArrayBuffer> {
     if (!stream.names.has(n)) {
-      this.#announced(await this.#list(stream));
+      this.#announced(await listOf(stream, this.#options));
       if (this.#stream === stream && !stream.names.has(n))
         throw new Error(`the server does not have segment ${n}`);
     }
     this.#fetchAhead(stream);
     return stream.coming.get(n) ?? Promise.reject(new Error('it is not wanted any more'));
-  }
-
-  #list(stream: Stream): Promise<SegmentsMessage> {
-    return this.#again(stream, (signal) => this.#options.source.list(stream.runId, signal));
-  }
-
-  async #again<T>(stream: Stream, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const wait = this.#options.retryMs ?? ((attempt) => 125 * 2 ** attempt);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await ask(stream.aborted.signal);
-      } catch (cause) {
-        if (cause instanceof Gone || attempt === tries || stream.aborted.signal.aborted)
-          throw cause;
-        await new Promise((go) => setTimeout(go, wait(attempt)));
-      }
-    }
   }
 
   /** A segment that is gone: its run was cut anew, which the list says. After other errors the run goes on with a gap. */
@@ -224,7 +212,7 @@ export class SegmentFeed {
       return this.#giveUp(stream, `A part of this run could not be fetched: ${why}.`);
     }
     const gone = stream.names.get(stream.next);
-    this.#list(stream).then(
+    listOf(stream, this.#options).then(
       (list) => {
         const first = list.segments[0];
         if (this.#stream !== stream) return;
@@ -241,5 +229,25 @@ export class SegmentFeed {
     this.forget();
     this.#options.complain(`${why} Reload the page.`);
     for (const { message, tookMs } of stream.held) this.#options.deliver(message, tookMs);
+  }
+}
+
+function listOf(stream: Stream, options: SegmentOptions): Promise<SegmentsMessage> {
+  return again(stream, options, (source, signal) => source.list(stream.runId, signal));
+}
+
+/** Asks until it is answered, a few times. */
+async function again<T>(
+  stream: Stream,
+  { source, retryMs = (attempt) => 125 * 2 ** attempt }: SegmentOptions,
+  ask: (source: SegmentSource, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask(source, stream.aborted.signal);
+    } catch (cause) {
+      if (cause instanceof Gone || attempt === tries || stream.aborted.signal.aborted) throw cause;
+      await new Promise((go) => setTimeout(go, retryMs(attempt)));
+    }
   }
 }

@@ -7,6 +7,7 @@ import type { ClassReport } from '../protocol/contract.gen.ts';
 import { Bars, HeatMap, LostCurve } from './charts.tsx';
 import './report.css';
 import { barsOf, type ReportQuestion, type Step, stepsOf, textOf, type Words } from './report.ts';
+import { Tried } from './tried.tsx';
 import { useReport } from './use-report.ts';
 
 export function ReportPage({ classId }: { readonly classId: string }) {
@@ -57,10 +58,11 @@ function Sheet({ report, words }: Props) {
         <h2>When the class was lost</h2>
         <LostCurve {...{ report, words }} />
       </section>
-      {steps.length === 0 && <p>Nobody has answered or asked anything.</p>}
+      {steps.length + report.tries.length === 0 && <p>Nobody has answered or asked anything.</p>}
       {steps.map((step) => (
         <StepPart key={step.id} {...{ step, words }} />
       ))}
+      <Tried {...{ report, words }} />
       <Asked {...{ report, words }} />
     </>
   );

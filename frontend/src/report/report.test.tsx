@@ -6,6 +6,7 @@ import type { ClassReport } from '../protocol/contract.gen.ts';
 import { reportHref, reportIn } from './address.ts';
 import { Bars, HeatMap, LostCurve } from './charts.tsx';
 import { barsOf, binsOf, roundWords, stepsOf, textOf } from './report.ts';
+import { Tried } from './tried.tsx';
 
 const lesson = testLesson();
 const step = lesson.scenes[0]!.id;
@@ -84,4 +85,19 @@ test('an address names a class by its id alone', () => {
   expect(reportIn(reportHref('aB_c-9'))).toBe('aB_c-9');
   expect(reportIn('?report=../x')).toBeNull();
   expect(reportIn('?lesson=x')).toBeNull();
+});
+
+test('what was tried stands with its number, or with why it has none', () => {
+  const one = {
+    ...{ number: 1, lesson: lesson.slug, step, makers: 2, turned: {}, summary: 'wake one' },
+    ...{ workload: 'w', clock: 'wall', run: 'kept:x:1', state: 'done', sentence: '', title: 'ops' },
+    ...{ unit: 'op/s', values: { [lesson.arms[0]!.name]: 900, gone: 180 }, ratio: 0.2 },
+  };
+  const failed = { ...one, number: 2, values: {}, ratio: null, sentence: 'No lane came up.' };
+  const tried = { ...report, tries: [one, failed] };
+  const drawn = renderToStaticMarkup(<Tried report={tried} words={lesson} />);
+  expect(drawn).toContain(`${lesson.arms[0]!.title} 900, gone 180 op/s, ×0.2`);
+  expect(drawn).toContain('No lane came up.');
+  expect(drawn).toContain('patch: wake one');
+  expect(renderToStaticMarkup(<Tried report={report} words={null} />)).toBe('');
 });

@@ -10,7 +10,7 @@ export type ReportRound = ReportQuestion['rounds'][number];
 export type Raised = ClassReport['raised'][number];
 
 /** What the report needs of its lesson; null: it is not here any more. */
-export type Words = Pick<Lesson, 'scenes' | 'predictions' | 'questions'> | null;
+export type Words = Pick<Lesson, 'scenes' | 'predictions' | 'questions' | 'params' | 'arms'> | null;
 
 export interface Step {
   readonly id: string;

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The same store on PostgreSQL, where its server and psycopg are installed.
-
-psycopg is no pinned package: `.venv/bin/pip install psycopg[binary]` brings it.
-"""
+"""The same store on PostgreSQL, where its server is installed."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 import shutil
 import signal
@@ -34,8 +30,7 @@ from tests.backend.classes.test_store import ANSWER, MEMBER, QUESTION, fill
 NOBODY = "nobody"
 START_S = 60.0
 pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("psycopg") is None or shutil.which("initdb") is None,
-    reason="psycopg or the programs of PostgreSQL are not installed",
+    shutil.which("initdb") is None, reason="the programs of PostgreSQL are not installed"
 )
 
 

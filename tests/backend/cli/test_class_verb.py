@@ -11,8 +11,9 @@ import pytest
 from sqlalchemy import Connection
 
 from duet.api.class_report import csv_of, report_of
-from duet.classes import board, queries, reading
+from duet.classes import board, queries, reading, try_queries
 from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts
+from duet.classes.try_records import TryFacts
 from duet.cli.classes import class_
 from duet.cli.lab import opened
 from duet.errors import InputError
@@ -38,8 +39,17 @@ def fill(connection: Connection) -> None:
         queries.put_answer(connection, "c1", AnswerFacts("s", "q", 1, member, choice=0))
         asked = board.RaisedFacts(number, "s", f"{name} asks?", board.hash_of("c1", member))
         assert board.add_raised(connection, "c1", member, asked)
+        try_queries.put_try(connection, "c1", tried(number, member))
+    try_queries.add_maker(connection, "c1", 2, "m1")
     for number in (1, 2):
         assert board.put_vote(connection, "c1", f"m{3 - number}", number, True)
+
+
+def tried(number: int, member: str) -> TryFacts:
+    """A run of one member's."""
+    knobs = ({"hogs": number}, {"hogs": number})
+    run = ("02", "s", "storm", "wall", ("srcu",), *knobs, "", f"kept:02:{number}", time.time())
+    return TryFacts(number, *run, "done", makers=(member,))
 
 
 def test_one_member_goes_with_all_that_it_left_and_the_report_follows(
@@ -49,14 +59,15 @@ def test_one_member_goes_with_all_that_it_left_and_the_report_follows(
     (entry,) = json.loads(capsys.readouterr().out)["classes"]
     assert (entry["class_id"], entry["members"], entry["open"]) == (ended, 2, False)
     class_("forget", ended, " ada ", False, True)
-    # The member, its answer, its question with the vote on it, and its own vote.
-    assert json.loads(capsys.readouterr().out)["deleted"] == 5
+    # The member, its answer, its question with the vote on it, its own vote, and its own run.
+    assert json.loads(capsys.readouterr().out)["deleted"] == 6
     with opened() as connection:
         stored = reading.load(connection, ended)
     assert stored is not None
     report = report_of(stored)
     assert (report.members, report.questions[0].rounds[0].answers) == (1, 1)
     assert [(one.text, one.votes) for one in report.raised] == [("Bo asks?", 0)]
+    assert [(one.number, one.makers) for one in report.tries] == [(2, 1)]
     assert "Ada" not in csv_of(report)
     assert b"Ada asks?" not in (tmp_path / "classes.sqlite").read_bytes()
     class_("list", "", "", False, False)

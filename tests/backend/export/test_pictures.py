@@ -88,4 +88,4 @@ def test_without_chromium_it_is_a_sentence(
     site = tmp_path / "site"
     assert main(["export", RUN, str(site), "--to", "site"]) == 0
     assert "No picture for readers without scripts" in capsys.readouterr().err
-    assert (site / "index.html").is_file() and not (site / "picture.png").exists()
+    assert (site / "index.html").is_file() and not (site / "picture.webp").exists()

@@ -155,7 +155,8 @@ def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) 
     assert listed["steps"]["three-hogs"] == f"recorded:{SLUG}:three"
     assert listed["steps"]["ticks"] == f"recorded:{SLUG}:nine"
     assert set(listed["parts"]) == {
-        "greeting", "lesson", f"recorded:{SLUG}:nine", f"recorded:{SLUG}:three"
+        "greeting", "lesson", f"recorded:{SLUG}:nine", f"recorded:{SLUG}:three",
+        "words-de", "words-zh-Hans",
     }  # fmt: skip
     assert listed["bundle"] is None
     assert all((out / name).is_file() for name in listed["files"])

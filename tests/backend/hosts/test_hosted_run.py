@@ -23,6 +23,10 @@ from duet.stream.hub import Hub
 
 RUN = "kept:02-grace-periods:1"
 LINE = m.Line(run_id=RUN, arm="srcu", stream="out", text="hello", t_ns=1.0)
+FIRST = m.Run(
+    run_id=RUN, lesson="02-grace-periods", source="live", clock="wall", params={}, workload="storm",
+    arms=["srcu"], phase="preparing",
+)  # fmt: skip
 BATCH = batch(RUN, "srcu", "spans", 3, 1e6, {"row": np.arange(4, dtype="<i4")})
 
 
@@ -36,7 +40,7 @@ def test_packets_arrive_as_they_were_sent() -> None:
     for sent in (pack_line(LINE, 7), pack(BATCH), pack(m.Loss(
         run_id=RUN, arm="srcu", where="ring buffer", t0_ns=0, t1_ns=1, events=2
     ))):  # fmt: skip
-        _, came = packets.read(packets.packed(sent), RUN)
+        _, came = packets.read(packets.packed(sent), FIRST)
         assert (came.body, came.type, came.key, came.span) == (
             *(sent.body, sent.type, sent.key, sent.span),
         )
@@ -49,15 +53,17 @@ def test_packets_arrive_as_they_were_sent() -> None:
         if "run" in m.Begun.model_fields
         else pack(m.Runs(live=[])).body,
         pack(LINE.model_copy(update={"run_id": "kept:02-grace-periods:2"})).body,
+        pack(LINE.model_copy(update={"arm": "mine"})).body,
+        pack(FIRST.model_copy(update={"source": "recorded"})).body,
         pack(LINE).body[:-1],
         msgpack.packb({"type": "line", "run_id": RUN}),
         b"",
     ],
-    ids=["of no run", "of another run", "cut", "lacks fields", "empty"],
+    ids=["no run's", "another run's", "no lane's", "another kind", "cut", "lacks fields", "empty"],
 )
 def test_nothing_but_messages_of_the_run_goes_on(body: bytes) -> None:
     with pytest.raises(InfraError, match="none of the run"):
-        packets.read(bytes(8) + body, RUN)
+        packets.read(bytes(8) + body, FIRST)
 
 
 def test_a_request_travels_with_a_change(tmp_path: Path) -> None:
@@ -81,7 +87,7 @@ def test_what_is_no_request_is_refused() -> None:
 
 
 class NoHost:
-    async def ready(self, slot: int) -> Any:
+    async def ready(self, slot: int, begins: bool = False) -> Any:
         raise InfraError("the host process did not start in 30 s.", remedy="Look at the log.")
 
 

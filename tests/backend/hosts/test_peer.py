@@ -15,7 +15,8 @@ from duet.errors import InfraError, InputError
 from duet.hosts import limits
 from duet.hosts.channel import StreamChannel
 from duet.hosts.link import Link
-from duet.hosts.peer import Events, Peer
+from duet.hosts.peer import Peer
+from duet.hosts.work import Events
 
 
 class Host:

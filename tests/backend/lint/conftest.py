@@ -14,8 +14,8 @@ from tests.support.planted import SLUG, file_with, not_built, without_block
 
 @pytest.fixture
 def copy(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one lesson, without its recordings, and no kernel."""
-    ignored = shutil.ignore_patterns("recorded")
+    """A checkout with one lesson, without its recordings and translations, and no kernel."""
+    ignored = shutil.ignore_patterns("recorded", "i18n")
     for folder in (f"lessons/{SLUG}", f"kernel-patches/{SLUG}"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=ignored)
     shutil.copytree(root / "kernel-patches/bases", tmp_path / "kernel-patches/bases")

@@ -80,6 +80,13 @@ def drop_tries(connection: Connection, class_id: str, numbers: list[int]) -> Non
     connection.execute(delete(TRIES).where(*of))
 
 
+def drop_unmade(connection: Connection, class_id: str) -> None:
+    """Delete the tries of a class that nobody is a maker of any more."""
+    made = select(MAKERS.c.number).where(MAKERS.c.class_id == class_id)
+    of = (TRIES.c.class_id == class_id, TRIES.c.number.not_in(made))
+    connection.execute(delete(TRIES).where(*of))
+
+
 def end_unfinished(connection: Connection) -> None:
     """Of a server that begins: what waited or ran when the former one ended has failed."""
     unfinished = TRIES.c.state.in_(("waiting", "running"))

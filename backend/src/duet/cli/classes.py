@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, select
 
-from duet.classes import queries, reading
+from duet.classes import queries, reading, try_queries
 from duet.classes.board_tables import RAISED, VOTES
 from duet.classes.records import ClassFacts, MemberFacts
 from duet.classes.tables import ANSWERS, MEMBERS
+from duet.classes.try_tables import TRIES
 from duet.cli.lab import opened
 from duet.cli.output import emit
 from duet.cli.results.classes import ClassEntry, ClassResult
@@ -36,7 +37,7 @@ def class_(action: str, class_id: str, nickname: str, stopped: bool, as_json: bo
     if as_json:
         emit(ClassResult(action, found, deleted))
     elif action == "forget":
-        print(f"Deleted: the nickname, and {deleted - 1} answers, questions and votes.")
+        print(f"Deleted: the nickname, and {deleted - 1} answers, questions, votes and runs.")
     else:
         for one in found:
             state = "open " if one.open else "ended"
@@ -71,6 +72,7 @@ def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool)
     member = _member(stored.members, nickname)
     before = _rows(connection)
     queries.forget_member(connection, class_id, member.member)
+    try_queries.drop_unmade(connection, class_id)
     return before - _rows(connection)
 
 
@@ -85,6 +87,6 @@ def _member(members: tuple[MemberFacts, ...], nickname: str) -> MemberFacts:
 
 
 def _rows(connection: Connection) -> int:
-    tables = (MEMBERS, ANSWERS, RAISED, VOTES)
+    tables = (MEMBERS, ANSWERS, RAISED, VOTES, TRIES)
     counted = (connection.scalar(select(func.count()).select_from(table)) for table in tables)
     return sum(number or 0 for number in counted)

@@ -6,10 +6,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -26,6 +28,7 @@ from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
 from duet.logs import begin_log
 from duet.lti.service import Registered
+from duet.pools.settings import PoolSettings
 from duet.processes.ending import ending
 from duet.processes.priority import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
@@ -74,7 +77,7 @@ def serve(
             ),
             page=repo_root() / "frontend/dist",
             host=host,
-            names=names,
+            names=(*names, *hosts_names(hosts_url(host, listener))),
             hub=Hub(),
             door=admitted.door,
             foreign=admitted.foreign,
@@ -96,7 +99,16 @@ def serve(
 def hosts_url(host: str, listener: socket.socket) -> str:
     """What host processes of a pool dial, where the operator has not named it."""
     name = host if is_loopback(host) else socket.getfqdn()
-    return f"ws://{name}:{listener.getsockname()[1]}{PATH}"
+    bracketed = f"[{name}]" if ":" in name else name
+    return f"ws://{bracketed}:{listener.getsockname()[1]}{PATH}"
+
+
+def hosts_names(usual_url: str) -> tuple[str, ...]:
+    """Names by which host processes of a pool call this server; none where there is no pool."""
+    if PoolSettings.from_environment().pool == "local":
+        return ()
+    name = urlsplit(os.environ.get("DUET_POOL_SERVER") or usual_url).hostname
+    return (name,) if name else ()
 
 
 def refuse_open_house(host: str, live: bool) -> None:

@@ -205,6 +205,11 @@ class Browser:
         answer = await self._call("Page.captureScreenshot", format="png")
         return base64.b64decode(str(answer["data"]))
 
+    async def webp(self) -> bytes:
+        """What is to be seen, in half the bytes of a png."""
+        answer = await self._call("Page.captureScreenshot", format="webp", quality=60)
+        return base64.b64decode(str(answer["data"]))
+
     async def pdf(self) -> bytes:
         """The page as its own print CSS has it."""
         answer = await self._call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)

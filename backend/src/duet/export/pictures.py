@@ -255,6 +255,7 @@ def picture_of(out: Path, folder: LessonFolder) -> bytes:
 
     async def taken() -> bytes:
         async with Browser(shot.screen) as browser:
-            return await still(browser, out, folder, shot)
+            await stand(browser, out, folder, shot)
+            return await browser.webp()
 
     return asyncio.run(taken())

@@ -36,10 +36,10 @@ from duet.stream.packing import packed, packed_bytes
 
 LIST = "site.js"
 MARK = "globalThis.duetSite = "
-PICTURE = "picture.png"
+PICTURE = "picture.webp"
 SITE_BYTES = 3_000_000
 """So large a folder is handed round without a thought."""
-PICTURE_BYTES = 150_000
+PICTURE_BYTES = 80_000
 """Kept free for the picture, which is made last."""
 PAGE_WORDS = "frontend/src/lang"
 """The page's own words in each language but English; a site has those that its lesson has."""

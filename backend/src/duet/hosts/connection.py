@@ -33,6 +33,9 @@ class Connection:
         """Set when it was given up."""
         self.attached = asyncio.Event()
         """Set while there is a channel, and at the end."""
+        self.room = asyncio.Event()
+        """Set while the other side has nearly all that was sent, and at the end."""
+        self.room.set()
         self.why = ""
         """Why it was given up."""
         self.spoken = asyncio.Event()
@@ -71,12 +74,16 @@ class Connection:
 
     def take(self, frame: bytes) -> None:
         """A frame has come. What cannot be of a sound other side ends the connection."""
+        if self.over.is_set():
+            return
         self.newest_s = time.monotonic()
         had = self._link.resumed
         try:
             body = self._link.take(frame)
             if self._link.resumed:
                 self.spoken.set()
+            if self._link.unconfirmed_bytes <= limits.AHEAD_BYTES:
+                self.room.set()
             if self._link.resumed and not had and self._channel is not None:
                 for lacking in self._link.again():
                     self._channel.write(lacking)
@@ -95,6 +102,8 @@ class Connection:
             LOG.warning("%s", error.sentence)
             self.end(error.sentence)
             return
+        if self._link.unconfirmed_bytes > limits.AHEAD_BYTES:
+            self.room.clear()
         if self._channel is not None and self._link.resumed:
             self._channel.write(frame)
 
@@ -121,6 +130,7 @@ class Connection:
         self.why = why
         self.over.set()
         self.attached.set()
+        self.room.set()
         channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()

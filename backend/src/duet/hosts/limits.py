@@ -9,13 +9,16 @@ READY_S: Final = 30.0
 """From the start of a host process until it takes requests. Usual: 1.5 s, imports."""
 CALL_S: Final = 30.0
 """A short request has this to be answered. Usual: 2 ms."""
+CALLS: Final = 256
+"""Things that one side works on for the other at once. Usual: 1 to 10. One more ends the
+connection."""
 RAW_S: Final = 10.0
 """Raw records of a moment. Usual: 30 ms."""
 BUNDLE_S: Final = 120.0
 """A finished run as a file. Usual: 1 s."""
-END_S: Final = 20.0
+END_S: Final = 3.0
 """A long request that is cancelled ends its guests in this time. Usual: 0.3 s."""
-LEAVE_S: Final = 4.0
+LEAVE_S: Final = 3.0
 """From the end of the connection until the process has ended, with its guests. Usual: 0.3 s."""
 HEARTBEAT_S: Final = 2.0
 """A side that has nothing to send says after this that it is there."""
@@ -32,7 +35,9 @@ somebody asks for a run after it."""
 FRAME_BYTES: Final = 16 << 20
 """Of one frame. Usual: 1 to 200 KiB. A longer one ends the connection."""
 PIECE_BYTES: Final = 256 << 10
-"""Of a file, sent as one frame: what is live is not held up by more than that."""
+"""Of a file, sent as one frame."""
+AHEAD_BYTES: Final = 1 << 20
+"""Of a file, before it waits for confirmations: what is live is not held up by more than that."""
 BUNDLE_BYTES: Final = 512 << 20
 """Of a whole file. Usual: 0.2 to 20 MiB."""
 WAITING_BYTES: Final = 128 << 20

@@ -21,6 +21,8 @@ RunMessage = Annotated[
     Field(discriminator="type"),
 ]
 _RUN: Final[TypeAdapter[RunMessage]] = TypeAdapter(RunMessage)
+FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
+"""What a run has from the beginning."""
 _SEQ_BYTES: Final = 8
 
 
@@ -30,8 +32,11 @@ def packed(packet: Packet) -> bytes:
     return seq.to_bytes(_SEQ_BYTES, "little") + packet.body
 
 
-def read(travelled: bytes, run_id: str) -> tuple[RunMessage, Packet]:
+def read(travelled: bytes, of: m.Run) -> tuple[RunMessage, Packet]:
     """A message of a run, decoded and as it is sent to browsers.
+
+    Args:
+        of: the run's first message, which says what it is and which lanes it has.
 
     Raises:
         InfraError: it is none, or of another run.
@@ -41,8 +46,13 @@ def read(travelled: bytes, run_id: str) -> tuple[RunMessage, Packet]:
         message = _RUN.validate_python(msgpack.unpackb(body, raw=False))
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
         raise _odd("one that cannot be read") from error
-    if message.run_id != run_id:
+    if message.run_id != of.run_id:
         raise _odd(f"one of the run '{message.run_id:.80}'")
+    if isinstance(message, m.Run):
+        if any(getattr(message, name) != getattr(of, name) for name in FIXED):
+            raise _odd("one that makes another run of it")
+    elif message.arm not in of.arms:
+        raise _odd(f"one of a lane '{message.arm:.80}'")
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:_SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)

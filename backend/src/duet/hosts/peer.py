@@ -10,34 +10,18 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from enum import IntEnum
-from typing import Final
+from collections.abc import Callable, Mapping
 
 import msgpack
 
-from duet.errors import DuetError, InfraError
+from duet.errors import InfraError
 from duet.hosts import limits
 from duet.hosts.connection import Connection
-from duet.hosts.reports import error_of, report
+from duet.hosts.reports import error_of
+from duet.hosts.work import GONE, Events, Handler, Word, Work
 
 LOG = logging.getLogger("duet.hosts")
-GONE: Final = "Start the run again."
-Events = Callable[[bytes], None]
-Handler = Callable[[bytes, Events], Awaitable[bytes]]
-"""Does what a call asks for: takes its body and what sends events, gives the answer."""
 Note = Callable[[bytes], None]
-
-
-class Word(IntEnum):
-    """What a message is."""
-
-    CALL = 0
-    ANSWER = 1
-    FAILED = 2
-    EVENT = 3
-    CANCEL = 4
-    NOTE = 5
 
 
 class _Call:
@@ -63,24 +47,23 @@ class Peer:
         notes: Mapping[str, Note] | None = None,
         who: str = "the host process",
     ) -> None:
-        self._handlers, self._notes, self._who = handlers, notes or {}, who
+        self._notes, self._who = notes or {}, who
         self.connection = Connection(self._read, self._give_up)
         self._numbers = itertools.count(1)
         self._calls: dict[int, _Call] = {}
-        self._work: dict[int, asyncio.Task[None]] = {}
+        self._work = Work(handlers, self._send)
 
     def _give_up(self) -> None:
         """Calls of ours fail, and work for the other side is cancelled."""
         for call in self._calls.values():
             if not call.answer.done():
                 call.answer.set_exception(self._gone())
-        for work in self._work.values():
-            work.cancel()
+        self._work.cancel_all()
 
     async def ended(self) -> None:
         """Until it was given up, and nothing works for the other side any more."""
         await self.connection.over.wait()
-        await asyncio.gather(*self._work.values(), return_exceptions=True)
+        await self._work.ended()
 
     def _gone(self) -> InfraError:
         why = f" ({self.connection.why})" if self.connection.why else ""
@@ -143,60 +126,42 @@ class Peer:
         if not isinstance(number, int) or not isinstance(name, str) or not isinstance(body, bytes):
             raise InfraError("what came is no message.", remedy=GONE)
         if word is Word.CALL:
-            self._begin(number, name, body)
+            self._work.begin(number, name, body)
         elif word is Word.CANCEL:
-            if number in self._work:
-                self._work[number].cancel()
+            self._work.cancel(number)
         elif word is Word.NOTE:
-            if name in self._notes:
-                self._notes[name](body)
+            self._noted(name, body)
         else:
             self._answered(word, number, body)
+
+    def _noted(self, name: str, body: bytes) -> None:
+        """A bug in what takes a note costs that note, not all that goes on."""
+        try:
+            if name in self._notes:
+                self._notes[name](body)
+        except InfraError:
+            raise
+        except Exception:
+            LOG.exception("'%s' could not be taken", name)
 
     def _answered(self, word: Word, number: int, body: bytes) -> None:
         call = self._calls.get(number)
         if call is None or call.answer.done():
             return
         if word is Word.EVENT:
-            if call.event is not None:
-                call.event(body)
+            self._event(call, number, body)
         elif word is Word.ANSWER:
             call.answer.set_result(body)
         else:
             call.answer.set_exception(error_of(body))
 
-    def _begin(self, number: int, name: str, body: bytes) -> None:
-        if number in self._work or name not in self._handlers:
-            self._send(Word.FAILED, number, "", report(_unknown(name)))
-            return
-        task = asyncio.create_task(self._answer(number, name, body), name=f"answer {name}")
-        self._work[number] = task
-        task.add_done_callback(lambda _: self._work.pop(number, None))
-
-    async def _answer(self, number: int, name: str, body: bytes) -> None:
-        def event(what: bytes) -> None:
-            self._send(Word.EVENT, number, "", what)
-
+    def _event(self, call: _Call, number: int, body: bytes) -> None:
+        """What cannot be taken of a call ends that call alone."""
         try:
-            answer = await self._handlers[name](body, event)
-        except asyncio.CancelledError:
-            self._send(Word.FAILED, number, "", report(_ended(name)))
-            raise
-        except DuetError as error:
-            self._send(Word.FAILED, number, "", report(error))
+            if call.event is not None:
+                call.event(body)
         except Exception as error:
-            LOG.exception("'%s' failed unexpectedly", name)
-            self._send(Word.FAILED, number, "", report(error))
-        else:
-            self._send(Word.ANSWER, number, "", answer)
-
-
-def _unknown(name: str) -> InfraError:
-    return InfraError(
-        f"'{name:.40}' is nothing that can be asked for here.",
-        remedy="Use the same version of Kernel Duet on both sides.",
-    )
-
-
-def _ended(name: str) -> InfraError:
-    return InfraError(f"'{name}' was ended before it was done.", remedy=GONE)
+            if not isinstance(error, InfraError):
+                LOG.exception("an event could not be taken")
+            call.answer.set_exception(error)
+            self._send(Word.CANCEL, number)

@@ -53,11 +53,12 @@ def error_of(body: bytes) -> DuetError:
             remedy="Use the same version of Kernel Duet on both sides.",
         )
     kind = next((kind for kind in _KINDS if kind.exit_code == found.exit_code), DuetError)
-    error = kind(_plain(found.sentence), remedy=_plain(found.remedy), detail=found.detail)
-    error.code = found.code
+    detail = "\n".join(plain(line) for line in found.detail.split("\n"))
+    error = kind(plain(found.sentence), remedy=plain(found.remedy), detail=detail)
+    error.code = plain(found.code)
     return error
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """As it may stand on a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from duet import __version__
-from duet.errors import InputError
-from duet.hosts import limits, packets
+from duet.errors import DuetError, InputError
+from duet.hosts import limits
 from duet.hosts import requests as r
 from duet.hosts.guest_stage import GuestStage
-from duet.hosts.peer import Events, Handler, Peer
-from duet.hosts.performance import Performance
+from duet.hosts.peer import Peer
+from duet.hosts.performing import Performing
+from duet.hosts.tasks import Tasks
+from duet.hosts.work import Events, Handler
 from duet.kernels import KernelSettings
 from duet.logs import about
 from duet.runs.request import RunRequest
@@ -40,22 +43,19 @@ class Worker:
     def __init__(self, folder: Path) -> None:
         self._requests = r.Requests(folder)
         self._stage: GuestStage | None = None
-        self._runs: dict[str, Performance] = {}
+        self._tasks = Tasks()
         self._owned = AsyncExitStack()
+        self._performing = Performing(self._requests, lambda: self.stage)
         handlers: dict[str, Handler] = {
             "begin": self._begin,
-            "perform": self._perform,
-            "stop": self._stop,
-            "act": self._act,
-            "hold": self._hold,
-            "raw": self._raw,
-            "bundle": self._bundle,
             "measure": self._measure,
             "judge": self._judge,
             "rest": self._rest,
+            **self._performing.handlers,
         }
-        notes = {"close": self._close, "expect": self._expect, "leave": self._leave}
+        notes = {"close": self._performing.close, "expect": self._expect, "leave": self._leave}
         self.peer = Peer(handlers, notes, "the server")
+        self._performing.room = self.peer.connection.room
 
     async def __aenter__(self) -> Worker:
         return self
@@ -63,8 +63,8 @@ class Worker:
     async def __aexit__(self, *exc: object) -> None:
         self.peer.connection.end("the host process ends")
         await self.peer.ended()
-        for run in self._runs.values():
-            run.close()
+        await self._tasks.end()
+        self._performing.close_all()
         await self._owned.aclose()
 
     @property
@@ -91,61 +91,6 @@ class Worker:
             self._stage = await self._owned.enter_async_context(GuestStage(settings, asked.slots))
         return json.dumps({"pid": os.getpid(), "version": __version__}).encode()
 
-    # Runs
-
-    async def _perform(self, body: bytes, event: Events) -> bytes:
-        asked = r.read(r.Perform, body)
-        request = await asyncio.to_thread(self._requests.run, asked.run)
-        run = self.stage.prepare(
-            request, asked.run_id, asked.slot, lambda packet: event(packets.packed(packet))
-        )
-        self._runs[asked.run_id] = run
-        with about(run=asked.run_id, lesson=request.folder.slug):
-            await run.perform()
-        return b""
-
-    async def _stop(self, body: bytes, event: Events) -> bytes:
-        await self._of(r.read(r.OfRun, body)).stop()
-        return b""
-
-    async def _act(self, body: bytes, event: Events) -> bytes:
-        asked = r.read(r.OfRun, body)
-        await self._of(asked).act(asked.name, asked.value)
-        return b""
-
-    async def _hold(self, body: bytes, event: Events) -> bytes:
-        asked = r.read(r.OfRun, body)
-        await self._of(asked).hold(asked.on, asked.value)
-        return b""
-
-    async def _raw(self, body: bytes, event: Events) -> bytes:
-        asked = r.read(r.OfRun, body)
-        where = (asked.arm, asked.around_ns, asked.row, asked.most, asked.cpu)
-        return json.dumps(await asyncio.to_thread(self._of(asked).raw_events, *where)).encode()
-
-    async def _bundle(self, body: bytes, event: Events) -> bytes:
-        """The file in pieces; the answer is its length, or nothing where there is none."""
-        content = await asyncio.to_thread(self._of(r.read(r.OfRun, body)).bundle)
-        if content is None:
-            return b""
-        for at in range(0, len(content), limits.PIECE_BYTES):
-            event(content[at : at + limits.PIECE_BYTES])
-            await asyncio.sleep(0)
-        return str(len(content)).encode()
-
-    def _close(self, body: bytes) -> None:
-        run = self._runs.pop(r.read(r.OfRun, body).run_id, None)
-        if run is not None:
-            run.close()
-
-    def _of(self, asked: r.OfRun) -> Performance:
-        run = self._runs.get(asked.run_id)
-        if run is None:
-            raise InputError("that run is not here any more.", remedy="Start it again.")
-        return run
-
-    # The rest
-
     def _leave(self, body: bytes) -> None:
         self.peer.connection.end("the server needs this host no more")
 
@@ -168,15 +113,20 @@ class Worker:
         return b""
 
     def _expect(self, body: bytes) -> None:
-        asked = r.read(r.Expect, body)
+        self._tasks.spawn(self._expect_run(r.read(r.Expect, body)), "expect a run")
+
+    async def _expect_run(self, asked: r.Expect) -> None:
         loop = asyncio.get_running_loop()
 
         def others() -> list[RunRequest]:
             asking = self.peer.call("others", b"", limits.CALL_S)
-            found = asyncio.run_coroutine_threadsafe(asking, loop).result(limits.CALL_S)
-            return [self._requests.run(one) for one in r.read(r.Others, found).runs]
+            with contextlib.suppress(DuetError):  # the server is gone
+                found = asyncio.run_coroutine_threadsafe(asking, loop).result()
+                return [self._requests.run(one) for one in r.read(r.Others, found).runs]
+            return []
 
-        self.stage.expect(self._requests.run(asked.run), others)
+        with contextlib.suppress(DuetError):  # a run that is asked for will say so
+            self.stage.expect(await asyncio.to_thread(self._requests.run, asked.run), others)
 
 
 def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:

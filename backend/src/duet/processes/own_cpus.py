@@ -67,13 +67,16 @@ class OwnCpus:
             _pin(pid, self.cpus)
 
     def _move(self, to: frozenset[int]) -> None:
-        """A process and its descendants; twice, since one may start another meanwhile."""
-        top_pid = OwnCpus.top_pid or os.getpid()
-        for _ in range(2):
-            with contextlib.suppress(psutil.Error):
-                for process in psutil.Process(top_pid).children(recursive=True):
-                    _pin(process.pid, to)
-            _pin(top_pid, to)
+        move(OwnCpus.top_pid or os.getpid(), to)
+
+
+def move(pid: int, to: frozenset[int]) -> None:
+    """Let a process and its descendants run there; twice, since one may start another meanwhile."""
+    for _ in range(2):
+        with contextlib.suppress(psutil.Error):
+            for process in psutil.Process(pid).children(recursive=True):
+                _pin(process.pid, to)
+        _pin(pid, to)
 
 
 def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]]:

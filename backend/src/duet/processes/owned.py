@@ -71,6 +71,7 @@ class OwnedProcess(Pipes):
         folder: where it starts; it may be one that its user could not reach by a path.
         descriptors: those of ours that it inherits, under the same numbers.
         environment: added to ours.
+        without: names of ours that it does not get.
         joins: files of control groups that it writes its process id to before all else.
         nice: how far its CPU time comes behind that of others.
     """
@@ -89,6 +90,7 @@ class OwnedProcess(Pipes):
         folder: Path | None = None,
         descriptors: Sequence[int] = (),
         environment: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
         joins: Sequence[str] = (),
         nice: int = NICE,
     ) -> None:
@@ -100,7 +102,8 @@ class OwnedProcess(Pipes):
         self._before = before
         self._folder = folder
         self._descriptors = descriptors
-        self._environment = dict(environment or {})
+        ours = {name: value for name, value in os.environ.items() if name not in without}
+        self._environment = ours | dict(environment or {})
         self._joins = joins
         self._nice = nice
         self.pid = 0
@@ -123,7 +126,7 @@ class OwnedProcess(Pipes):
                 start_new_session=True,
                 cwd=self._folder,
                 pass_fds=self._descriptors,
-                env={**os.environ, **self._environment},
+                env=self._environment,
             ),
             name=f"start {Path(self._argv[0]).name}",
         )

@@ -9,7 +9,7 @@ from duet.budgets import LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
 from duet.changes import Changes
 from duet.classes.configured import classes_days, classes_url, labs_days
 from duet.classes.store import ClassStore
-from duet.hosts.capacity import live_runs, pooled_runs
+from duet.hosts.capacity import live_runs, pooled_runs, template_bytes
 from duet.kernels import KernelSettings
 from duet.pools.choose import open_pool
 from duet.pools.settings import PoolSettings
@@ -56,6 +56,7 @@ def default_director(
     claim(folder.folder)
     saved = ArchivedRuns(folder)
     slots = live_runs()
+    template_bytes()  # a mistake in its variable is better seen now than by a host process
     if stage is None and live:
         pool = PoolSettings.from_environment()
         if pool.pool == "local":

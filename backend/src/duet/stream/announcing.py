@@ -33,6 +33,7 @@ class Held:
     packet: Packet
     first: Viewer
     timer: asyncio.TimerHandle
+    answered: bool = False
 
 
 class Announcer:
@@ -66,7 +67,8 @@ class Announcer:
             return
         self.reach.came()
         for run, held in self._held.items():
-            if held.segment is segment:
+            if held.segment is segment and not held.answered:
+                held.answered = True  # who asks again holds nobody up
                 held.timer.cancel()
                 loop = asyncio.get_running_loop()
                 held.timer = loop.call_later(STORED_S, self._release, run)

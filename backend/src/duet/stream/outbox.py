@@ -168,9 +168,11 @@ class Outbox:
 ENDINGS = frozenset({"run", "lane"})
 """Before these every gap is reported, so that nothing of a run comes after its `done`."""
 LASTING_TYPES = frozenset(
-    {"hello", "lesson", "build", "measured", "control", "runs", "begun", "error"}
+    {"hello", "lesson", "build", "measured", "changed", "judged", "control", "runs", "begun"}
+    | {"error"}
     | {"class", "class_welcome", "class_place", "class_roster", "class_question", "class_tally"}
-    | {"class_answered", "class_confusion", "class_opened", "class_tries"}
+    | {"class_answered", "class_confusion", "class_opened", "class_tries", "class_raised"}
+    | {"class_own", "class_timer", "class_watched", "class_watching", "class_seen"}
 )
 """Types that belong to the viewer, not to a run; they survive a switch of runs."""
 

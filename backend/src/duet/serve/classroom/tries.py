@@ -58,7 +58,7 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request)
-        if equal is not None:
+        if equal is not None and run_id == equal.facts.run_id:  # else its own is over by now
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)
             return

@@ -27,8 +27,11 @@ class Hosts(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    async def ready(self, slot: int) -> tuple[Peer, int]:
+    async def ready(self, slot: int, begins: bool = False) -> tuple[Peer, int]:
         """The host process of a slot, once it takes requests, and what the slot is there.
+
+        Args:
+            begins: a run begins there, and nothing else goes on in that slot.
 
         Raises:
             InfraError: none can be had.

@@ -9,8 +9,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from duet.guests.clones import TemplateCounts
 from duet.hosts import limits
 from duet.hosts import requests as r
-from duet.hosts.peer import Handler, Peer
+from duet.hosts.peer import Peer
 from duet.hosts.tasks import Tasks
+from duet.hosts.work import Handler
 from duet.serve.hosted.process import HostProcess
 from duet.serve.hosted.supervisor import Supervisor
 
@@ -51,7 +52,7 @@ class LocalHosts:
     def _parked_now(self, body: bytes) -> None:
         self._counts = TemplateCounts(**r.read(r.Counts, body).counts)
 
-    async def ready(self, slot: int) -> tuple[Peer, int]:
+    async def ready(self, slot: int, begins: bool = False) -> tuple[Peer, int]:
         """See Hosts."""
         return await self._supervisor.ready(), slot
 

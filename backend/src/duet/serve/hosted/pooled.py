@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import astuple, replace
@@ -14,7 +15,9 @@ from duet.errors import DuetError, InfraError
 from duet.guests.clones import TemplateCounts
 from duet.hosts import limits
 from duet.hosts import requests as r
-from duet.hosts.peer import Handler, Peer
+from duet.hosts.peer import Peer
+from duet.hosts.reports import plain
+from duet.hosts.work import Handler
 from duet.pools.lease import Lease
 from duet.pools.types import Pool, Program, Refusal, Want
 from duet.serve.hosted.door import HostDoor
@@ -38,7 +41,7 @@ class LeasedProgram:
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
-        last = ended.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        last = plain(ended.errors.decode("utf-8", "replace").strip().rpartition("\n")[2])
         return ended.lost or f"it ended with code {ended.code}: {last:.300}"
 
 
@@ -73,16 +76,24 @@ class Leases:
 class _Slot:
     """The host process of one slot, as long as it is wanted."""
 
-    def __init__(self, make: Callable[[Peer], JoinedHost], handlers: Mapping[str, Handler]) -> None:
-        self._make, self._handlers = make, handlers
+    def __init__(
+        self,
+        make: Callable[[Peer], JoinedHost],
+        handlers: Mapping[str, Handler],
+        ttl_s: float,
+    ) -> None:
+        self._make, self._handlers, self._ttl_s = make, handlers, ttl_s
+        self._until_s = 0.0
         self._lock = asyncio.Lock()
         self._owned = AsyncExitStack()
         self._peer: Peer | None = None
         self.counts = TemplateCounts()
 
-    async def ready(self, begin: r.Begin) -> Peer:
+    async def ready(self, begin: r.Begin, least_s: float = 0.0) -> Peer:
+        """Its host process, whose lease lasts for so long at least."""
         async with self._lock:
-            if self._peer is None or self._peer.connection.over.is_set():
+            gone = self._peer is None or self._peer.connection.over.is_set()
+            if gone or self._until_s - time.monotonic() < least_s:
                 await self._end()
                 await self._start(begin)
             assert self._peer is not None
@@ -99,10 +110,15 @@ class _Slot:
         except BaseException:
             await self._end()
             raise
-        self._peer = peer
+        self._peer, self._until_s = peer, time.monotonic() + self._ttl_s
 
     def _parked_now(self, body: bytes) -> None:
         self.counts = TemplateCounts(**r.read(r.Counts, body).counts)
+
+    @property
+    def begins(self) -> bool:
+        """Whether its host process is being started or ended now."""
+        return self._lock.locked()
 
     async def end(self) -> None:
         async with self._lock:
@@ -131,7 +147,7 @@ class PooledHosts:
         self._slots = tuple(self._slot(want) for _ in range(slots))
 
     def _slot(self, want: Want) -> _Slot:
-        return _Slot(lambda peer: self._leases.host(peer, want), self._handlers)
+        return _Slot(lambda peer: self._leases.host(peer, want), self._handlers, want.ttl_s)
 
     async def __aenter__(self) -> PooledHosts:
         await self._leases.pool.__aenter__()
@@ -139,17 +155,19 @@ class PooledHosts:
 
     async def __aexit__(self, *exc: object) -> None:
         try:
-            await self.rest()
+            await asyncio.gather(*(slot.end() for slot in self._slots), return_exceptions=True)
         finally:
             await self._leases.pool.__aexit__(None, None, None)
 
-    async def ready(self, slot: int) -> tuple[Peer, int]:
-        """See Hosts."""
-        return await self._slots[slot].ready(self._begin), 0
+    async def ready(self, slot: int, begins: bool = False) -> tuple[Peer, int]:
+        """See Hosts. A run that begins has half of a lease's time before it at least."""
+        least_s = self._want.ttl_s / 2 if begins else 0.0
+        return await self._slots[slot].ready(self._begin, least_s), 0
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:
-        """A host process on a lease with CPUs that nobody else uses."""
+        """A host process on a lease with CPUs that nobody else uses, our own leases included."""
+        await self.rest()
         slot = self._slot(replace(self._want, exclusive=True))
         try:
             yield await slot.ready(self._begin)
@@ -162,8 +180,9 @@ class PooledHosts:
         return TemplateCounts(*(sum(column) for column in zip(*counts, strict=True)))
 
     async def rest(self) -> None:
-        """Give back all leases."""
-        ends = await asyncio.gather(*(slot.end() for slot in self._slots), return_exceptions=True)
+        """Give back all leases; one that is just being had is wanted by somebody."""
+        idle = [slot.end() for slot in self._slots if not slot.begins]
+        ends = await asyncio.gather(*idle, return_exceptions=True)
         for end in ends:
             if isinstance(end, BaseException) and not isinstance(end, DuetError):
                 raise end

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -14,6 +16,9 @@ from duet.hosts.channel import StreamChannel
 from duet.hosts.limits import LEAVE_S
 from duet.hosts.peer import Peer
 from duet.processes.owned import OwnedProcess
+
+SECRET = re.compile("TOKEN|SECRET|PASSWORD|JUPYTERHUB|DUET_LTI|DUET_CLASSES")
+"""Variables that a process beside guests need not know."""
 
 
 class Terminal:
@@ -63,6 +68,7 @@ class HostProcess:
                 death_signal="TERM",
                 grace_s=LEAVE_S,
                 descriptors=(theirs.fileno(),),
+                without=[name for name in os.environ if SECRET.search(name)],
                 nice=0,
             )
             try:
@@ -71,9 +77,14 @@ class HostProcess:
                 ours.close()
                 raise
         connection = self._peer.connection
-        _, self._channel = await asyncio.get_running_loop().create_connection(
-            lambda: StreamChannel(connection.take, connection.end), sock=ours
-        )
+        try:
+            _, self._channel = await asyncio.get_running_loop().create_connection(
+                lambda: StreamChannel(connection.take, connection.end), sock=ours
+            )
+        except BaseException:
+            self._process.kill()
+            await self._process.__aexit__()
+            raise
         connection.attach(self._channel)
         return self
 
@@ -88,8 +99,10 @@ class HostProcess:
         if not self._peer.connection.spoken.is_set():
             self._process.kill()  # it has no guests yet, and would first see the end of its imports
         elif self._process.returncode is None:
-            with contextlib.suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(LEAVE_S):
                     await self._process.wait()
+            except TimeoutError:
+                self._process.kill()
         await self._process.__aexit__()
         await asyncio.to_thread(sweep_groups)

@@ -11,8 +11,9 @@ from pydantic import JsonValue
 from duet.errors import DuetError, InfraError, InputError
 from duet.hosts import limits, packets
 from duet.hosts import requests as r
-from duet.hosts.peer import Events, Peer
+from duet.hosts.peer import Peer
 from duet.hosts.performance import first_message
+from duet.hosts.work import Events
 from duet.runs.request import RunRequest
 from duet.serve.hosted.hosts import Hosts
 from duet.serve.meters import LaneStarts
@@ -37,7 +38,7 @@ class HostedRun:
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
-        first = first_message(request, run_id)
+        self._first = first = first_message(request, run_id)
         self._say(first.model_copy(update={"message": "This run waits for its turn."}))
         for arm in request.missing:
             waits = "Its kernel is not built yet; run again when it is."
@@ -58,7 +59,7 @@ class HostedRun:
         self._starts.begin()
         run = await asyncio.to_thread(r.wanted, self._request)
         try:
-            self._peer, there = await self._hosts.ready(slot)
+            self._peer, there = await self._hosts.ready(slot, begins=True)
             asked = r.Perform(run_id=self.log.run_id, slot=there, run=run)
             if self._stopped.is_set():
                 self.withdraw()
@@ -67,9 +68,12 @@ class HostedRun:
         except DuetError as error:
             self._fail(error)
             raise
+        except asyncio.CancelledError:
+            self._fail(InfraError("the run was ended before its end.", remedy="Start it again."))
+            raise
 
     def _take(self, travelled: bytes) -> None:
-        message, packet = packets.read(travelled, self.log.run_id)
+        message, packet = packets.read(travelled, self._first)
         if isinstance(message, m.Lane):
             self._starts.on_lane(message)
         elif isinstance(message, m.Batch):
@@ -95,8 +99,7 @@ class HostedRun:
 
     def withdraw(self) -> None:
         """It will not begin."""
-        first = first_message(self._request, self.log.run_id)
-        self._say(first.model_copy(update={"phase": "stopped"}))
+        self._say(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
         """Give up what the host process has of it."""

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 from duet.errors import DuetError, InfraError
 from duet.guests.clones import TemplateCounts
 from duet.hosts import requests as r
-from duet.hosts.peer import Events, Handler
 from duet.hosts.tasks import Tasks
+from duet.hosts.work import Events, Handler
 from duet.kernels import KernelSettings
 from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
 from duet.serve.hosted.hosts import Hosts
@@ -41,6 +41,9 @@ class HostStage:
         self._hosts = None if make is None else make({"others": self._answer_others})
         self._tasks = Tasks()
         self._others: Others = list
+        """Runs that may be asked for later: those of the page that came last."""
+        self._expected: tuple[RunRequest, Others] | None = None
+        self._expecting = False
 
     async def __aenter__(self) -> HostStage:
         if self._hosts is not None:
@@ -71,15 +74,24 @@ class HostStage:
 
     def expect(self, request: RunRequest, others: Others) -> None:
         """Park guests for a run that may be asked for, then for others, while nothing runs."""
-        if self._hosts is not None:
-            self._tasks.spawn(self._expect(request, others), "expect a run")
+        if self._hosts is None:
+            return
+        self._expected = (request, others)
+        if not self._expecting:
+            self._expecting = True
+            self._tasks.spawn(self._expect_all(), "expect runs")
 
-    async def _expect(self, request: RunRequest, others: Others) -> None:
-        with contextlib.suppress(DuetError):  # a run that is asked for will say so
-            peer, _ = await self.hosts.ready(0)
-            self._others = others  # those of the page that came last; the host asks later
-            run = await asyncio.to_thread(r.wanted, request)
-            peer.note("expect", r.Expect(run=run).packed())
+    async def _expect_all(self) -> None:
+        """One after another; of those that come meanwhile the last one."""
+        try:
+            while self._expected is not None:
+                (request, self._others), self._expected = self._expected, None
+                with contextlib.suppress(DuetError):  # a run that is asked for will say so
+                    peer, _ = await self.hosts.ready(0)
+                    run = await asyncio.to_thread(r.wanted, request)
+                    peer.note("expect", r.Expect(run=run).packed())
+        finally:
+            self._expecting = False
 
     async def _answer_others(self, body: bytes, event: Events) -> bytes:
         def found() -> r.Others:

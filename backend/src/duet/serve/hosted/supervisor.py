@@ -16,6 +16,7 @@ from duet.errors import DuetError, InfraError
 from duet.hosts import limits
 from duet.hosts.peer import Peer
 from duet.hosts.requests import Begin
+from duet.processes import own_cpus
 
 LOG = logging.getLogger("duet.hosts")
 
@@ -40,7 +41,10 @@ class Supervisor:
         self._start, self._new_peer, self._begin = start, new_peer, begin
         self.peer: Peer | None = None
         """The one that takes requests now."""
-        self._up = asyncio.Event()
+        self._failed: DuetError | None = None
+        """Why the last start came to nothing."""
+        self._settled = asyncio.Event()
+        """Set while there is a host process, and after a start that failed."""
         self._wanted = asyncio.Event()
         self._starts: deque[float] = deque(maxlen=limits.RESTARTS)
         if early:
@@ -52,16 +56,32 @@ class Supervisor:
         await self._wanted.wait()
         while True:
             self._starts.append(time.monotonic())
-            try:
-                await self._have_one()
-            except DuetError as error:
-                LOG.error("no host process: %s %s", error.sentence, error.remedy)
-            os.sched_setaffinity(0, affinity)  # it may have died during a measurement
-            self._wanted.clear()
+            self._settled.clear()
+            self._failed = await self._why_failed()
+            if self._failed is not None:
+                LOG.error("no host process: %s %s", self._failed.sentence, self._failed.remedy)
+                self._settled.set()
+            if os.sched_getaffinity(0) != affinity:  # it died during a measurement
+                await asyncio.to_thread(own_cpus.move, os.getpid(), frozenset(affinity))
             often = len(self._starts) == limits.RESTARTS
             if often and time.monotonic() - self._starts[0] < limits.RESTARTS_WITHIN_S:
+                self._wanted.clear()
                 await self._wanted.wait()
             await asyncio.sleep(limits.RESTART_S)
+
+    async def _why_failed(self) -> DuetError | None:
+        """Have one until it ends; None: it was there."""
+        try:
+            await self._have_one()
+        except DuetError as error:
+            return error
+        except Exception as error:
+            LOG.exception("no host process")
+            return InfraError(
+                f"the host process cannot be started ({type(error).__name__}: {error}).",
+                remedy="Look at the server's log, and at its limits of files and processes.",
+            )
+        return None
 
     async def _have_one(self) -> None:
         peer = self._new_peer()
@@ -70,12 +90,12 @@ class Supervisor:
             async with self._start(peer):
                 await peer.call("begin", self._begin.packed(), limits.READY_S)
                 self.peer = peer
-                self._up.set()
+                self._settled.set()
                 await peer.ended()
                 why = peer.connection.why
                 LOG.error("the host process is gone (%s); another one is started", why)
         finally:
-            self._up.clear()
+            self._settled.clear()
             self.peer = None
             peer.connection.end("the server ends")
             beat.cancel()
@@ -85,14 +105,14 @@ class Supervisor:
         """The host process, once it takes requests.
 
         Raises:
-            InfraError: it does not come.
+            DuetError: why it does not come.
         """
         self._wanted.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limits.READY_S):
-                await self._up.wait()
+                await self._settled.wait()
         if self.peer is None:
-            raise InfraError(
+            raise self._failed or InfraError(
                 f"the host process did not start in {limits.READY_S:g} s.",
                 remedy="Look at the server's log, and start the server again.",
             )

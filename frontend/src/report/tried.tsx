@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The runs that a class tried, with one number each. */
+
+import { formatFigure, plural } from '../base/units.ts';
+import { changedWords } from '../classroom/tries.ts';
+import type { ClassReport } from '../protocol/contract.gen.ts';
+import { HeadRow } from '../ui/head-row.tsx';
+import { titleOf, type Words } from './report.ts';
+
+type Try = ClassReport['tries'][number];
+
+/** Each run; what failed says why. Nothing without any. */
+export function Tried({ report, words }: { report: ClassReport; words: Words }) {
+  if (report.tries.length === 0) return null;
+  return (
+    <section aria-label="What the class tried">
+      <h2>What the class tried</h2>
+      <table className="report-bars" data-testid="report-tried">
+        <HeadRow heads={['what', 'in the step', 'asked for by', 'result']} />
+        <tbody>
+          {report.tries.map((one) => (
+            <tr key={one.number}>
+              <th scope="row">{changedWords(one, { params: words?.params ?? {} })}</th>
+              <td>{titleOf(words, one.step)}</td>
+              <td className="number">{plural(one.makers, 'member')}</td>
+              <td className="number">{resultOf(one, words)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="small quiet">
+        Each number is of one traced run: it explains, and proves nothing.
+      </p>
+    </section>
+  );
+}
+
+/** "rwsem 900, SRCU 180 umounts/s, ×0.2"; of a run without a number how it ended. */
+export function resultOf(one: Try, words: Words): string {
+  const names = new Map(words?.arms.map(({ name, title }) => [name, title]));
+  const lanes = Object.entries(one.values).map(
+    ([arm, value]) => `${names.get(arm) ?? arm} ${formatFigure(value)}`,
+  );
+  if (lanes.length === 0) return one.sentence || one.state;
+  const ratio = one.ratio === null ? '' : `, ×${formatFigure(one.ratio)}`;
+  return `${lanes.join(', ')} ${one.unit}${ratio}`;
+}
