@@ -83,7 +83,7 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
     await asyncio.to_thread(site.write, site.check_site(out), folder, {"run": path})
     async with Browser(shot.screen) as page:
         await pictures.stand(page, out, folder, shot)
-        png = await page.png()
+        png = await page.seen()
         svg = await vector.drawn(page, folder, path, pictures.scene_of(folder, ""))
         faces = "".join(re.findall(r"@font-face\s*\{[^}]*\}", (out / "page.css").read_text()))
         style = f"<style>{faces} body {{ margin: 0 }} svg {{ display: block }}</style>"
@@ -94,7 +94,7 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
         for file in ("drawn.html", "empty.html"):
             await page.open(await page.uri(out / file))
             await page.evaluate(PAINTED)
-            shown.append(await page.png())
+            shown.append(await page.seen())
         differs, blank = [await share(page, png, other) for other in shown]
     return Pair(svg, differs, blank)
 

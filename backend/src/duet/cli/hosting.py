@@ -3,19 +3,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sys
 from pathlib import Path
 
-from duet.control_groups import remove_own_groups
 from duet.errors import InputError
 from duet.hosts.joining import join
-from duet.hosts.limits import LEAVE_S
-from duet.hosts.process import Ending
+from duet.hosts.process import run
 from duet.logs import begin_log
-from duet.processes.ending import arm, ending
-from duet.processes.priority import session_first
 from duet.processes.run_dir import sweep_all
 from duet.settings import log_form
 
@@ -27,12 +22,7 @@ def host(url: str, token_file: Path | None) -> int:
     token = read_token(token_file)
     begin_log(logging.StreamHandler(), log_form() == "json")
     sweep_all()
-    end = Ending(lambda: arm(LEAVE_S))
-    try:
-        with session_first(), ending(end.ask, LEAVE_S):
-            asyncio.run(join(url, token, end))
-    finally:
-        remove_own_groups()
+    run(lambda end: join(url, token, end))
     return 0
 
 

@@ -200,7 +200,7 @@ async def _taken(
 async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> bytes:
     """One picture of a site that lies in a folder."""
     await stand(browser, out, folder, shot)
-    return await browser.png()
+    return await browser.seen()
 
 
 async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
@@ -246,7 +246,7 @@ async def pictures(
             f"history.replaceState(null, '', {where}); dispatchEvent(new PopStateEvent('popstate'))"
         )
         await browser.rest()
-        yield await browser.png()
+        yield await browser.seen()
 
 
 def picture_of(out: Path, folder: LessonFolder) -> bytes:
@@ -256,6 +256,6 @@ def picture_of(out: Path, folder: LessonFolder) -> bytes:
     async def taken() -> bytes:
         async with Browser(shot.screen) as browser:
             await stand(browser, out, folder, shot)
-            return await browser.webp()
+            return await browser.seen("webp")
 
     return asyncio.run(taken())

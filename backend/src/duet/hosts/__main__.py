@@ -6,19 +6,14 @@ The descriptor is a socket that the server holds the other end of.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
 import sys
 
-from duet.control_groups import remove_own_groups
-from duet.hosts.limits import LEAVE_S
-from duet.hosts.process import Ending, work
+from duet.hosts.process import run, work
 from duet.logs import begin_log
-from duet.processes.ending import arm, ending
 from duet.processes.own_cpus import OwnCpus
-from duet.processes.priority import session_first
 from duet.settings import log_form
 
 
@@ -28,12 +23,7 @@ def main() -> int:
     given = socket.socket(fileno=int(sys.argv[1]))
     given.setblocking(False)
     OwnCpus.top_pid = os.getppid()
-    end = Ending(lambda: arm(LEAVE_S))
-    try:
-        with session_first(), ending(end.ask, LEAVE_S):
-            asyncio.run(work(given, end))
-    finally:
-        remove_own_groups()
+    run(lambda end: work(given, end))
     return 0
 
 

@@ -19,7 +19,7 @@ from duet.errors import DuetError, InfraError, InputError
 from duet.hosts import limits
 from duet.hosts.process import Ending
 from duet.hosts.socket_channel import SocketChannel
-from duet.hosts.worker import Worker, report_counts
+from duet.hosts.worker import Worker
 from duet.processes.priority import be_prompt, loop_first
 from duet.processes.run_dir import RunDir
 
@@ -126,10 +126,6 @@ async def join(url: str, token: str, ending: Ending) -> None:
             peer = worker.peer
             ending.serves(peer)
             dialling = asyncio.create_task(_Dialling(worker, url, token).go_on(), name="dial")
-            beside = [
-                asyncio.create_task(work)
-                for work in (peer.connection.beat(), report_counts(worker))
-            ]
             be_prompt()
             over = asyncio.create_task(peer.ended())
             try:
@@ -138,6 +134,6 @@ async def join(url: str, token: str, ending: Ending) -> None:
                     await dialling
             finally:
                 ending.lost(peer, "the server is gone")
-                for task in (dialling, over, *beside):
+                for task in (dialling, over):
                     task.cancel()
-                await asyncio.gather(dialling, over, *beside, return_exceptions=True)
+                await asyncio.gather(dialling, over, return_exceptions=True)

@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
+from duet.control_groups import remove_own_groups
 from duet.hosts.channel import StreamChannel
+from duet.hosts.limits import LEAVE_S
 from duet.hosts.peer import Peer
-from duet.hosts.worker import Worker, report_counts
-from duet.processes.priority import be_prompt, loop_first
+from duet.hosts.worker import Worker
+from duet.processes.ending import arm, ending
+from duet.processes.priority import be_prompt, loop_first, session_first
 from duet.processes.run_dir import RunDir
 
 
@@ -53,7 +56,21 @@ class Ending:
         peer.connection.end(why)
 
 
-async def work(given: socket.socket, ending: Ending) -> None:
+def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
+    """Be a host process until its work is over or a signal ends it.
+
+    Raises:
+        DuetError: as `work` does.
+    """
+    end = Ending(lambda: arm(LEAVE_S))
+    try:
+        with session_first(), ending(end.ask, LEAVE_S):
+            asyncio.run(work(end))
+    finally:
+        remove_own_groups()
+
+
+async def work(given: socket.socket, end: Ending) -> None:
     """Do what the server asks until it is gone or the process is to end.
 
     Args:
@@ -65,20 +82,12 @@ async def work(given: socket.socket, ending: Ending) -> None:
             peer, connection = worker.peer, worker.peer.connection
 
             def lost(why: str) -> None:
-                ending.lost(peer, why)
+                end.lost(peer, why)
 
             _, channel = await asyncio.get_running_loop().create_connection(
                 lambda: StreamChannel(connection.take, lost), sock=given
             )
-            ending.serves(peer)
+            end.serves(peer)
             connection.attach(channel)
             be_prompt()
-            beside = [
-                asyncio.create_task(work) for work in (connection.beat(), report_counts(worker))
-            ]
-            try:
-                await peer.ended()
-            finally:
-                for task in beside:
-                    task.cancel()
-                await asyncio.gather(*beside, return_exceptions=True)
+            await peer.ended()

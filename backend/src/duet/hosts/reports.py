@@ -7,6 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from duet.confined.replies import plain
 from duet.errors import DuetError, InfraError, InputError, KernelError
 
 _KINDS: Final[tuple[type[DuetError], ...]] = (InputError, InfraError, KernelError)
@@ -57,8 +58,3 @@ def error_of(body: bytes) -> DuetError:
     error = kind(plain(found.sentence), remedy=plain(found.remedy), detail=detail)
     error.code = plain(found.code)
     return error
-
-
-def plain(text: str) -> str:
-    """As it may stand on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text)

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
-import os
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from duet import __version__
 from duet.errors import DuetError, InputError
 from duet.hosts import limits
 from duet.hosts import requests as r
@@ -58,6 +55,8 @@ class Worker:
         self._performing.room = self.peer.connection.room
 
     async def __aenter__(self) -> Worker:
+        self._tasks.spawn(self.peer.connection.beat(), "heartbeat")
+        self._tasks.spawn(report_counts(self), "counts of parked guests")
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -89,7 +88,7 @@ class Worker:
         settings = KernelSettings.default(source, base=asked.base_name)
         if self._stage is None:
             self._stage = await self._owned.enter_async_context(GuestStage(settings, asked.slots))
-        return json.dumps({"pid": os.getpid(), "version": __version__}).encode()
+        return b""
 
     def _leave(self, body: bytes) -> None:
         self.peer.connection.end("the server needs this host no more")

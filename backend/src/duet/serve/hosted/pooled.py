@@ -11,12 +11,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import astuple, replace
 from typing import Final
 
+from duet.confined.replies import plain
 from duet.errors import DuetError, InfraError
 from duet.guests.clones import TemplateCounts
 from duet.hosts import limits
 from duet.hosts import requests as r
 from duet.hosts.peer import Peer
-from duet.hosts.reports import plain
 from duet.hosts.work import Handler
 from duet.pools.lease import Lease
 from duet.pools.types import Pool, Program, Refusal, Want

@@ -50,11 +50,6 @@ class HostProcess:
         self._process: OwnedProcess | None = None
         self._ours: socket.socket | None = None
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return 0 if self._process is None else self._process.pid
-
     async def __aenter__(self) -> HostProcess:
         ours, theirs = socket.socketpair()
         self._ours = ours
