@@ -91,15 +91,20 @@ class Supervisor:
                 await peer.call("begin", self._begin.packed(), limits.READY_S)
                 self.peer = peer
                 self._settled.set()
+                await peer.connection.over.wait()
+                self._forget()  # what is asked for from now on waits for the next one
                 await peer.ended()
                 why = peer.connection.why
                 LOG.error("the host process is gone (%s); another one is started", why)
         finally:
-            self._settled.clear()
-            self.peer = None
+            self._forget()
             peer.connection.end("the server ends")
             beat.cancel()
             await asyncio.gather(beat, return_exceptions=True)
+
+    def _forget(self) -> None:
+        self._settled.clear()
+        self.peer = None
 
     async def ready(self) -> Peer:
         """The host process, once it takes requests.
