@@ -158,6 +158,26 @@ def test_no_child_outlives_a_killed_server() -> None:
     assert all(gone(pid) for pid in pids)
 
 
+def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another() -> None:
+    code = (
+        "import time\n"
+        "from duet.confined.zygotes import ZYGOTE, start\n"
+        "start()\n"
+        "print(ZYGOTE._process.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        zygote = int(server.stdout.readline())
+        os.kill(zygote, signal.SIGKILL)
+        assert gone(zygote)
+    finally:
+        server.kill()
+        server.wait(GONE_S)
+        server.stdout.close()
+
+
 def test_a_child_has_no_rights() -> None:
     child, pid = begun(Terms("lane x"))
     status = Path(f"/proc/{pid}/status").read_text()

@@ -74,6 +74,8 @@ class _Zygote:
             raise _refused(error) from error
         finally:
             theirs.close()
+        with contextlib.suppress(RuntimeError):  # no thread can be had: the next order reaps it
+            threading.Thread(target=self._process.wait, name="zygote", daemon=True).start()
         self._control, self._owner = ours, os.getpid()
         atexit.register(self.end)
         return ours
