@@ -155,6 +155,36 @@ def test_equal_requests_share_one_run_and_a_withdrawn_one_says_so(run_async: Any
         run_async(watch(address))
 
 
+def test_who_asks_right_after_the_end_of_an_equal_run_gets_a_new_one(run_async: Any) -> None:
+    """A run is cleared away for a while after its pages have seen its end."""
+
+    class Slow(ToyRun):
+        async def perform(self, slot: int = 0) -> None:
+            await super().perform(slot)
+            await asyncio.sleep(1.5)
+
+    class Stage(ToyStage):
+        def prepare(self, request: Any, run_id: str, hub: Any) -> ToyRun:
+            run = Slow(request, run_id, hub, self.speed)
+            run.state("preparing")
+            return run
+
+    def director(hub: Any) -> Director:
+        return Director(hub, Stage(8.0), ToyRecordings(), ToyKernels(), slots=2)
+
+    async def watch(address: str) -> None:
+        async with pages(address, "ann") as (ann,):
+            await ann.start("srcu", hogs=2, seconds=2)
+            first = await ann.begun()
+            await ann.until_over()
+            await ann.start("srcu", hogs=2, seconds=2)
+            assert await ann.begun() != first
+            await ann.until_over()
+
+    with serving(create_app(director, page=NOWHERE)) as address:
+        run_async(watch(address))
+
+
 def test_a_measurement_waits_for_live_runs_and_nothing_begins_beside_it(run_async: Any) -> None:
     async def watch(address: str) -> None:
         async with pages(address, "ann", "bob", "eve") as (ann, bob, eve):

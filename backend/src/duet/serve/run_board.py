@@ -55,6 +55,11 @@ class Entry:
         return self.began and not self.over
 
     @property
+    def ends(self) -> bool:
+        """It is to end, or its pages have seen its end, and it is cleared away."""
+        return self.halt.is_set() or (self.performance is not None and self.performance.log.over)
+
+    @property
     def what(self) -> RunRequest:
         """What runs."""
         return run_of(self.job)

@@ -53,6 +53,8 @@ class RunRequests:
             InputError: too many wait.
         """
         ident = viewer.visitor.ident
+        for entry in self._entries.values():
+            entry.request.ends = entry.ends
         request = queue_request(ident, job, next(self._numbers), tries)
         chosen, withdrawn = self._scheduler.ask(request)
         if withdrawn is not None:

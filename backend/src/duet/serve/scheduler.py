@@ -170,7 +170,7 @@ class Scheduler:
 
     def _equal(self, request: Request) -> Request | None:
         there = (*self._line.all(), *self._running.values())
-        return next((r for r in there if r.key == request.key), None)
+        return next((r for r in there if r.key == request.key and not r.ends), None)
 
     def _duration_s(self, request: Request) -> float:
         seen = self._slowness.get(request.kind)

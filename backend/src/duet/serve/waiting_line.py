@@ -26,6 +26,7 @@ class Request:
         sort: a newer request of its visitor replaces one of the same sort; those of others stay.
         sharers: visitors who asked for the same later.
         began_s: when it started; None: it waits.
+        ends: it has ended for whoever watches it, or is to end: nobody shares it any more.
     """
 
     run_id: str
@@ -38,6 +39,7 @@ class Request:
     sharers: list[str] = field(default_factory=list)
     began_s: float | None = None
     sort: Hashable = None
+    ends: bool = False
 
     @property
     def owners(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
+from typing import Final
 
 import msgpack
 
@@ -21,6 +22,9 @@ from duet.stream.segments import SegmentLog
 
 REPLAY_BYTES = 64 * 1024 * 1024
 """Batches kept per run for late joiners; about a minute of three busy lanes."""
+
+OVER: Final = frozenset({"done", "stopped", "failed"})
+"""Phases of a run, and of a lane, after which nothing comes."""
 
 FIRST = ("run", "lane", "rows")
 LAST = ("reading",)
@@ -91,6 +95,12 @@ class RunLog:
         """The newest state of the run; None: nothing was said of it yet."""
         found = [Run.model_validate(tree) for tree in self._latest("run")]
         return found[-1] if found else None
+
+    @property
+    def over(self) -> bool:
+        """Whoever watches has seen the run's end."""
+        last = self.run()
+        return last is not None and last.phase in OVER
 
     def metrics(self) -> dict[str, Metrics]:
         """The newest counts of each lane."""
