@@ -68,6 +68,8 @@ class Fault(ABC):
     """
 
     ends_server: ClassVar[bool] = False
+    ends_host: ClassVar[bool] = False
+    """Whether the host process is gone afterwards, and with it what it had grown to."""
     needs_root: ClassVar[bool] = False
     within_s: ClassVar[float] = 90.0
     logs: ClassVar[str] = r"$^"

@@ -121,6 +121,7 @@ class KillHelper(Fault):
 class KillHost(Fault):
     """The host process is killed: the run fails with a sentence, and the next one is whole."""
 
+    ends_host = True
     logs = r"host process"
 
     async def happen(self, at: Round) -> list[str]:

@@ -136,9 +136,10 @@ def _is_ours(path: Path) -> bool:
 
 @dataclass(slots=True)
 class Ledger:
-    """What one server held after each round, since its start."""
+    """What one server and its host process held after each round, since both were there."""
 
     rss: list[float] = field(default_factory=list)
+    host: int | None = None
     fds: dict[int, Counter[str]] = field(default_factory=dict)
     helpers: dict[int, int] = field(default_factory=dict)
     most_helpers: int = 0
@@ -169,6 +170,9 @@ class Ledger:
                 break
             await asyncio.sleep(0.3)
         self.template_mb = now.memory.bytes / 2**20
+        if now.host != self.host:
+            self.host = now.host
+            self.rss.clear()  # another one begins small
         if not found:
             self.rss.append(now.rss_mb)
             if quiet:

@@ -91,9 +91,14 @@ class Figures:
 
 
 def deck(rng: random.Random, chosen: tuple[type[Fault], ...], ends: bool) -> Iterator[Fault]:
-    """Each fault once; those that end the server come last, if at all."""
+    """Each fault once; those that end the server come last, if at all.
+
+    What ends the host process comes as seldom: whether memory grows shows in a long life only.
+    """
     for last in (False, True):
-        these = [kind() for kind in chosen if kind.ends_server is last]
+        these = [
+            kind() for kind in chosen if kind.ends_server is last and (ends or not kind.ends_host)
+        ]
         rng.shuffle(these)
         if not last or ends:
             yield from these
