@@ -19,7 +19,8 @@ from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
 from duet.pools.types import Want
 from duet.serve.hosted.door import PATH, HostDoor
-from duet.serve.hosted.pooled import Leases, PooledHosts
+from duet.serve.hosted.leases import Leases
+from duet.serve.hosted.pooled import PooledHosts
 from duet.serve.hosted.stage import HostStage, begin_of
 from duet.serve.wiring import default_director
 from tests.support.slurm import Cluster, cluster, missing

@@ -317,6 +317,8 @@ RUN_CPUS: Final = 2
 RUN_BYTES: Final = 3 << 30
 """Memory that one live run is counted with: four guests of 512 MiB, their emulators, and the
 server's transcripts. Usual: 1.3 GB for two lanes."""
+LANE_BYTES: Final = 3 << 29
+"""Memory of a lane that has a host of its own. Usual: 0.7 GB, its host process included."""
 SLOT_GUESTS: Final = 4
 """Guests that stay up for one slot of live runs; a run of five arms has five. Usual: 2. Those that
 the next run does not use are ended, the oldest first."""

@@ -87,7 +87,7 @@ def test_what_is_no_request_is_refused() -> None:
 
 
 class NoHost:
-    async def ready(self, slot: int, begins: bool = False) -> Any:
+    async def ready(self, slot: int, lanes: int, begins: bool = False) -> Any:
         raise InfraError("the host process did not start in 30 s.", remedy="Look at the log.")
 
 

@@ -53,7 +53,7 @@ def test_a_token_counts_once_and_a_break_loses_nothing(
 ) -> None:
     with joining(root, tmp_path) as (made, address):
         assert made.stage is not None
-        peer, _ = in_loop(made, made.stage.hosts.ready(0))
+        (peer, _), *_ = in_loop(made, made.stage.hosts.ready(0, 1))
         assert peer.connection.linked
         for token in (made.tokens[0], "wrong"):
             assert run_async(refused(address, Authorization=f"Bearer {token}")) == 403
@@ -76,7 +76,7 @@ def test_a_host_ends_when_its_server_is_gone(
     with serving(made.app(root)) as address:
         made.relay.to_port = int(address.rpartition(":")[2])
         assert made.stage is not None
-        peer, _ = in_loop(made, made.stage.hosts.ready(0))
+        (peer, _), *_ = in_loop(made, made.stage.hosts.ready(0, 1))
         made.relay.open = False
         made.relay.cut()
         in_loop(made, asyncio.wait_for(peer.ended(), 30))

@@ -106,6 +106,14 @@ def test_settings_name_the_pool_and_refuse_what_is_no_name() -> None:
     assert open_pool(PoolSettings()).name == "local"
 
 
+def test_lanes_are_spread_over_hosts_of_a_pool_and_not_over_one_machine() -> None:
+    given = {"DUET_POOL": "slurm", "DUET_POOL_SPREAD": "lanes"}
+    assert PoolSettings.from_environment(given).spread
+    for wrong in ({**given, "DUET_POOL": "local"}, {**given, "DUET_POOL_SPREAD": "yes"}):
+        with pytest.raises(InputError, match="DUET_POOL_SPREAD"):
+            PoolSettings.from_environment(wrong)
+
+
 def test_words_of_slurm() -> None:
     settings = PoolSettings("slurm", partition="class", account="os24", kinds=("a", "b"), kvm="v")
     assert constraint(Want(lanes=2, alike=True, accel="kvm"), settings) == "[a|b]&v"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 
@@ -16,7 +16,7 @@ from duet.hosts.parking import Others, Parking
 from duet.hosts.performance import Performance, first_message
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Progress
-from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
+from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest, only
 from duet.runs.sources import kernel_sources
 from duet.session import Lanes
 from duet.stream import messages as m
@@ -54,12 +54,27 @@ class GuestStage:
             await self._owned.__aexit__(kind, error, trace)
 
     def prepare(
-        self, request: RunRequest, run_id: str, slot: int, send: Callable[[Packet], None]
+        self,
+        request: RunRequest,
+        run_id: str,
+        slot: int,
+        send: Callable[[Packet], None],
+        lanes: Sequence[str] = (),
     ) -> Performance:
-        """A run on the guests of a slot, that no other run uses now."""
+        """A run on the guests of a slot, that no other run uses now.
+
+        Args:
+            lanes: those of the run that are here, and begin with the others; (): all are here.
+
+        Raises:
+            InputError: the run has no such lane.
+        """
         first = first_message(request, run_id)
         pool = self._pools[slot]
-        return Performance(pool, self._parking, self._settings, request, first, send)
+        here = only(request, lanes) if lanes else request
+        return Performance(
+            pool, self._parking, self._settings, here, first, send, together=bool(lanes)
+        )
 
     def expect(self, request: RunRequest, others: Others) -> None:
         """Park guests for a run that may be asked for, then for others, while nothing runs."""

@@ -7,6 +7,7 @@ beside the guests has become.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Final
 
 import msgpack
@@ -32,11 +33,14 @@ def packed(packet: Packet) -> bytes:
     return seq.to_bytes(_SEQ_BYTES, "little") + packet.body
 
 
-def read(travelled: bytes, of: m.Run) -> tuple[RunMessage, Packet]:
+def read(
+    travelled: bytes, of: m.Run, arms: Collection[str] | None = None
+) -> tuple[RunMessage, Packet]:
     """A message of a run, decoded and as it is sent to browsers.
 
     Args:
         of: the run's first message, which says what it is and which lanes it has.
+        arms: of these lanes, the ones that are there; None: all.
 
     Raises:
         InfraError: it is none, or of another run.
@@ -51,7 +55,7 @@ def read(travelled: bytes, of: m.Run) -> tuple[RunMessage, Packet]:
     if isinstance(message, m.Run):
         if any(getattr(message, name) != getattr(of, name) for name in FIXED):
             raise _odd("one that makes another run of it")
-    elif message.arm not in of.arms:
+    elif message.arm not in (of.arms if arms is None else arms):
         raise _odd(f"one of a lane '{message.arm:.80}'")
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:_SEQ_BYTES], "little")

@@ -50,6 +50,7 @@ class Performance:
         parking: where its lanes come from.
         first: its message before it began.
         send: where packets go.
+        together: the lanes begin when `go` was called, with those of other hosts.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Performance:
         request: RunRequest,
         first: m.Run,
         send: Callable[[Packet], None],
+        together: bool = False,
     ) -> None:
         self._pool, self._parking, self._settings = pool, parking, settings
         self._request = request
@@ -67,6 +69,7 @@ class Performance:
         self._session: RunSession | None = None
         self._result: RunResult | None = None
         self._stopped = False
+        self._waits = together
         self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
 
     async def perform(self) -> None:
@@ -88,11 +91,17 @@ class Performance:
             self._feed.announce(phase="failed")
             raise
         await make_room(self._pool, request.arms)
-        self._session = RunSession(self._pool, spec, sources, self._feed)
+        self._session = RunSession(self._pool, spec, sources, self._feed, self._waits)
         if self._stopped:
             self._feed.announce(phase="stopped")
             return
         self._result = await self._session.execute()
+
+    def go(self) -> None:
+        """Lanes of this run on other hosts are ready as well."""
+        self._waits = False
+        if self._session is not None:
+            self._session.go()
 
     async def stop(self) -> None:
         """End the workload; perform() then returns."""

@@ -57,7 +57,11 @@ class Performing:
         try:
             request = await asyncio.to_thread(self._requests.run, asked.run)
             run = self._stage().prepare(
-                request, asked.run_id, asked.slot, lambda packet: event(packets.packed(packet))
+                request,
+                asked.run_id,
+                asked.slot,
+                lambda packet: event(packets.packed(packet)),
+                tuple(asked.lanes),
             )
         finally:
             self._beginning.discard(asked.run_id)
@@ -100,6 +104,12 @@ class Performing:
             event(content[at : at + limits.PIECE_BYTES])
             await self.room.wait()
         return str(len(content)).encode()
+
+    def go(self, body: bytes) -> None:
+        """All lanes of a run are ready, those on other hosts included."""
+        run = self._runs.get(r.read(r.OfRun, body).run_id)
+        if run is not None:
+            run.go()
 
     def close(self, body: bytes) -> None:
         """Give up a run."""

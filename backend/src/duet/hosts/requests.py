@@ -72,11 +72,17 @@ class Wanted(Part):
 
 
 class Perform(Part):
-    """Run it, on the guests of a slot."""
+    """Run it, on the guests of a slot.
+
+    Args:
+        lanes: those that run here. They begin when the note 'go' comes, since the others are on
+            other hosts; []: all run here.
+    """
 
     run_id: str
     slot: int
     run: Wanted
+    lanes: list[str] = []
 
 
 class Expect(Part):

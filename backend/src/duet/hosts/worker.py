@@ -50,7 +50,12 @@ class Worker:
             "rest": self._rest,
             **self._performing.handlers,
         }
-        notes = {"close": self._performing.close, "expect": self._expect, "leave": self._leave}
+        notes = {
+            "go": self._performing.go,
+            "close": self._performing.close,
+            "expect": self._expect,
+            "leave": self._leave,
+        }
         self.peer = Peer(handlers, notes, "the server")
         self._performing.room = self.peer.connection.room
 

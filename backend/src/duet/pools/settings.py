@@ -37,6 +37,8 @@ class PoolSettings:
         image: $DUET_POOL_IMAGE, of Kubernetes.
         claim: $DUET_POOL_CLAIM, of Kubernetes: a persistent volume claim with the cache of kernels.
         kind_label: see `kinds`.
+        spread: $DUET_POOL_SPREAD is "lanes": each lane of a live run has a host process of its own,
+            on hosts of one kind. Not with local, where all have the same CPUs.
     """
 
     pool: str = "local"
@@ -49,6 +51,7 @@ class PoolSettings:
     image: str = ""
     claim: str = ""
     kind_label: str = KIND_LABEL
+    spread: bool = False
 
     @classmethod
     def from_environment(cls, given: Mapping[str, str] | None = None) -> PoolSettings:
@@ -76,7 +79,18 @@ class PoolSettings:
             _word(env, "DUET_POOL_IMAGE", IMAGE),
             _word(env, "DUET_POOL_CLAIM"),
             _word(env, "DUET_POOL_KIND_LABEL") or KIND_LABEL,
+            _spread(env.get("DUET_POOL_SPREAD", ""), pool),
         )
+
+
+def _spread(given: str, pool: str) -> bool:
+    if given not in ("", "lanes") or (given and pool == "local"):
+        raise InputError(
+            "DUET_POOL_SPREAD must be unset, or 'lanes' with slurm or kubernetes, but "
+            f"{given!r:.40} came with {pool}.",
+            remedy="Unset it for all lanes of a run on one host.",
+        )
+    return bool(given)
 
 
 def _word(env: Mapping[str, str], name: str, form: re.Pattern[str] = WORD) -> str:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from duet.errors import InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import ClockName
 
@@ -52,6 +54,21 @@ class JudgeRequest:
     run: RunRequest
     challenge: str
     arm: str
+
+
+def only(request: RunRequest, arms: Sequence[str]) -> RunRequest:
+    """Some lanes of a run.
+
+    Raises:
+        InputError: the run has no such lane.
+    """
+    for arm in arms:
+        if arm not in request.arms:
+            raise InputError(
+                f"the run has no lane '{arm:.60}'.",
+                remedy=f"Choose from: {', '.join(request.arms)}.",
+            )
+    return replace(request, arms=tuple(arms), missing=())
 
 
 Job = RunRequest | MeasureRequest | JudgeRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from duet.budgets import LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
+from duet.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
 from duet.changes import Changes
 from duet.classes.configured import classes_days, classes_url, labs_days
 from duet.classes.store import ClassStore
@@ -18,7 +18,8 @@ from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.director import Director
 from duet.serve.hosted import HostStage, LocalHosts, begin_of
 from duet.serve.hosted.door import HostDoor
-from duet.serve.hosted.pooled import Leases, PooledHosts
+from duet.serve.hosted.leases import Leases
+from duet.serve.hosted.pooled import PooledHosts
 from duet.serve.interfaces import BuildListener, Stage
 from duet.serve.kernel_builds import CheckoutKernels
 from duet.serve.own_lessons import Changing
@@ -80,6 +81,9 @@ def pooled_stage(
 ) -> HostStage:
     """Live runs on leases of a pool."""
     leases = Leases(open_pool(pool), door, os.environ.get("DUET_POOL_SERVER") or url)
-    want = Want(vcpus=RUN_CPUS, memory_bytes=RUN_BYTES, within_s=LEASE_WITHIN_S, ttl_s=LEASE_TTL_S)
+    memory_bytes = LANE_BYTES if pool.spread else RUN_BYTES
+    want = Want(
+        vcpus=RUN_CPUS, memory_bytes=memory_bytes, within_s=LEASE_WITHIN_S, ttl_s=LEASE_TTL_S
+    )
     begin = begin_of(settings, slots)
-    return HostStage(lambda calls: PooledHosts(leases, calls, begin, slots, want))
+    return HostStage(lambda calls: PooledHosts(leases, calls, begin, slots, want, pool.spread))

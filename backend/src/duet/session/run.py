@@ -41,6 +41,7 @@ class RunSession:
         lanes: keeps the guests; one run at a time may use an arm of it.
         sources: one per arm of the spec.
         sink: gets everything.
+        waits: lanes that are ready do not start before `go` was called.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class RunSession:
         spec: RunSpec,
         sources: Mapping[str, LaneSource],
         sink: SessionSink,
+        waits: bool = False,
     ) -> None:
         missing = [arm for arm in spec.arms if arm not in sources]
         if missing or not spec.arms:
@@ -61,7 +63,7 @@ class RunSession:
             arm: LaneRun(lanes, spec, sources[arm], sink, self._settle_phase) for arm in spec.arms
         }
         self._phase: RunPhase | None = None
-        self._stopped = False
+        self._stopped, self._waits = False, waits
         self._moved = asyncio.Event()
 
     async def execute(self) -> RunResult:
@@ -73,6 +75,11 @@ class RunSession:
         self._tell(self._last_phase())
         lanes = {arm: run.result() for arm, run in self._runs.items()}
         return RunResult(self._spec.run_id, self._last_phase(), lanes)
+
+    def go(self) -> None:
+        """Lanes of the run that are elsewhere are ready, too."""
+        self._waits = False
+        self._moved.set()
 
     async def stop(self) -> None:
         """End the workloads; execute() then returns when they have drained."""
@@ -143,9 +150,12 @@ class RunSession:
 
     async def _all_ready(self) -> None:
         """Wait until every lane is ready or over: they start together."""
-        while not self._stopped and not all(
-            run.over or run.phase not in (LanePhase.WAITING, LanePhase.BOOTING)
-            for run in self._runs.values()
+        while not self._stopped and (
+            self._waits
+            or not all(
+                run.over or run.phase not in (LanePhase.WAITING, LanePhase.BOOTING)
+                for run in self._runs.values()
+            )
         ):
             self._moved.clear()
             await self._moved.wait()

@@ -3,16 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from duet.guests.clones import TemplateCounts
 from duet.hosts.peer import Peer
 
 NewPeer = Callable[[], Peer]
 """Makes the peer of a host process that is about to be started."""
+
+
+class Place(NamedTuple):
+    """Where lanes of a run are.
+
+    Args:
+        peer: the host process.
+        slot: what the run's slot is there.
+    """
+
+    peer: Peer
+    slot: int
 
 
 class Hosts(Protocol):
@@ -27,10 +39,11 @@ class Hosts(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
-    async def ready(self, slot: int, begins: bool = False) -> tuple[Peer, int]:
-        """The host process of a slot, once it takes requests, and what the slot is there.
+    async def ready(self, slot: int, lanes: int, begins: bool = False) -> Sequence[Place]:
+        """The host processes of a slot, once they take requests: one for all lanes, or one each.
 
         Args:
+            lanes: of the run.
             begins: a run begins there, and nothing else goes on in that slot.
 
         Raises:
@@ -53,3 +66,8 @@ class Hosts(Protocol):
     async def rest(self) -> None:
         """Nothing has run for a while: end guests, and give back what costs others something."""
         ...
+
+
+def shared_out(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...]:
+    """Which lanes each of so many host processes has."""
+    return tuple(tuple(arms[at::places]) for at in range(places))

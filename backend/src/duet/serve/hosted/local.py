@@ -12,6 +12,7 @@ from duet.hosts import requests as r
 from duet.hosts.peer import Peer
 from duet.hosts.tasks import Tasks
 from duet.hosts.work import Handler
+from duet.serve.hosted.hosts import Place
 from duet.serve.hosted.process import HostProcess
 from duet.serve.hosted.supervisor import Supervisor
 
@@ -52,9 +53,9 @@ class LocalHosts:
     def _parked_now(self, body: bytes) -> None:
         self._counts = TemplateCounts(**r.read(r.Counts, body).counts)
 
-    async def ready(self, slot: int, begins: bool = False) -> tuple[Peer, int]:
+    async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
         """See Hosts."""
-        return await self._supervisor.ready(), slot
+        return (Place(await self._supervisor.ready(), slot),)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:

@@ -1,29 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One live run on a host process, as the server has it (see serve.interfaces.QueuedRun)."""
+"""One live run on host processes, as the server has it (see serve.interfaces.QueuedRun).
+
+All its lanes are on one, or each is on one of its own. Those wait for each other: when all are
+ready, all begin.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from duet.errors import DuetError, InfraError, InputError
-from duet.hosts import limits, packets
+from duet.errors import DuetError, InfraError
 from duet.hosts import requests as r
-from duet.hosts.peer import Peer
+from duet.hosts.packets import RunMessage
 from duet.hosts.performance import first_message
-from duet.hosts.work import Events
+from duet.runs.join import joined
 from duet.runs.request import RunRequest
 from duet.serve.hosted.hosts import Hosts
+from duet.serve.hosted.merging import Merged, all_ready
+from duet.serve.hosted.share import Share
+from duet.serve.hosted.shares import Shares
 from duet.serve.meters import LaneStarts
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
-from duet.stream.runlog import RunLog
+from duet.stream.runlog import OVER, RunLog
 
-NOT_YET = "Wait until the lanes run."
-OVER = frozenset({"done", "failed", "stopped"})
+T = TypeVar("T")
 
 
 class HostedRun:
@@ -34,18 +40,23 @@ class HostedRun:
         self._hosts = hosts
         self._request = request
         self._hub = hub
-        self._peer: Peer | None = None
+        self._first = first = first_message(request, run_id)
+        self._shares = Shares((), first, ())
+        self._merged = Merged(first, 0)
+        self._waiting = set(request.arms)
+        """Lanes whose share goes on, until all have begun."""
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
-        self._first = first = first_message(request, run_id)
         self._say(first.model_copy(update={"message": "This run waits for its turn."}))
-        for arm in request.missing:
-            waits = "Its kernel is not built yet; run again when it is."
-            self._say(m.Lane(run_id=run_id, arm=arm, phase="building", message=waits))
+        self._say_all(not_built(run_id, request.missing))
 
     def _say(self, message: m.Message) -> None:
         self._send(pack(message))
+
+    def _say_all(self, messages: Iterable[m.Message]) -> None:
+        for message in messages:
+            self._say(message)
 
     def _send(self, packet: Packet) -> None:
         self._hub.publish(self.log, packet)
@@ -54,17 +65,23 @@ class HostedRun:
         """Run until all lanes have ended; failures of single lanes are messages.
 
         Raises:
-            DuetError: no lane can begin, or the host process is gone.
+            DuetError: no lane can begin, or all host processes are gone.
         """
         self._starts.begin()
-        run = await asyncio.to_thread(r.wanted, self._request)
+        arms = self._request.arms
         try:
-            self._peer, there = await self._hosts.ready(slot, begins=True)
-            asked = r.Perform(run_id=self.log.run_id, slot=there, run=run)
+            run = await asyncio.to_thread(r.wanted, self._request)
+            places = await self._hosts.ready(slot, lanes=len(arms), begins=True)
+            self._shares = Shares(places, self._first, arms)
+            self._merged = Merged(self._first, len(self._shares))
             if self._stopped.is_set():
                 self.withdraw()
                 return
-            await self._peer.call("perform", asked.packed(), None, self._take)
+            async with asyncio.TaskGroup() as group:
+                ends = [group.create_task(self._perform(share, run)) for share in self._shares]
+            errors = [error for end in ends if (error := end.result()) is not None]
+            if len(errors) == len(ends):
+                raise errors[0]
         except DuetError as error:
             self._fail(error)
             raise
@@ -72,106 +89,111 @@ class HostedRun:
             self._fail(InfraError("the run was ended before its end.", remedy="Start it again."))
             raise
 
-    def _take(self, travelled: bytes) -> None:
-        message, packet = packets.read(travelled, self._first)
-        if isinstance(message, m.Lane):
-            self._starts.on_lane(message)
-        elif isinstance(message, m.Batch):
-            self._starts.on_batch(message.arm)
+    async def _perform(self, share: Share, run: r.Wanted) -> DuetError | None:
+        """A share that fails takes no other one along."""
+        why = None
+        try:
+            await share.perform(run, self._take, together=len(self._shares) > 1)
+        except DuetError as error:
+            why = error
+            self._say_all(failed(self.log, share.arms, error))
+            how = {"phase": "failed", "message": error.sentence}
+            self._report(share, self._first.model_copy(update=how))
+        self._waiting.difference_update(share.arms)
+        self._go_if_ready()
+        return why
+
+    def _take(self, share: Share, message: RunMessage, packet: Packet) -> None:
+        if isinstance(message, m.Run):
+            self._report(share, message)
+            return
         self._send(packet)
+        if isinstance(message, m.Batch):
+            self._starts.on_batch(message.arm)
+        elif isinstance(message, m.Lane):
+            self._starts.on_lane(message)
+            self._go_if_ready()
+
+    def _report(self, share: Share, state: m.Run) -> None:
+        if (merged := self._merged.report(self._shares.index(share), state)) is not None:
+            self._say(merged)
+
+    def _go_if_ready(self) -> None:
+        if self._waiting and all_ready(self._waiting, self.log.lanes()):
+            self._waiting.clear()
+            if len(self._shares) > 1:
+                self._shares.go()
 
     def _fail(self, error: DuetError) -> None:
-        """The host process cannot say any more what has become of run and lanes."""
+        """No host process can say any more what has become of run and lanes."""
         last = self.log.run()
-        if last is None or last.phase in OVER:
+        if last is None or self.log.over:
             return
-        for lane in self.log.lanes().values():
-            if lane.phase not in {*OVER, "building"}:
-                why = {"message": error.sentence, "remedy": error.remedy}
-                self._say(lane.model_copy(update={"phase": "failed", **why}))
+        self._say_all(failed(self.log, self._request.arms, error))
         self._say(last.model_copy(update={"phase": "failed", "message": error.sentence}))
 
     async def stop(self) -> None:
         """End the workload; perform() then returns."""
         self._stopped.set()
-        if self._peer is not None:
-            await self._ask("stop", r.OfRun(run_id=self.log.run_id))
+        if self._shares:
+            await self._shares.everywhere("stop", r.OfRun(run_id=self.log.run_id))
 
     def withdraw(self) -> None:
         """It will not begin."""
         self._say(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
-        """Give up what the host process has of it."""
-        if self._peer is not None:
-            self._peer.note("close", r.OfRun(run_id=self.log.run_id).packed())
+        """Give up what host processes have of it."""
+        self._shares.close()
 
     async def act(self, name: str, value: int) -> None:
         """Do one of the lesson's acts on every lane. Raises as Performance.act()."""
-        await self._ask("act", r.OfRun(run_id=self.log.run_id, name=name, value=value))
+        run_id = self.log.run_id
+        await self._shares.everywhere("act", r.OfRun(run_id=run_id, name=name, value=value))
 
     async def hold(self, on: bool, after: int) -> None:
         """Hold the guests, or let them go. Raises as Performance.hold()."""
-        await self._ask("hold", r.OfRun(run_id=self.log.run_id, on=on, value=after))
-
-    async def _ask(
-        self,
-        name: str,
-        asked: r.OfRun,
-        timeout_s: float = limits.CALL_S,
-        event: Events | None = None,
-    ) -> bytes:
-        if self._peer is None:
-            raise InputError("nothing runs yet.", remedy=NOT_YET)
-        return await self._peer.call(name, asked.packed(), timeout_s, event)
+        run_id = self.log.run_id
+        await self._shares.everywhere("hold", r.OfRun(run_id=run_id, on=on, value=after))
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
         """Raw records near a moment. Blocking; not on the event loop."""
-        if self._peer is None:
+        if not self._shares:
             return []
         where = r.OfRun(
             run_id=self.log.run_id, arm=arm, around_ns=around_ns, row=row, most=n, cpu=cpu
         )
-        found = self._wait("raw", where, limits.RAW_S)
-        try:
-            tree = json.loads(found)
-        except ValueError as error:
-            raise _unreadable("raw records") from error
-        if not isinstance(tree, list) or not all(isinstance(one, dict) for one in tree):
-            raise _unreadable("raw records")
-        return tree
+        return self._wait(self._shares.raw_events(where))
 
     def bundle(self) -> bytes | None:
-        """The whole run as a bundle. Blocking; not on the event loop."""
-        if self._peer is None:
-            return None
-        content = bytearray()
+        """The whole run as a bundle; None: no lane has any. Blocking; not on the event loop.
 
-        def piece(of: bytes) -> None:
-            if len(content) <= limits.BUNDLE_BYTES:
-                content.extend(of)
+        Raises:
+            DuetError: a host process is gone, or has sent no bundle.
+        """
+        parts = self._wait(self._shares.bundles()) if self._shares else []
+        if len(self._shares) < 2 or not parts:
+            return parts[0] if parts else None
+        lanes = self.log.lanes().values()
+        left_out = {lane.arm: lane.message for lane in lanes if lane.phase == "failed"}
+        return joined(parts, self._request.arms, left_out)
 
-        length = self._wait("bundle", r.OfRun(run_id=self.log.run_id), limits.BUNDLE_S, piece)
-        if not length:
-            return None
-        if str(len(content)).encode() != length:
-            raise _unreadable("a file")
-        return bytes(content)
-
-    def _wait(
-        self,
-        name: str,
-        asked: r.OfRun,
-        timeout_s: float,
-        event: Events | None = None,
-    ) -> bytes:
-        asking = self._ask(name, asked, timeout_s, event)
+    def _wait(self, asking: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
 
 
-def _unreadable(what: str) -> InfraError:
-    return InfraError(
-        f"the host process has sent {what} that cannot be read.", remedy="Start the run again."
-    )
+def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
+    """Lanes that cannot run now."""
+    why = "Its kernel is not built yet; run again when it is."
+    return [m.Lane(run_id=run_id, arm=arm, phase="building", message=why) for arm in arms]
+
+
+def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
+    """Those lanes, failed, of which nobody has said yet that they are over."""
+    lanes = log.lanes()
+    waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]
+    found = [lanes.get(lane.arm, lane) for lane in waiting]
+    how = {"phase": "failed", "message": error.sentence, "remedy": error.remedy}
+    return [lane.model_copy(update=how) for lane in found if lane.phase not in OVER]

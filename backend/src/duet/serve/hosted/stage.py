@@ -20,8 +20,8 @@ from duet.hosts import requests as r
 from duet.hosts.tasks import Tasks
 from duet.hosts.work import Events, Handler
 from duet.kernels import KernelSettings
-from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
-from duet.serve.hosted.hosts import Hosts
+from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest, only
+from duet.serve.hosted.hosts import Hosts, shared_out
 from duet.serve.hosted.run import HostedRun
 from duet.stream import messages as m
 from duet.stream.hub import Hub
@@ -87,11 +87,15 @@ class HostStage:
             while self._expected is not None:
                 (request, self._others), self._expected = self._expected, None
                 with contextlib.suppress(DuetError):  # a run that is asked for will say so
-                    peer, _ = await self.hosts.ready(0)
-                    run = await asyncio.to_thread(r.wanted, request)
-                    peer.note("expect", r.Expect(run=run).packed())
+                    await self._expect_one(request)
         finally:
             self._expecting = False
+
+    async def _expect_one(self, request: RunRequest) -> None:
+        places = await self.hosts.ready(0, lanes=len(request.arms))
+        for place, arms in zip(places, shared_out(request.arms, len(places)), strict=True):
+            run = await asyncio.to_thread(r.wanted, only(request, arms))
+            place.peer.note("expect", r.Expect(run=run).packed())
 
     async def _answer_others(self, body: bytes, event: Events) -> bytes:
         def found() -> r.Others:
