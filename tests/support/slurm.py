@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -201,3 +204,18 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         yield made
     finally:
         made.stop()
+
+
+def main() -> None:
+    """Have a cluster until standard input ends: its settings and nodes as a line of JSON first.
+
+    A line of input is the name of a node to kill.
+    """
+    with tempfile.TemporaryDirectory(prefix="duet-slurm-") as folder, cluster(Path(folder)) as made:
+        print(json.dumps({"conf": made.conf, "nodes": made.nodes}), flush=True)
+        for line in sys.stdin:
+            made.kill(line.strip())
+
+
+if __name__ == "__main__":
+    main()
