@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A server whose guests are on leases of a pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from duet.api.app import create_app
+from duet.kernels import KernelSettings
+from duet.pools.types import Pool, Want
+from duet.serve.hosted.door import PATH, HostDoor
+from duet.serve.hosted.leases import Leases
+from duet.serve.hosted.pooled import PooledHosts
+from duet.serve.hosted.stage import HostStage, begin_of
+from duet.serve.wiring import default_director
+
+
+class PooledApp:
+    """One live run at once; `at` says where it is served, before a lease is wanted.
+
+    Args:
+        want: of a lease.
+        spread: each lane has a host process of its own.
+    """
+
+    def __init__(self, root: Path, pool: Pool, want: Want, spread: bool = False) -> None:
+        settings, door = KernelSettings.default(), HostDoor()
+        self.leases = Leases(pool, door, "")
+        begin = begin_of(settings, 1)
+        stage = HostStage(lambda calls: PooledHosts(self.leases, calls, begin, 1, want, spread))
+        self.app = create_app(
+            lambda hub: default_director(hub, settings, False, stage=stage, hosts=door),
+            page=root / "none",
+        )
+
+    def at(self, address: str) -> str:
+        self.leases.url = f"ws://{address}{PATH}"
+        return address
