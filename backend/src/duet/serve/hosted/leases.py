@@ -15,6 +15,7 @@ from duet.pools.lease import Lease
 from duet.pools.types import Pool, Program, Refusal, Want
 from duet.serve.hosted.door import HostDoor
 from duet.serve.hosted.joined import JoinedHost
+from duet.serve.hosted.process import ARENAS
 
 PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
@@ -77,7 +78,7 @@ class Leases:
 
 def environment() -> dict[str, str]:
     """Of a host process."""
-    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return ARENAS | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
 
 
 def refused(refusal: Refusal) -> InfraError:

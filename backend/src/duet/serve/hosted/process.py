@@ -17,6 +17,8 @@ from duet.hosts.limits import LEAVE_S
 from duet.hosts.peer import Peer
 from duet.processes.owned import OwnedProcess
 
+ARENAS = {"MALLOC_ARENA_MAX": "2"}
+"""Threads pack a run's file now and then; with an arena each, glibc holds that much for each."""
 SECRET = re.compile("TOKEN|SECRET|PASSWORD|JUPYTERHUB|DUET_LTI|DUET_CLASSES")
 """Variables that a process beside guests need not know."""
 
@@ -65,6 +67,7 @@ class HostProcess:
                 descriptors=(theirs.fileno(),),
                 without=[name for name in os.environ if SECRET.search(name)],
                 nice=0,
+                environment=ARENAS,
             )
             try:
                 await self._process.__aenter__()
