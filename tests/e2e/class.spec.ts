@@ -258,6 +258,12 @@ test('the wheel goes to a student and comes back', async () => {
   await said(ada, 'You follow the instructor');
 });
 
+/** The address of a page, and what it says of the class. */
+async function where(page: Page): Promise<string> {
+  const words = page.getByTestId('class-words').textContent({ timeout: 1000 });
+  return `${page.url()} (${await words.catch(() => 'not in the class')})`;
+}
+
 test('the class goes along into slides, and into another lesson', async () => {
   const [ada] = students as [Page, Page, Page];
   await teacher.locator('body').press('p');
@@ -266,12 +272,13 @@ test('the class goes along into slides, and into another lesson', async () => {
   await standsAt(ada, 160e6);
   await expect(ada.getByTestId('present')).toHaveCount(0);
   await teacher.locator('body').press('p');
-  await teacher.getByRole('link', { name: 'Kernel Duet' }).click();
-  await teacher.getByTestId('lesson-05-cacheline-pingpong').getByRole('heading').getByRole('link').click();
-  for (const page of students) await expect.poll(() => page.url()).toContain('lesson=05-cacheline-pingpong');
-  await teacher.getByRole('link', { name: 'Kernel Duet' }).click();
-  await teacher.getByTestId('lesson-02-grace-periods').getByRole('heading').getByRole('link').click();
-  for (const page of students) await expect.poll(() => page.url()).toContain('lesson=02-grace-periods');
+  for (const slug of ['05-cacheline-pingpong', '02-grace-periods']) {
+    await teacher.getByRole('link', { name: 'Kernel Duet' }).click();
+    await teacher.getByTestId(`lesson-${slug}`).getByRole('heading').getByRole('link').click();
+    await expect.poll(() => teacher.url(), { message: 'the instructor' }).toContain(`lesson=${slug}`);
+    for (const [number, page] of students.entries())
+      await expect.poll(() => where(page), { message: names[number]! }).toContain(`lesson=${slug}`);
+  }
   await teacher.goto(new URL(`?lesson=02-grace-periods&step=${steps.asks}`, base).href);
   await said(teacher, 'You drive');
   for (const page of students) await atStep(page, steps.asks);
