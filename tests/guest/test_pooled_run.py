@@ -6,13 +6,20 @@ A node's death, a full queue, and lanes on two nodes are in tests/e2e/pool.spec.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from duet.cli import pooled
+from duet.cli.measure import write
+from duet.guests import Clock
+from duet.lessons.load import load
+from duet.measure import MeasurePlan
 from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
 from duet.pools.types import Want
@@ -37,6 +44,41 @@ def lanes(one: Page, run_id: str) -> list[tuple[str, str, str]]:
     last = {m["arm"]: m for m in one.of_run(run_id, "lane")}
     said = [("run", m["message"], "") for m in one.of_run(run_id, "run")[-1:]]
     return said + [(arm, m["message"], m["detail"][-800:]) for arm, m in last.items()]
+
+
+@pytest.mark.alone
+def test_two_nodes_agree_to_the_instruction_and_a_sweep_runs_on_two_at_once(
+    slurm: Cluster, kernel_images: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pooled, "note", said.append)
+    folder = load(SLUG)
+    params = folder.check_params({"hogs": 1, "seconds": 1}, "count")
+    plan = MeasurePlan(
+        folder, ("rwsem", "srcu"), "storm", Clock.COUNT, params, 1, shifts=(3,),
+        metrics=frozenset({"ops_per_s"}),
+    )  # fmt: skip
+    pooling = pooled.Pooling("slurm", check_hosts=True)
+    code = pooled.check_hosts(plan, pooling, "json", write, None)
+    checked = json.loads(capsys.readouterr().out)
+    assert code == 0 and checked["equal"], (checked, said)
+    (compared,) = checked["comparisons"]
+    assert len(set(compared["nodes"])) == 2 and set(compared["nodes"]) <= set(slurm.nodes)
+    assert [len(set(one["values"])) for one in compared["figures"]] == [1, 1]
+    print(checked["sentence"], compared["figures"])
+
+    said.clear()
+    swept = replace(plan, sweep=("hogs", (1, 3)))
+    report, whole = pooled.measure_on_pool(swept, pooled.Pooling("slurm"))
+    assert whole and report.partial is None, (report.partial, said)
+    assert len({one.node for one in report.hosts}) == 2
+    begun = [number for number, text in enumerate(said) if text.endswith(": begins")]
+    done = [number for number, text in enumerate(said) if "done in" in text]
+    assert len(begun) == len(done) == 2 and max(begun) < min(done), said
+    assert any(": run 2 of 2: srcu, untraced" in text for text in said)
+    one = report.tables[0].of("ops_per_s", "srcu")
+    assert one is not None and one.samples == compared["figures"][1]["values"][:1]
+    assert slurm.said("squeue", "-h", "-t", "R").strip() == ""
 
 
 @pytest.mark.alone

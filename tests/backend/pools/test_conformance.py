@@ -279,3 +279,18 @@ def test_a_killed_owner_leaves_no_program_and_no_job(
             await until(lambda: said("squeue", "-h") == "")
 
     check(run_async, make_pool, body)
+
+
+def test_what_a_program_says_is_read_while_it_runs(run_async: Run, make_pool: Make) -> None:
+    async def body(pool: Any) -> None:
+        lease = await pool.reserve(Want(memory_bytes=SMALL, within_s=20, ttl_s=60))
+        assert isinstance(lease, Lease)
+        pieces: list[bytes] = []
+        words = ["sh", "-c", f"echo first >&2; sleep {mine(1106)}"]
+        program = await lease.start(words, said=pieces.append)
+        await until(lambda: b"first" in b"".join(pieces))
+        assert program.running
+        await program.end()
+        assert b"first" in (await program.wait()).errors
+
+    check(run_async, make_pool, body)

@@ -51,12 +51,23 @@ def validate(tree: Tree) -> None:
         Want(),
         Want(lanes=3, vcpus=2, alike=True),
         Want(exclusive=True, accel="kvm", kind="big", ttl_s=30.5),
+        Want(lanes=2, alike=True, avoid=("n1",)),
     ],
 )
 def test_the_objects_are_valid_by_the_schemas_of_kubernetes(want: Want) -> None:
     for lane in range(want.lanes_at_once):
         validate(job("duet-1", lane, want, SETTINGS))
         validate(secret("duet-1", lane, START, "uid"))
+
+
+def test_hosts_to_avoid_are_kept_out_beside_what_else_is_wanted() -> None:
+    tree = job("duet-1", 0, Want(lanes=2, alike=True, avoid=("n1",)), SETTINGS)
+    affinity = tree["spec"]["template"]["spec"]["affinity"]
+    assert set(affinity) == {"nodeAffinity", "podAffinity"}
+    terms = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    (rule,) = terms["nodeSelectorTerms"][0]["matchExpressions"]
+    assert (rule["operator"], rule["values"]) == ("NotIn", ["n1"])
+    assert "affinity" not in job("duet-1", 0, Want(), SETTINGS)["spec"]["template"]["spec"]
 
 
 def test_an_object_with_a_mistake_is_refused() -> None:

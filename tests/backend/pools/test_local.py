@@ -50,6 +50,19 @@ def test_a_lease_is_held_to_its_memory_where_the_host_gives_control_groups(run_a
     run_async(body(), 60)
 
 
+def test_this_machine_has_no_other_host(run_async: Run) -> None:
+    async def body() -> None:
+        async with LocalPool() as pool:
+            (kind,) = await pool.kinds()
+            refusal = await pool.reserve(Want(avoid=tuple(kind.hosts)))
+            assert isinstance(refusal, Refusal) and "to be avoided" in refusal.sentence
+            assert isinstance(await pool.reserve(Want(avoid=("n1",))), Lease)
+            with pytest.raises(InputError, match="no name of a host"):
+                await pool.reserve(Want(avoid=("n1,--uid=0",)))
+
+    run_async(body(), 60)
+
+
 def test_those_who_wait_are_served_in_the_order_of_arrival(run_async: Run) -> None:
     async def body() -> None:
         async with LocalPool(Size(2, 1 << 40)) as pool:
@@ -123,6 +136,8 @@ def test_words_of_slurm() -> None:
     assert isinstance(words, list)
     assert {"--ntasks=3", "--cpus-per-task=2", "--mem-per-cpu=512M", "--time=3"} <= set(words)
     assert {"--partition=class", "--account=os24"} <= set(words)
+    other = selection(Want(avoid=("n1", "n-2.x")), PoolSettings("slurm"))
+    assert isinstance(other, list) and "--exclude=n1,n-2.x" in other
     alone = selection(Want(lanes=3, exclusive=True), PoolSettings("slurm"))
     assert isinstance(alone, list) and {"--exclusive", "--nodes=1", "--ntasks=1"} <= set(alone)
     together = selection(Want(lanes=3, alike=True), PoolSettings("slurm"))

@@ -19,6 +19,7 @@ from duet.cli.measuring import (
     interruptible,
 )
 from duet.cli.output import note
+from duet.cli.pooled import Pooling, check_hosts, measure_on_pool
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
@@ -27,16 +28,21 @@ from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
 from duet.runs.measure import prepare_measurement
 
+HERE = Pooling()
+"""No pool."""
 
-def measure(given: Given, how: str, output: Path | None) -> int:
+
+def measure(given: Given, how: str, output: Path | None, pooling: Pooling = HERE) -> int:
     """See `duet measure --help`.
 
     Args:
         how: one of FORMATS.
         output: file instead of stdout.
+        pooling: what is asked of a pool.
     """
     check_format(how)
     check_output(output)
+    pooling.check()
     plan = read_plan(given)
     if how == "sweep" and plan.sweep is None:
         raise InputError(
@@ -49,6 +55,11 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     for warning in warnings([arm_facts(plan.folder, arm, kernels) for arm in plan.arms]):
         note(f"warning: {warning}.")
     began = time.monotonic()
+    if pooling.check_hosts:
+        return check_hosts(plan, pooling, how, write, output)
+    if pooling.pool:
+        report, whole = measure_on_pool(plan, pooling)
+        return finish(report, whole, began, how, output)
 
     held: list[Measuring] = []
 
@@ -62,7 +73,19 @@ def measure(given: Given, how: str, output: Path | None) -> int:
     if not held:
         note("nothing was measured yet")
         return INTERRUPTED
-    report = held[0].report
+    return finish(held[0].report, whole, began, how, output)
+
+
+def finish(report: Report, whole: bool, began: float, how: str, output: Path | None) -> int:
+    """Write the report.
+
+    Args:
+        whole: it was not interrupted.
+        began: on the monotonic clock.
+
+    Raises:
+        DuetError: no arm has a number.
+    """
     note(f"measured for {format_duration(time.monotonic() - began)}")
     if whole:
         refuse_nothing(report)

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 
 import msgpack
 
+from duet.confined.reports import error_of
 from duet.errors import InfraError
 from duet.hosts import limits
 from duet.hosts.connection import Connection
-from duet.hosts.reports import error_of
 from duet.hosts.work import GONE, Events, Handler, Word, Work
 
 LOG = logging.getLogger("duet.hosts")

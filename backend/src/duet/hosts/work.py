@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
 from typing import Final
 
+from duet.confined.reports import report
 from duet.errors import DuetError, InfraError
 from duet.hosts import limits
-from duet.hosts.reports import report
 
 LOG = logging.getLogger("duet.hosts")
 GONE: Final = "Start the run again."

@@ -32,7 +32,7 @@ def all_steps(plan: MeasurePlan) -> list[Step]:
     Raises:
         InputError: more runs than anyone waits for, or see `steps`.
     """
-    found = steps(plan) + layout_steps(plan)
+    found = (steps(plan) if not plan.link else []) + layout_steps(plan)
     if len(found) > MAX_RUNS:
         raise InputError(
             f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
@@ -51,6 +51,7 @@ def layout_steps(plan: MeasurePlan) -> list[Step]:
         Step(table, arm, Kind.LAYOUT, layout=number)
         for table in range(len(conditions(plan)))
         for number in range(1, plan.layouts + 1)
+        if plan.link in (None, number)
         for arm in order(arms, times)
     ]
 

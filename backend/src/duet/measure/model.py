@@ -11,6 +11,7 @@ from typing import Literal
 
 from duet.errors import DuetError
 from duet.guests.types import Clock
+from duet.measure.host_facts import HostFacts
 
 Evidence = Literal["measured", "counted", "static"]
 """measured: the wall clock; counted: events, or instructions of the count clock; static: DWARF."""
@@ -212,6 +213,8 @@ class Report:
         partial: why it is not whole ("interrupted after 7 of 20 runs"); None when it is.
         tasks: the knob that says how many run at once; None: the lesson has none.
         made_by: what to type first to get the lesson; "": it is one of the checkout.
+        hosts: of each comparison, where it ran on a pool; empty: all ran here.
+        remarks: sentences about these hosts: which were not mixed, and what is missing.
     """
 
     lesson: str
@@ -226,3 +229,10 @@ class Report:
     partial: str | None = None
     tasks: str | None = None
     made_by: str = ""
+    hosts: list[HostFacts] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def wall(self) -> bool:
+        """Whether its figures are times of the wall clock."""
+        return any(table.condition.clock is Clock.WALL for table in self.tables)

@@ -55,6 +55,7 @@ class MeasurePlan:
         explain: also one run per arm with the probes that explain, for `duet run`.
         metrics: only these; None: all that apply.
         layouts: further links of each arm that are run (`duet.measure.layouts`).
+        link: only runs of this link, 0 being the usual one; None: of all.
     """
 
     folder: LessonFolder
@@ -69,6 +70,7 @@ class MeasurePlan:
     explain: bool = False
     metrics: frozenset[str] | None = None
     layouts: int = 0
+    link: int | None = None
 
     @property
     def lesson(self) -> Lesson:

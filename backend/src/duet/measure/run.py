@@ -14,12 +14,10 @@ from datetime import UTC, datetime
 import psutil
 
 from duet.guests.types import Accel, Clock
-from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.lessons import roles
-from duet.lessons.roles import knob
 from duet.measure.accesses import Places, variable_places
-from duet.measure.blank import Statics
+from duet.measure.blank import Statics, blank_report
 from duet.measure.collect import Collector
 from duet.measure.hardware import tested_words
 from duet.measure.layouts import all_steps
@@ -88,6 +86,7 @@ class Measuring:
         command: what to type to get it again.
         progress: called as each run begins.
         on_run: called with each run that is over.
+        at_once: guests that run at once on the count clock at most; None: as the host allows.
     """
 
     def __init__(
@@ -103,10 +102,13 @@ class Measuring:
         progress: Callable[[Progress], None] | None = None,
         on_run: Callable[[Step, LaneResult], None] | None = None,
         limits: Limits = MEASURE_LIMITS,
+        at_once: int | None = None,
     ) -> None:
         self.plan, self._sources, self._limits = plan, sources, limits
         self._layouts = layouts or {}
-        self._progress, self._on_run = progress, on_run
+        self._progress, self._on_run, self._at_once = progress, on_run, at_once
+        self.waited_share: float | None = None
+        """The most that a guest of an untraced run waited for a CPU that others had."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
@@ -114,27 +116,16 @@ class Measuring:
         self._collectors = [Collector(plan, c, statics or {}) for c in conditions(plan)]
         vcpus = max(roles.cpus(plan.lesson, c.params) for c in conditions(plan))
         self._cpus = OwnCpus(vcpus + 1, vcpus)  # QEMU has a thread of its own beside the vCPUs'
-        known = {fact.name: fact for fact in facts}
-        self.report = Report(
-            lesson=plan.folder.slug,
-            title=plan.lesson.title,
-            question=plan.lesson.question,
-            arms=tuple(known.get(arm) or plain_facts(plan, arm) for arm in plan.arms),
-            host=dict(host or {}),
-            command=command,
-            at=datetime.now(UTC).isoformat(timespec="seconds"),
-            tables=[collector.table for collector in self._collectors],
-            sweep=plan.sweep,
-            tasks=knob(plan.lesson, "threads") or knob(plan.lesson, "cpus"),
-            made_by=plan.lesson.made_by,
-        )
+        self.report = blank_report(plan, facts, host or {}, command)
+        self.report.tables = [collector.table for collector in self._collectors]
 
     async def run(self) -> Report:
         """All runs. When cancelled, the report is closed as partial and its guests are gone."""
         await asyncio.to_thread(prepare)
         self._began = time.monotonic()
         wall = self.plan.clock is Clock.WALL
-        self._workers = 1 if wall else workers(self.plan.lesson.memory_mb)
+        most = workers(self.plan.lesson.memory_mb)
+        self._workers = 1 if wall else min(most, self._at_once or most)
         try:
             if wall:
                 with self._cpus:
@@ -201,14 +192,21 @@ class Measuring:
     ) -> tuple[LaneResult, float | None]:
         """One run; taken again where the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
-        if self.plan.clock is Clock.COUNT or step.kind not in (Kind.EVIDENCE, Kind.LAYOUT):
+        if step.kind in AFTER or self.plan.clock is Clock.COUNT:
+            if step.kind not in AFTER:
+                self._waited(share)
             return lane, None
         for _ in range(RETRIES):
             if lane.error or share is None or share <= BUSY or self._spare <= 0:
                 break
             self._spare -= 1
             lane, share = await self._once(lanes, number, step)
+        self._waited(share)
         return lane, share
+
+    def _waited(self, share: float | None) -> None:
+        if share is not None:
+            self.waited_share = max(share, self.waited_share or 0.0)
 
     async def _once(self, lanes: Lanes, number: int, step: Step) -> tuple[LaneResult, float | None]:
         spec = _spec(self.plan, number, step, self._collectors[step.table].table.condition)
@@ -286,12 +284,3 @@ def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
     if config is None or step.kind is not Kind.WATCHED:
         return None
     return tuple(Wanted(x.probe, x.hz, x.of) for x in plan.lesson.xray if x.probe == config.probe)
-
-
-def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
-    """What the lesson alone says of an arm, and on which base it stands."""
-    one = plan.folder.arm(arm)
-    base = one.base or KernelSettings.default().base.name
-    return ArmFacts(
-        one.name, one.title, one.role, "", "", "", (), (), base=base, config=one.config or ""
-    )

@@ -13,7 +13,7 @@ from typing import Protocol
 from duet.errors import DuetError, InfraError, InputError
 from duet.pools.frames import Start
 from duet.pools.limits import HEADER_BYTES
-from duet.pools.types import Loss, Program, Want, Watched
+from duet.pools.types import Loss, Program, Want, Watched, ignore
 
 LOG = logging.getLogger("duet.pools")
 
@@ -71,11 +71,16 @@ class Lease:
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
         lane: int = 0,
+        said: Callable[[bytes], None] = ignore,
     ) -> Program:
         """Start a program on a lane.
 
         Neither words nor environment nor standard input stand in a command line. A secret goes by
         `stdin` (`--token-file /dev/stdin`): the program's own words are seen on its host.
+
+        Args:
+            said: gets each piece of standard error as it comes; on Kubernetes it comes at the end
+                alone, as part of `Ended.output`.
 
         Raises:
             InputError: the lane has a program, or the program's words are too long.
@@ -89,7 +94,7 @@ class Lease:
                 " standard input.",
                 remedy="Give it a file, and its name.",
             )
-        watched = Watched(lambda: self._silent(lane), self._why_over)
+        watched = Watched(lambda: self._silent(lane), self._why_over, said)
         program = self._backing.program(lane, start, watched)
         place.starting = True
         try:

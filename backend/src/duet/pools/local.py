@@ -87,6 +87,8 @@ class LocalPool(OwningPool):
     def _never(self, want: Want) -> Refusal | None:
         if want.kind not in ("", "this machine"):
             return Refusal(f"this machine has no hosts of the kind '{want.kind:.60}'.")
+        if self._host in want.avoid:
+            return Refusal(f"this machine has no host but {self._host}, which is to be avoided.")
         if want.accel == "kvm" and (why := self._kvm()):
             return Refusal(why)
         if want.exclusive and not choose(cores(self._cpus), want.vcpus):

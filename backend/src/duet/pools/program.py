@@ -58,6 +58,7 @@ class PipedProgram:
     def __init__(self, start: Start, launch: Launch, watched: Watched) -> None:
         self._start, self._launch = start, launch
         self._silent, self._why_over = watched.silent, watched.why_over
+        self._piece = watched.said
         self._out, self._err, self._said = Tail(), Tail(), Tail()
         self._frames = Frames()
         self._code: int | None = None
@@ -98,6 +99,7 @@ class PipedProgram:
                     self._out.feed(payload)
                 elif kind == ERR:
                     self._err.feed(payload)
+                    self._piece(payload)
                 elif kind == EXIT:
                     self._code = int(payload)
         except (BadFrame, ValueError) as error:

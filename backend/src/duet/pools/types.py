@@ -7,10 +7,11 @@ Refusals and losses are data: whoever asked shows the sentence, or plays a recor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from duet.errors import InputError
 from duet.pools.limits import LANES_MOST, TTL_MOST_S
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from duet.pools.lease import Lease
 
 Accel = Literal["tcg", "kvm"]
+HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+"""Names of hosts, which become words of commands."""
 Whose = Literal["host", "pool", "deadline", "cancelled", "released"]
 
 
@@ -37,6 +40,7 @@ class Want:
         within_s: how long somebody waits; 0: now or not at all.
         ttl_s: so long after its beginning the lease ends by itself.
         kind: a name of `Pool.kinds`; "": any.
+        avoid: names of hosts that are not taken, such as one that has just failed.
     """
 
     lanes: int = 1
@@ -48,6 +52,7 @@ class Want:
     within_s: float = 10.0
     ttl_s: float = 900.0
     kind: str = ""
+    avoid: tuple[str, ...] = ()
 
     def check(self) -> None:
         """Raise InputError where this is no want at all."""
@@ -63,6 +68,11 @@ class Want:
                 raise InputError(
                     f"{name} of a lease must be from {least:g} to {most:g}, but {given:g} came.",
                     remedy="Ask for less, or for several leases.",
+                )
+        for name in self.avoid:
+            if not HOST.fullmatch(name):
+                raise InputError(
+                    f"{name!r:.80} is no name of a host.", remedy="Name hosts as the pool does."
                 )
 
     @property
@@ -131,6 +141,10 @@ class Kind:
     down: Sequence[str] = ()
 
 
+def ignore(piece: bytes) -> None:
+    """Nobody reads along."""
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """What a program reports to its lease.
@@ -138,10 +152,12 @@ class Watched:
     Args:
         silent: called when no sign of life has come for the time that its `Start` names.
         why_over: looks at the lease when a program ended without its own doing: its loss, or None.
+        said: gets each piece of standard error as it comes, where the backend has it then.
     """
 
     silent: Callable[[], None]
     why_over: Callable[[], Awaitable[Loss | None]]
+    said: Callable[[bytes], None] = ignore
 
 
 class Program(Protocol):

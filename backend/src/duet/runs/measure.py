@@ -22,8 +22,13 @@ async def prepare_measurement(
     settings: KernelSettings,
     command: str,
     progress: Callable[[Progress], None] | None = None,
+    *,
+    at_once: int | None = None,
 ) -> Measuring:
     """Everything that a measurement needs, ready to run.
+
+    Args:
+        at_once: guests that run at once on the count clock at most; None: as the host allows.
 
     Raises:
         InfraError: a kernel is not built or not linked as asked, or the guests' root cannot be
@@ -38,6 +43,7 @@ async def prepare_measurement(
         statics=await asyncio.to_thread(read_statics, plan, settings),
         command=command,
         progress=progress,
+        at_once=at_once,
     )
 
 

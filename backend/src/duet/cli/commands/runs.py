@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Arms, Clock, Json, Lesson, MaybeLesson, Set, Workload
+from duet.cli.commands.pooling import AtOnce, CheckHosts, LeaseTime, PoolName, Wait
+from duet.cli.results.agreement import AgreementResult
 from duet.cli.results.keys import keys_text, shape_of
 from duet.cli.results.runs import MeasureResult, PublishedResult, RecordResult, RunResult
 
@@ -19,7 +21,11 @@ RUN_KEYS = keys_text(
     "wait_ns, cycles (of the lesson's first track) and events_* come from the traced run of the "
     "same arm and are null with --no-trace.",
 )
-MEASURE_KEYS = keys_text(MeasureResult, f"With --published: {shape_of(PublishedResult)}.")
+MEASURE_KEYS = keys_text(
+    MeasureResult,
+    f"With --published: {shape_of(PublishedResult)}. "
+    f"With --check-hosts: {shape_of(AgreementResult)}.",
+)
 RECORD_KEYS = keys_text(RecordResult)
 
 
@@ -106,6 +112,11 @@ def measure(
         ),
     ] = False,
     against_seeds: Annotated[bool, typer.Option("--against-seeds", hidden=True)] = False,
+    pool: PoolName = "",
+    at_once: AtOnce = "",
+    wait: Wait = "",
+    lease: LeaseTime = "",
+    check_hosts: CheckHosts = False,
     json: Json = False,
 ) -> int:
     """Measure arms against each other, untraced, and say what that proves."""
@@ -117,14 +128,16 @@ def measure(
     if published or all or stored or write is not None:
         from duet.cli.against import Keep, against
 
-        others = (arms, workload, clock, set, sweep, repeats, shift, layouts)
-        more = any(other not in (None, "", []) for other in others)
+        others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
+        pooling = (wait, lease, check_hosts or None)
+        more = any(other not in (None, "", []) for other in (*others, *pooling))
         return against(lesson, all, published, more, format, output, Keep(write, stored))
     from duet.cli.measure import measure as body
+    from duet.cli.pooled import Pooling
 
     settings = tuple(set or ())
     given = Given(lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts)
-    return body(given, format, output)
+    return body(given, format, output, Pooling(pool, at_once, wait, lease, check_hosts))
 
 
 def record(

@@ -126,6 +126,10 @@ _ARM = (
     "origins: [{subject, commit}], source: {version, commit, describe, tree, dirty, changes, "
     "patches} or null}]"
 )
+_HOST = (
+    "[{comparison, table, layout, node, cpu, qemu, accel, kernels: {arm: sha256}, root, "
+    "waited_share, again}]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,8 @@ class MeasureResult:
     refusals: Sequence[str] = key()
     errors: Sequence[Mapping[str, object]] = key(shape="[{arm, sentence, remedy, code}]")
     counted: Sequence[Mapping[str, object]] = key(shape="[{arm, events, lost}]")
+    hosts: Sequence[Mapping[str, object]] = key(shape=_HOST)
+    remarks: Sequence[str] = key("about hosts of a pool")
     lines: Sequence[Mapping[str, object]] = key(shape="[{arm, shift, params, lines}]")
 
 

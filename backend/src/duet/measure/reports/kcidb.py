@@ -172,9 +172,16 @@ def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
         "start_time": report.at,
         "environment": {
             "comment": f"QEMU guest, {clock}",
-            "misc": {**report.host, "params": dict(condition.params)},
+            "misc": {**report.host, "params": dict(condition.params), **_hosts(report, number)},
         },
     }
+
+
+def _hosts(report: Report, number: int) -> Tree:
+    """Where the comparisons of a table ran on a pool."""
+    found = [asdict(one) for one in report.hosts if one.table == number]
+    known = [{key: value for key, value in one.items() if value is not None} for one in found]
+    return {"hosts": known} if known else {}
 
 
 def _checkout_id(arm: ArmFacts) -> str:

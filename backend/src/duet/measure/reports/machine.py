@@ -86,6 +86,9 @@ KEYS: dict[str, str] = {
     "refusals": "sentences about whole conditions, e.g. a busy host",
     "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
     "counted": "[{arm, events, lost}] of counted runs, per condition",
+    "hosts": "of each comparison on a pool: {comparison, table, layout, node, cpu, qemu, accel, "
+    "kernels: {arm: sha256}, root, waited_share, again}; empty: all ran here",
+    "remarks": "sentences about these hosts: which were not mixed, and what is missing",
     "lines": "[{arm, params, shift, sharing, lines}]: the workload's own, of untraced runs",
 }
 CSV_HEAD = (
@@ -103,6 +106,7 @@ CSV_HEAD = (
     "run",
     "value",
     "refused",
+    "host",
 )
 
 
@@ -153,6 +157,8 @@ def tree(report: Report) -> dict[str, object]:
             for table in report.tables
             for arm, (events, lost) in table.counted.items()
         ],
+        "hosts": [asdict(one) for one in report.hosts],
+        "remarks": list(report.remarks),
         "lines": [
             {"arm": arm, **_where(table), "lines": list(lines)}
             for table in report.tables
@@ -210,28 +216,30 @@ def csv_text(report: Report) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEAD)
-    for table in report.tables:
+    for index, table in enumerate(report.tables):
+        nodes = {one.layout: one.node for one in report.hosts if one.table == index}
         condition = table.condition
         knobs = " ".join(f"{name}={value}" for name, value in condition.params.items())
         shift = "" if condition.shift is None else condition.shift
         for one in table.series:
             start = [report.lesson, condition.workload, knobs, str(condition.clock), shift]
             start += [one.arm, one.metric, one.unit, one.better, one.evidence]
-            for kind, number, value in _samples(one):
-                cells = [*start, kind, number, value, one.refused or ""]
+            for kind, number, value, layout in _samples(one):
+                cells = [*start, kind, number, value, one.refused or "", nodes.get(layout, "")]
                 writer.writerow([" ".join(c.split()) if isinstance(c, str) else c for c in cells])
     return out.getvalue()
 
 
-def _samples(one: Series) -> Iterator[tuple[str, int | str, str]]:
+def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
+    """Kind, number and value of each, and the link that gave it."""
     if not one.samples and not one.perturbed:
-        yield "none", "", ""
+        yield "none", "", "", 0
     for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):
         for number, value in enumerate(values, 1):
-            yield kind, number, repr(value)
+            yield kind, number, repr(value), 0
     for number, values in sorted(one.layouts.items()):
         for value in values:
-            yield "layout", number, repr(value)
+            yield "layout", number, repr(value), number
 
 
 def _headline(report: Report) -> Comparison | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from duet.measure.apart import base_words, warnings
 from duet.measure.compare import why_refused
+from duet.measure.host_facts import host_words
 from duet.measure.model import ArmFacts, Report, SourceFacts, Table
 from duet.measure.reports.text import (
     Block,
@@ -31,6 +32,8 @@ def alarms(report: Report) -> list[str]:
         said["EMPTY: nothing was measured."] = None
     for warning in warnings(report.arms):
         said[f"BASES: {warning}."] = None
+    for remark in report.remarks:
+        said[f"HOSTS: {remark}"] = None
     for table in report.tables:
         for arm, error in table.errors.items():
             said[f"FAILED: {arm}: {error.sentence} {error.remedy}"] = None
@@ -97,9 +100,18 @@ def machine(report: Report) -> str:
     return f"{guest} guests; host: {words}" if words else "unknown"
 
 
+def hosts(report: Report) -> list[str]:
+    """Where each comparison ran on a pool; nothing of a measurement on this machine."""
+    if not report.hosts:
+        return []
+    said = [line for one in report.hosts for line in wrap(host_words(one), "    ", "  ")]
+    return ["Hosts:", *said, ""]
+
+
 def provenance(report: Report) -> list[str]:
     """Kernels, patches, the command, the date."""
-    lines = ["Kernels (sha256, shortened; a patch counts by its diff):"]
+    lines = hosts(report)
+    lines += ["Kernels (sha256, shortened; a patch counts by its diff):"]
     first = report.arms[0] if report.arms else None
     shared = first.both if first else ()
     for arm in report.arms:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 
+from duet.measure.host_facts import unlike
 from duet.measure.model import Report, Series, Table
 from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
 from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, percent, plain, wrap
@@ -57,6 +58,8 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
     arms = [arm.name for arm in report.arms]
     heading = ",".join([param, *(plain(arm).replace(",", " ") for arm in arms)])
     higher = rows[0][1].first.better == "higher"
+    # Rates of hosts that differ are no line.
+    higher = higher and not (report.wall and unlike(report.hosts))
     least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
     lines = []
     for value, block in rows:

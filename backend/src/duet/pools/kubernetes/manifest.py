@@ -103,12 +103,15 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             {"name": "cache", **_cache(settings)},
         ],
     }
+    affinity: Tree = {}
+    if want.avoid:
+        other = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [*want.avoid]}
+        terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
+        affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     if want.alike and want.lanes_at_once > 1:
         same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": settings.kind_label}
-        pod["affinity"] = {
-            "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
-        }
-    return pod
+        affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
+    return pod | ({"affinity": affinity} if affinity else {})
 
 
 def _container(want: Want, settings: PoolSettings) -> Tree:

@@ -57,6 +57,7 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
         if want.alike and not settings.kinds:
             words.append("--nodes=1")  # nothing says which hosts can be compared
     words += [f"--constraint={feature}"] if feature else []
+    words += [f"--exclude={','.join(want.avoid)}"] if want.avoid else []
     words += [f"--partition={settings.partition}"] if settings.partition else []
     words += [f"--account={settings.account}"] if settings.account else []
     return words

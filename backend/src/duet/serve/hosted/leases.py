@@ -3,25 +3,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
 
 from duet.confined.replies import plain
 from duet.errors import InfraError
 from duet.hosts.peer import Peer
 from duet.pools.lease import Lease
+from duet.pools.passed import environment
 from duet.pools.types import Pool, Program, Refusal, Want
 from duet.serve.hosted.door import HostDoor
 from duet.serve.hosted.joined import JoinedHost
 from duet.serve.hosted.process import ARENAS
-
-PASSED_ON: Final = (
-    *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
-    *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
-)
-"""What a host process needs of the server's environment; the rest may hold secrets."""
 
 
 class LeasedProgram:
@@ -70,15 +63,11 @@ class Leases:
         @asynccontextmanager
         async def launch(token: str) -> AsyncIterator[LeasedProgram]:
             words = (self.pool.python, "-P", "-s", "-m", "duet", "host", "--join", self.url)
-            program = await lease.start(words, environment(), f"{token}\n".encode(), lane)
+            environ = ARENAS | environment()
+            program = await lease.start(words, environ, f"{token}\n".encode(), lane)
             yield LeasedProgram(lease, program)
 
         return JoinedHost(peer, self.door, launch)
-
-
-def environment() -> dict[str, str]:
-    """Of a host process."""
-    return ARENAS | {name: os.environ[name] for name in PASSED_ON if name in os.environ}
 
 
 def refused(refusal: Refusal) -> InfraError:

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One report of the comparisons of a measurement. Hosts that differ are not mixed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from duet.errors import DuetError, InfraError
+from duet.guests.types import Clock
+from duet.measure import MeasurePlan, Report, Table
+from duet.measure.blank import blank_report
+from duet.measure.collect import Collector
+from duet.measure.compare import compare_all
+from duet.measure.host_facts import SHORT, HostFacts, differences, other_kernels
+from duet.measure.model import ArmFacts
+from duet.measure.plan import conditions
+from duet.runs.pooled.job import Job
+
+APART = "which differ in"
+
+
+def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
+    """The report, with what is missing and why."""
+    refuse_other_kernels(jobs)
+    good = [job for job in jobs if job.result is not None and job.error is None]
+    facts = [job.facts() for job in good]
+    report = blank_report(plan, arm_facts(good), common_host(good), command)
+    report.hosts = facts
+    if plan.clock is Clock.WALL and good:
+        report.host["own_cpus"] = "those of an exclusive lease"
+    usual = {job.part.table: job for job in jobs if not job.part.layout}
+    for number, condition in enumerate(conditions(plan)):
+        job = usual[number]
+        if job in good and job.result is not None:
+            table = job.result.table()
+        else:
+            table = Collector(plan, condition, {}).table
+            _fail(table, plan.arms, job.error)
+        report.tables.append(table)
+    for job in jobs:
+        if job.part.layout:
+            _add_link(report, job, usual[job.part.table])
+    for table in report.tables:
+        table.comparisons = compare_all(table, plan.arms)
+    report.remarks += unlike_words(plan.clock, facts)
+    report.partial = _partial(jobs)
+    return report
+
+
+def refuse_other_kernels(jobs: Sequence[Job]) -> None:
+    """Comparisons with other kernels than the first's fail: they are of something else."""
+    first: HostFacts | None = None
+    for job in jobs:
+        if job.result is None or job.error is not None:
+            continue
+        facts = job.facts()
+        if first is None:
+            first = facts
+        elif arms := other_kernels(first, facts):
+            ours, theirs = (one.kernels[arms[0]][:SHORT] for one in (facts, first))
+            job.error = InfraError(
+                f"{facts.node} has another kernel of {', '.join(arms)} than {first.node} (SHA-256"
+                f" {ours} and {theirs}), so its figures are left out.",
+                remedy="Give all hosts the same cache of kernels.",
+            )
+
+
+def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
+    """A sentence for each comparison whose host differs from the first's."""
+    usual = [one for one in facts if not one.layout]
+    found = []
+    for one in usual[1:]:
+        apart = differences(usual[0], one)
+        if clock is Clock.COUNT:
+            apart = [word for word in apart if word == "QEMU version"]
+        if apart:
+            which = f"{usual[0].comparison} ran on {usual[0].node} and {one.comparison} on"
+            end = (
+                "Figures may differ in their last digits."
+                if clock is Clock.COUNT
+                else "Each verdict is of one host alone; do not compare their times."
+            )
+            found.append(f"{which} {one.node}, {APART} {' and '.join(apart)}. {end}")
+    return found
+
+
+def _add_link(report: Report, job: Job, usual: Job) -> None:
+    """Put the runs of a further link with those of the usual one, where hosts are alike."""
+    if job.error is not None:
+        report.remarks.append(f"{job.part.name} is missing: {job.error.sentence}")
+    if job.result is None or job.error is not None or usual.result is None or usual.error:
+        return
+    ours, theirs = job.facts(), usual.facts()
+    apart = differences(theirs, ours) if job.part.plan.clock is Clock.WALL else []
+    if apart:
+        report.remarks.append(
+            f"{ours.comparison} ran on {ours.node} and the usual link on {theirs.node}, {APART}"
+            f" {' and '.join(apart)}; wall-clock times of both are not mixed, so it is left out."
+        )
+        return
+    table, more = report.tables[job.part.table], job.result.table()
+    table.refusals += [one for one in more.refusals if one not in table.refusals]
+    for one in more.series:
+        into = table.of(one.metric, one.arm)
+        if into is not None:
+            into.layouts |= one.layouts
+
+
+def _fail(table: Table, arms: Iterable[str], error: DuetError | None) -> None:
+    """A table without numbers."""
+    for one in table.series:
+        one.samples.clear()
+        one.refused = error.sentence.rstrip(".") if error else "it was not measured"
+    if error is not None:
+        table.errors = dict.fromkeys(arms, error)
+
+
+def _partial(jobs: Sequence[Job]) -> str | None:
+    failed = [job.part.name for job in jobs if job.error is not None]
+    cut = [job.part.name for job in jobs if job.error is None and job.result is None]
+    said = [f"interrupted after {len(jobs) - len(cut)} of {len(jobs)} comparisons"] if cut else []
+    said += [f"{', '.join(failed)} failed"] if failed else []
+    for job in jobs:
+        if job.result is not None and job.error is None and job.result.partial:
+            said.append(f"{job.part.name}: {job.result.partial}")
+    return "; ".join(said) or None
+
+
+def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
+    """Of the first comparison that has them; a later one may know a kernel's own name."""
+    found: dict[str, ArmFacts] = {}
+    for job in good:
+        assert job.result is not None
+        for arm in job.result.arms:
+            known = found.setdefault(arm.name, arm)
+            if not known.kernel and arm.kernel:
+                found[arm.name] = replace(known, kernel=arm.kernel)
+    return list(found.values())
+
+
+def common_host(good: Sequence[Job]) -> dict[str, str]:
+    """The fingerprint; where hosts differ, all values that there are."""
+    found: dict[str, dict[str, None]] = {}
+    for job in good:
+        assert job.result is not None and job.result.facts is not None
+        for name, value in job.result.facts.host.items():
+            found.setdefault(name, {})[value] = None
+    return {name: " or ".join(values) for name, values in found.items()}
