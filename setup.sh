@@ -17,7 +17,7 @@ cd "$(dirname "$(readlink -f "$0")")"
 PAGE_PACKAGES="python3 python3-venv ca-certificates gcc libc6-dev pkg-config libtraceevent-dev"
 KERNEL_PACKAGES="linux-source-6.1 make patch flex bison bc ccache libelf-dev libssl-dev xz-utils lz4 zstd cpio kmod rsync
 	perl util-linux bubblewrap qemu-system-x86 busybox-static stress-ng fio xfsprogs e2fsprogs"
-DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd nginx clang-14 clang-format-14 libclang-rt-14-dev
+DEV_PACKAGES="chromium ffmpeg shellcheck docker-compose git trace-cmd nginx iproute2 clang-14 clang-format-14 libclang-rt-14-dev
 	slurmctld slurmd slurm-client"
 
 STAMPS=.setup-stamps

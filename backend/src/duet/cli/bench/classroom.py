@@ -19,12 +19,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from duet.cli.bench.stored import of_class, store
+from duet.cli.bench.tree_use import TreeUse
 from duet.cli.bench.viewers import helper, line_of
 from duet.cli.output import emit
 from duet.cli.results.benching import Answers, ClassResult
 from duet.lessons import load as lessons
 from duet.lessons.roles import knob
 
+LANES = 2
+"""Of each run (students.arms_of)."""
 PROBE_S = 0.1
 READ_S = 10.0
 """Until the students' figures are read, once all have ended. Usual: 10 ms."""
@@ -35,6 +39,7 @@ TARGET_MS = 200.0
 def classroom(lesson: str, students: int, different: int, js: bool) -> int:
     """See `duet bench class --help`."""
     result = measure(lesson, students, different)
+    store(of_class(result))
     if js:
         emit(result)
     else:
@@ -55,20 +60,28 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
         for path in (HEALTH, PAGE):
             request_ms(address, path)
         words = (address, lesson, str(students), json.dumps(settings))
+        use = TreeUse(process.pid)
         with helper("students", *words) as crowd, ThreadPoolExecutor(1) as reader:
             reading = reader.submit(line_of, crowd)
             while not reading.done() and process.poll() is None:
                 health.append(request_ms(address, HEALTH))
                 page.append(request_ms(address, PAGE))
+                use.look()
                 time.sleep(PROBE_S)
             found = reading.result(READ_S)
     ends = [one["end"] for one in found]
     waits = [one["waited_s"] for one in found]
+    # Who asked for a run that went on already watched less of it.
+    lasted = {one["run"]: 0.0 for one in found if one["run"]}
+    for one in found:
+        if one["run"] and one["end"] == "done":
+            lasted[one["run"]] = max(lasted[one["run"]], one["took_s"] - one["waited_s"])
+    runs, run_s = set(lasted), float(np.median([*lasted.values()])) if lasted else 0.0
     return ClassResult(
         lesson=lesson,
         students=students,
         different=len(settings),
-        runs=len({one["run"] for one in found} - {""}),
+        runs=len(runs),
         served=ends.count("done"),
         not_served=sorted({end for end in ends if end != "done"}),
         longest_wait_s=round(max(waits), 1),
@@ -76,6 +89,9 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
         health=answers(health),
         page=answers(page),
         socket=answers([ms for one in found for ms in one.get("answers_ms", [])]),
+        run_s=round(run_s, 1),
+        lane_cores=round(use.cpu_s / (len(runs) * LANES * run_s), 2) if run_s else 0.0,
+        lane_mib=round(use.guest_bytes / (1 << 20), 1),
         load=round(os.getloadavg()[0], 1),
     )
 
@@ -157,6 +173,8 @@ def text_of(result: ClassResult) -> str:
             answers_line("/api/health", result.health),
             answers_line("the page (/)", result.page),
             answers_line("a light question on each student's socket", result.socket),
+            f"a run had its slot for {result.run_s} s; a lane took {result.lane_cores:.2f} CPUs "
+            f"and {result.lane_mib:.0f} MiB, its share of the server included",
             f"load of the host: {result.load}",
         )
     )

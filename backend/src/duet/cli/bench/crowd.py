@@ -33,6 +33,8 @@ class Followed(Seen):
     refused: str = ""
     missed: list[int] = field(default_factory=lambda: [0, 0])
     longest_ms: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    places: int = 0
+    place_bytes: int = 0
 
     def place(self, late_ms: float, missed: int) -> None:
         """A place came."""
@@ -54,6 +56,8 @@ class Follower(Watcher):
         now_ns = time.monotonic_ns()
         head = body[:32]
         if PLACE in body:
+            self._followed.places += 1
+            self._followed.place_bytes += len(body)
             message = msgpack.unpackb(body)
             missed = message["number"] - self._number - 1 if self._number else 0
             self._number = message["number"]
@@ -100,6 +104,8 @@ async def crowd(
         "bins": seen.bins,
         "missed": seen.missed,
         "longest_ms": seen.longest_ms,
+        "places": seen.places,
+        "place_bytes": seen.place_bytes,
         "closed": seen.closed,
     }
 

@@ -16,6 +16,7 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
 from duet.cli.bench.classroom import server
+from duet.cli.bench.stored import of_followers, store
 from duet.cli.bench.viewers import answered, counted, crowds_of, delays, line_of
 from duet.cli.output import emit
 from duet.cli.results.benching import FollowersResult, Following
@@ -29,6 +30,7 @@ WAIT_S = 60.0
 def followers(count: int, rate: float, seconds: float, stalled: int, js: bool) -> int:
     """See `duet bench followers --help`."""
     result = asyncio.run(measure(count, rate, seconds, stalled))
+    store(of_followers(result))
     if js:
         emit(result)
     else:
@@ -63,6 +65,10 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
         server_cores=round(cores, 3),
         all_read=following(trees, 0),
         some_stalled=following(trees, 1),
+        place_bytes=round(
+            sum(int(tree["place_bytes"]) for tree in trees)
+            / max(1, sum(int(tree["places"]) for tree in trees))
+        ),
         stalled=stalled,
         closed=sum(int(tree["closed"]) for tree in trees),
         load=round(os.getloadavg()[0], 1),

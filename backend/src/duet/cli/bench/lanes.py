@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from duet.cli.bench.first_event import first_event, spec_of
 from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
+from duet.cli.bench.stored import of_lanes, store
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.benching import LanesResult
@@ -49,6 +50,7 @@ def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
     """See `duet bench --help`."""
     request = read_request(lesson, arm, "", "wall", [])
     result = asyncio.run(measure_lanes(request, repeats, vng))
+    store(of_lanes(result))
     if as_json:
         emit(result)
     else:

@@ -24,8 +24,10 @@ import numpy as np
 import psutil
 from websockets.asyncio.client import connect
 
+from duet.cli.bench.page_files import page_bytes
 from duet.cli.bench.proxy import free_port, nginx
 from duet.cli.bench.segments_text import targets_of, text_of
+from duet.cli.bench.stored import of_segments, store
 from duet.cli.bench.viewers import delays, helper, line_of, started
 from duet.cli.output import emit
 from duet.cli.results.benching import LiveCost, RecordedCost, SegmentsResult
@@ -36,6 +38,10 @@ SETTLE_S = 5.0
 LIST_S = 120.0
 """Until a recording is read and cut. Usual: 1-5 s."""
 NGINX_CONNECTIONS = 8192
+DIRECT = 20
+"""One viewer of so many of those by nginx is served without it, at ten times the cost at least."""
+LOOK_S = 0.25
+"""Between two looks at the server's memory."""
 
 
 def segments(
@@ -43,6 +49,7 @@ def segments(
 ) -> int:
     """See `duet bench segments --help`."""
     result = asyncio.run(measure(lesson, recorded, messages, live, fps, seconds))
+    store(of_segments(result))
     if js:
         emit(result)
     else:
@@ -64,6 +71,10 @@ class Setting:
         """CPU time so far of the server, and of nginx with its workers."""
         children = self.nginx_process.children(recursive=True)
         return used_s([self.server_process]), used_s([self.nginx_process, *children])
+
+    def server_bytes(self) -> int:
+        """Memory of the server now."""
+        return int(self.server_process.memory_info().rss)
 
     def answer(self, path: str) -> bytes:
         """What the server itself answers."""
@@ -105,12 +116,14 @@ async def measure(
                 nginx_process=psutil.Process(proxy.pid),
                 lesson=lesson,
             )
+            page = await asyncio.to_thread(page_bytes, setting.proxy, "/duet/")
             of_recording = await recorded_cost(setting, recorded, messages)
             of_live = await live_cost(setting, live, seconds)
     return SegmentsResult(
         lesson=lesson,
         recorded=of_recording,
         live=of_live,
+        page=page,
         targets=targets_of(of_recording, of_live),
         load=round(os.getloadavg()[0], 1),
     )
@@ -122,27 +135,36 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
     longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{setting.lesson}:{longest}"
     lines = json.loads(setting.answer(f"/api/runs/{run}/segments"))["segments"]
-    paths = [f"/duet/segments/{run}/{line['n']}-{line['digest']}" for line in lines]
+    server_bytes = setting.server_bytes()
+    paths = [f"/segments/{run}/{line['n']}-{line['digest']}" for line in lines]
 
-    async def cost(how: str, count: int, what: str = run) -> tuple[float, float]:
-        """CPU ms of server and nginx for each viewer, all through nginx."""
-        words = [(setting.proxy, setting.lesson, what, how, str(one)) for one in shares(count)]
-        server_s, nginx_s, _ = await through(setting, "recorded_crowd", words)
-        return server_s * 1e3 / count, nginx_s * 1e3 / count
+    async def cost(
+        how: str, count: int, what: str = run, where: str = setting.proxy
+    ) -> tuple[float, float, float]:
+        """CPU ms of server and nginx for each viewer, and bytes to him."""
+        words = [(where, setting.lesson, what, how, str(one)) for one in shares(count)]
+        server_s, nginx_s, trees = await through(setting, "recorded_crowd", words)
+        sent = sum(int(tree["bytes"]) for tree in trees)
+        return server_s * 1e3 / count, nginx_s * 1e3 / count, sent / count
 
     half = messages // 2
     rounds = [(how, await cost(how, half)) for how in ("list", "messages", "messages", "list")]
-    (list_server, list_nginx), (all_server, all_nginx) = (
+    (list_server, list_nginx, list_bytes), (all_server, all_nginx, _) = (
         np.mean([found for how, found in rounds if how == one], axis=0).tolist()
         for one in ("list", "messages")
     )
     before = setting.asked()
-    passed_on, in_nginx = await cost("segments", viewers, json.dumps(paths))
+    under = json.dumps([f"/duet{path}" for path in paths])
+    passed_on, in_nginx, _ = await cost("segments", viewers, under)
+    reached = setting.asked() - before
+    few = max(2, viewers // DIRECT)
+    direct, _, _ = await cost("segments", few, json.dumps(paths), setting.server)
     as_messages = all_server + all_nginx - list_server - list_nginx
     return RecordedCost(
         messages_viewers=2 * half,
         opened_server_ms=round(list_server, 3),
         opened_nginx_ms=round(list_nginx, 3),
+        opened_bytes=round(list_bytes),
         messages_server_ms=round(all_server - list_server, 3),
         messages_nginx_ms=round(all_nginx - list_nginx, 3),
         viewers=viewers,
@@ -150,8 +172,11 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
         bytes=sum(line["bytes"] for line in lines),
         nginx_ms=round(in_nginx, 3),
         server_ms=round(passed_on, 3),
-        reached=setting.asked() - before,
+        reached=reached,
         ratio=round(as_messages / (passed_on + in_nginx), 1),
+        direct_viewers=few,
+        direct_ms=round(direct / len(lines), 3),
+        server_bytes=server_bytes,
     )
 
 
@@ -163,8 +188,11 @@ async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
             (setting.proxy, setting.lesson, run, str(count), str(number), str(seconds))
             for number, count in enumerate(shares(viewers))
         ]
-        before = setting.asked()
+        before, empty_bytes = setting.asked(), setting.server_bytes()
+        peak = Peak(setting)
+        looking = asyncio.create_task(peak.look(), name="memory")
         server_s, nginx_s, trees = await through(setting, "live_crowd", words, seconds)
+        looking.cancel()
         draining.cancel()
     bins = np.sum([np.array(tree["bins"]) for tree in trees], axis=0)
     different = sum(tree["different"] + tree["refused"] for tree in trees)
@@ -181,7 +209,22 @@ async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
         messages=delays(bins[0]),
         reached=setting.asked() - before,
         closed=sum(tree["closed"] for tree in trees),
+        viewer_bytes=max(0, peak.bytes - empty_bytes) // viewers,
     )
+
+
+class Peak:
+    """The most memory that the server had."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.bytes = 0
+        self._setting = setting
+
+    async def look(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            self.bytes = max(self.bytes, self._setting.server_bytes())
+            await asyncio.sleep(LOOK_S)
 
 
 def shares(count: int) -> list[int]:

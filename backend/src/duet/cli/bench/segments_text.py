@@ -31,6 +31,12 @@ def text_of(result: SegmentsResult) -> str:
             f"  in both cases the socket, the lesson and the list: {recorded.opened_server_ms:.2f} "
             f"ms of the server and {recorded.opened_nginx_ms:.2f} ms of nginx",
             f"  {recorded.ratio:.1f} times less",
+            f"  without nginx {recorded.direct_ms:.2f} ms of the server for each segment "
+            f"({recorded.direct_viewers} viewers)",
+            f"the page: {result.page.first_bytes / 1e3:.0f} to {result.page.all_bytes / 1e3:.0f} "
+            f"KB, and {recorded.opened_bytes / 1e3:.0f} KB on the socket; memory of the server: "
+            f"{recorded.server_bytes / 1e6:.0f} MB, and {live.viewer_bytes / 1e3:.0f} KB for each "
+            "viewer of the live run",
             f"a live run with {live.viewers} viewers through nginx, {live.seconds:g} s, "
             f"{live.raw_mb_per_s:.2f} MB/s of messages, {live.packed_mb_per_s:.2f} MB/s packed:",
             f"  server {live.server_cores:.2f} cores, nginx {live.nginx_cores:.2f} cores; "

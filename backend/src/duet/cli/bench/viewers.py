@@ -36,7 +36,10 @@ WAIT_S = 120.0
 
 def viewers(lesson: str, count: int, fps: float, seconds: float, stalled: int, js: bool) -> int:
     """See `duet bench viewers --help`."""
+    from duet.cli.bench.stored import of_viewers, store
+
     result = asyncio.run(measure(lesson, count, fps, seconds, stalled))
+    store(of_viewers(result))
     if js:
         emit(result)
     else:

@@ -29,6 +29,7 @@ from duet.cli.commands.labs import LAB_KEYS, lab
 from duet.cli.commands.lenses import DRGN_KEYS, MICROSCOPE_KEYS, XRAY_KEYS, drgn, microscope, xray
 from duet.cli.commands.lessons import LINT_KEYS, NEW_KEYS, VIEWS_KEYS, lint, new, views
 from duet.cli.commands.lti import LTI_KEYS, lti
+from duet.cli.commands.planning import PLAN_KEYS, plan
 from duet.cli.commands.pool import POOL_KEYS, pool
 from duet.cli.commands.recordings import (
     COMPARE_KEYS,
@@ -67,6 +68,7 @@ for verb, keys in (
     (class_, CLASS_KEYS),
     (lti, LTI_KEYS),
     (pool, POOL_KEYS),
+    (plan, PLAN_KEYS),
     (backup, BACKUP_KEYS),
     (restore, BACKUP_KEYS),
     (run, RUN_KEYS),

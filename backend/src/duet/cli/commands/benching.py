@@ -12,6 +12,8 @@ from duet.cli.results.benching import (
     ClassResult,
     FollowersResult,
     LanesResult,
+    LinkResult,
+    PoolStartsResult,
     SegmentsResult,
     SwitchResult,
     ViewersResult,
@@ -24,6 +26,11 @@ SEGMENTS_KEYS = keys_text(SegmentsResult)
 CLASS_KEYS = keys_text(ClassResult)
 FOLLOWERS_KEYS = keys_text(FollowersResult)
 SWITCH_KEYS = keys_text(SwitchResult, "Times go from the click to a batch of every lane.")
+
+POOL_KEYS = keys_text(
+    PoolStartsResult, "Times go from the click to a batch of every lane; no guest is parked."
+)
+LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
 
 bench = typer.Typer(
     no_args_is_help=True,
@@ -146,3 +153,47 @@ def switch(
     from duet.cli.bench.switch import switch as body
 
     return body(lesson, other, repeats, clock, json)
+
+
+@bench.command("pool", epilog=POOL_KEYS)
+def pool(
+    lesson: Lesson,
+    which: Annotated[
+        str, typer.Option("--pool", help="slurm or kubernetes; default: $DUET_POOL.")
+    ] = "",
+    rounds: Annotated[
+        int, typer.Option(min=1, max=100, help="Of each a server here and one of the pool.")
+    ] = 5,
+    again: Annotated[
+        int, typer.Option(min=1, max=100, help="Further clicks of each, the lease stands.")
+    ] = 4,
+    json: Json = False,
+) -> int:
+    """Measure a click on run live: on this machine and through a pool, in turns.
+
+    Real servers with real guests: with the lease to be had first, and when it stands.
+    """
+    from duet.cli.bench.pool import bench as body
+
+    return body(lesson, which, rounds, again, json)
+
+
+@bench.command("link", epilog=LINK_KEYS)
+def link(
+    lesson: Lesson,
+    viewers: Annotated[
+        str, typer.Option("--viewers", help="Numbers with commas, one measurement each.")
+    ] = "30,120",
+    mbit: Annotated[
+        float, typer.Option("--mbit", min=1, max=10_000, help="Mbit/s of the link that all share.")
+    ] = 50,
+    json: Json = False,
+) -> int:
+    """Hold the simulation of duet plan against real viewers of a recording at one link.
+
+    A real nginx with the shipped file, a link of that bandwidth in a network of its own (tc), and
+    viewers who fetch real segments, four at once, as the page does.
+    """
+    from duet.cli.bench.link import bench as body
+
+    return body(lesson, viewers, mbit, json)

@@ -102,6 +102,9 @@ class ClassResult:
     health: Answers = key("/api/health meanwhile")
     page: Answers = key("/ meanwhile")
     socket: Answers = key("light questions on each student's own")
+    run_s: float = key("a run had its slot for so long, median")
+    lane_cores: float = key("CPUs of one lane, with its share of the server, while it ran")
+    lane_mib: float = key("memory of one guest with its share of the server, at the peak (PSS)")
     load: float = key("of the host")
 
 
@@ -127,6 +130,7 @@ class FollowersResult:
     server_cores: float = key("CPU time of the server alone")
     all_read: Following = key()
     some_stalled: Following = key()
+    place_bytes: float = key("of a place on the socket")
     stalled: int = key("followers that read nothing in the second half")
     closed: int = key("by the server")
     load: float = key("of the host")
@@ -157,6 +161,7 @@ class RecordedCost:
     messages_viewers: int
     opened_server_ms: float = key("of a socket with the lesson and the list of segments")
     opened_nginx_ms: float = key("of the same")
+    opened_bytes: int = key("of the same")
     messages_server_ms: float = key("of the run as messages, beyond that")
     messages_nginx_ms: float = key("of the same")
     viewers: int = key("by segments")
@@ -166,6 +171,9 @@ class RecordedCost:
     server_ms: float = key("of requests that nginx passed on")
     reached: int = key("such requests")
     ratio: float = key("the run as messages over the run as segments, server and nginx together")
+    direct_viewers: int = key("by segments, without nginx")
+    direct_ms: float = key("of the server, for each of their segments")
+    server_bytes: int = key("memory of the server with this recording")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +191,15 @@ class LiveCost:
     messages: Delays = key("of the viewers that came first")
     reached: int = key("requests for segments that nginx passed on")
     closed: int = key("by the server")
+    viewer_bytes: int = key("memory of the server, more for each viewer")
+
+
+@dataclass(frozen=True, slots=True)
+class PageBytes:
+    """Of the page itself through nginx, compressed where nginx does so."""
+
+    first_bytes: int = key("its document and the files that this names")
+    all_bytes: int = key("with all scripts and styles that these name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,5 +209,54 @@ class SegmentsResult:
     lesson: str
     recorded: RecordedCost = key()
     live: LiveCost = key()
+    page: PageBytes = key()
     targets: Sequence[Target] = key()
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStartsResult:
+    """Of `duet bench pool`. Times go from the click to the first batch of the slowest lane."""
+
+    lesson: str
+    pool: str
+    first_local: Quantiles | None = key("guests boot, on this machine; or null")
+    first_pool: Quantiles | None = key("guests boot, on a lease that has to be had first; or null")
+    stands_local: Quantiles | None = key("again, on this machine; or null")
+    stands_pool: Quantiles | None = key("again, on the lease that stands; or null")
+    first_more_ms: float | None = key("pool over local, medians, a lease had first; or null")
+    stands_more_ms: float | None = key("the same, where the lease stands; or null")
+    failed: Sequence[str] = key("clicks that came to nothing, and why")
+    targets: Sequence[Target] = key()
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """Of so many viewers who come at once: measured, and as the simulation has it."""
+
+    viewers: int
+    first_p50_s: float = key("until the first segment is there")
+    first_p50_simulated_s: float = key()
+    first_p99_s: float = key()
+    first_p99_simulated_s: float = key()
+    whole_p50_s: float = key("until all segments are there")
+    whole_p50_simulated_s: float = key()
+    whole_p99_s: float = key()
+    whole_p99_simulated_s: float = key()
+    nginx_s: float = key("CPU time")
+    nginx_simulated_s: float = key()
+    farthest: float = key("largest factor between both, of the delays but the first p99")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult:
+    """Of `duet bench link`."""
+
+    lesson: str
+    mbit_per_s: float
+    segments: int
+    bytes: int = key("of all segments, heads included")
+    segment_nginx_ms: float = key("CPU time of nginx for each, before the viewers come")
+    rows: Sequence[LinkRow] = key()
     load: float = key("of the host")

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Many viewers of one recording behind one nginx or CDN with one link: when each segment is there.
+
+Pure, and exact for its model: the link is shared equally by all who fetch (processor sharing), as
+TCP does on average, so the bytes that a viewer has had since he came are V(now) - V(came), with one
+curve V for all. V grows with link / viewers, or with what one viewer's own link takes, so it bends
+only when somebody comes or has all. Those events are stepped through; all delays then are
+look-ups in V, for a hundred thousand viewers in less than a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from duet.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+AT_ONCE: Final = 4
+"""Segments that a page fetches at once (frontend/src/protocol)."""
+MOST_VIEWERS: Final = 1_000_000
+MOST_SEGMENTS: Final = 10_000
+PERCENTILES: Final = (50, 90, 99, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is simulated.
+
+    Args:
+        segment_bytes: of each segment, in order, headers included.
+        link_bytes_per_s: of nginx or the CDN to all viewers.
+        own_bytes_per_s: of one viewer's own link.
+        nginx_s: CPU time for one segment; one worker serves.
+        round_trip_s: to nginx and back.
+        arrive_s: viewers come at random in this time; 0: all at once.
+    """
+
+    segment_bytes: Sequence[int]
+    link_bytes_per_s: float
+    own_bytes_per_s: float
+    nginx_s: float = 0.0
+    round_trip_s: float = 0.0
+    arrive_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Raises InputError: nothing can be fetched like this."""
+        rates = (self.link_bytes_per_s, self.own_bytes_per_s)
+        times = (self.nginx_s, self.round_trip_s, self.arrive_s)
+        count = len(self.segment_bytes)
+        good = 1 <= count <= MOST_SEGMENTS and all(one > 0 for one in self.segment_bytes)
+        if not (good and all(1 <= one < np.inf for one in rates)
+                and all(0 <= one < np.inf for one in times)):  # fmt: skip
+            raise InputError(
+                "a simulation needs segments with bytes, links of at least one byte per second, "
+                "and times that are not below zero.",
+                remedy="./duet plan --help lists the options with their units.",
+            )
+
+    @property
+    def total_bytes(self) -> int:
+        """Of the whole recording."""
+        return sum(self.segment_bytes)
+
+    @property
+    def served_bytes_per_s(self) -> float:
+        """By the link, or by nginx where its CPU is slower."""
+        by_cpu = np.inf
+        if self.nginx_s:
+            by_cpu = self.total_bytes / (self.nginx_s * len(self.segment_bytes))
+        return float(min(self.link_bytes_per_s, by_cpu))
+
+    @property
+    def one_bytes_per_s(self) -> float:
+        """What one viewer gets at most: by his link, or by what is under way in a round trip."""
+        by_trip = np.inf
+        if self.round_trip_s:
+            by_trip = AT_ONCE * self.total_bytes / len(self.segment_bytes) / self.round_trip_s
+        return float(min(self.own_bytes_per_s, by_trip))
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What came of it; all in seconds since each viewer came.
+
+    Args:
+        first_s: until the first segment is there, by PERCENTILES.
+        whole_s: until all are there.
+        next_s: of the further ones, each from the moment in which the one before was there.
+        until_s: by segment and PERCENTILES.
+        over_s: from the first viewer to the last byte.
+        nginx_s: CPU time of nginx, all together.
+    """
+
+    viewers: int
+    first_s: tuple[float, ...]
+    whole_s: tuple[float, ...]
+    next_s: tuple[float, ...]
+    until_s: tuple[tuple[float, ...], ...]
+    over_s: float
+    nginx_s: float
+    bytes: int
+
+
+def simulate(scene: Scene, viewers: int, seed: int = 1) -> Simulated:
+    """Let so many viewers come.
+
+    Raises:
+        InputError: none, or more than MOST_VIEWERS.
+    """
+    if not 1 <= viewers <= MOST_VIEWERS:
+        raise InputError(
+            f"a simulation has 1 to {MOST_VIEWERS} viewers, but {viewers} came.",
+            remedy="Choose a number between these.",
+        )
+    came = arrivals(viewers, scene.arrive_s, seed)
+    times, had = curve(came, scene)
+    at_came = np.interp(came, times, had)
+    marks = progress_marks(scene.segment_bytes)
+    wait_s = 2 * scene.round_trip_s + scene.nginx_s  # to connect, and to ask for the first one
+    until = np.empty((len(marks), viewers))
+    for row, mark in zip(until, marks, strict=True):
+        row[:] = np.interp(at_came + mark, had, times) - came + wait_s
+    gaps = np.diff(until, axis=0) if len(marks) > 1 else np.zeros((1, viewers))
+    return Simulated(
+        viewers=viewers,
+        first_s=percentiles(until[0]),
+        whole_s=percentiles(until[-1]),
+        next_s=percentiles(gaps.ravel()),
+        until_s=tuple(percentiles(row) for row in until),
+        over_s=float((until[-1] + came).max() - came.min()),
+        nginx_s=scene.nginx_s * len(marks) * viewers,
+        bytes=scene.total_bytes * viewers,
+    )
+
+
+def arrivals(viewers: int, arrive_s: float, seed: int) -> Floats:
+    """When each comes, in order."""
+    if not arrive_s:
+        return np.zeros(viewers)
+    return np.sort(np.random.default_rng(seed).uniform(0.0, arrive_s, viewers))
+
+
+def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
+    """(times, V): the bytes that a viewer had who was there from the beginning, at each bend.
+
+    All want the same bytes, so they leave in the order in which they came.
+    """
+    size = float(scene.total_bytes)
+    link, own = scene.served_bytes_per_s, scene.one_bytes_per_s
+    viewers = len(came)
+    times, had = np.empty(2 * viewers), np.empty(2 * viewers)
+    ends = np.empty(viewers)  # V at which each has all, known once he has come
+    now, level, here, left = 0.0, 0.0, 0, 0
+    for bend in range(2 * viewers):
+        there = here - left
+        # V grows also while nobody is there, so that each of its values has one time.
+        rate = min(own, link / there) if there else own
+        end_s = now + (ends[left] - level) / rate if there else np.inf
+        if here < viewers and came[here] <= end_s:
+            level += rate * (came[here] - now)
+            now = came[here]
+            ends[here] = level + size
+            here += 1
+        else:
+            now, level = end_s, ends[left]
+            left += 1
+        times[bend], had[bend] = now, level
+    return times, had
+
+
+def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floats:
+    """How many bytes a viewer has had when each segment and all before it are whole.
+
+    The segments under way share his bytes equally; one that is whole makes room for the next.
+    """
+    left: dict[int, float] = {}
+    whole = np.empty(len(segment_bytes))
+    had, following = 0.0, 0
+    while following < len(segment_bytes) or left:
+        while following < len(segment_bytes) and len(left) < at_once:
+            left[following] = float(segment_bytes[following])
+            following += 1
+        least = min(left.values())
+        had += least * len(left)
+        for number in list(left):
+            left[number] -= least
+            if left[number] <= 1e-6:
+                whole[number] = had
+                del left[number]
+    return np.asarray(np.maximum.accumulate(whole))
+
+
+def percentiles(values: Floats) -> tuple[float, ...]:
+    """The PERCENTILES of values."""
+    return tuple(float(one) for one in np.percentile(values, PERCENTILES))

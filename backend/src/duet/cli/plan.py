@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet plan`: a demand from options, constants from this installation, and what comes of both."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import psutil
+
+from duet.capacity.bottleneck import notes, sentence, uses
+from duet.capacity.constants import Figures
+from duet.capacity.demand import MOST_MEMORY_BYTES, RECORDING_BYTES, SEGMENTS, Demand
+from duet.capacity.estimate import Estimate, exactly
+from duet.capacity.measured import constants_file, figures, read
+from duet.capacity.model import Plan
+from duet.capacity.model import plan as planned
+from duet.capacity.simulation import Scene, Simulated, simulate
+from duet.cli.cut_recording import segment_sizes
+from duet.cli.output import emit
+from duet.cli.plan_text import text_of
+from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
+from duet.errors import InputError
+from duet.lessons import load as lessons
+from duet.lessons import roles
+from duet.pools.settings import POOLS, PoolSettings
+from duet.runs.pack import host_fingerprint
+
+GIB = 1 << 30
+USUAL_LANES = 2
+HEAD_BYTES = 450
+"""Of an answer, before a segment."""
+OWN_BITS_PER_S = 20e6
+ROUND_TRIP_S = 0.02
+"""Of one simulated viewer: a house or a campus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Of the verb; 0 and "" are for the default."""
+
+    students: int = 30
+    live: int = 0
+    lanes: int = 0
+    lesson: str = ""
+    cache: bool = True
+    pool: str = ""
+    host_cpus: int = 0
+    host_gib: float = 0.0
+    link_mbit_per_s: float = 1000.0
+    arrive_s: float = 60.0
+    viewers: int = 0
+
+
+def plan(options: Options, with_constants: bool, js: bool) -> int:
+    """See `duet plan --help`."""
+    known = figures(read(constants_file()), host_fingerprint())
+    sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
+    made = planned(demand_of(options, sizes), known)
+    result = result_of(made, known, crowds(options, sizes, known))
+    if js:
+        emit(result)
+    else:
+        print(text_of(result, with_constants))
+    return 0
+
+
+def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
+    """What is asked for, with the lesson's and this machine's numbers where none were given.
+
+    Raises:
+        InputError: there is no such lesson or pool.
+    """
+    if options.pool and options.pool not in POOLS:
+        raise InputError(
+            f"'{options.pool:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}."
+        )
+    names = [options.lesson] if options.lesson else lessons.slugs()
+    found = [lessons.load(slug).lesson for slug in names]
+    lanes = options.lanes
+    if not lanes and options.lesson:
+        lanes = next((len(s.arms) for s in found[0].scenes if s.id == found[0].hero), 0)
+    defaults = [{name: one.default for name, one in each.params.items()} for each in found]
+    memory = options.host_gib * GIB if options.host_gib else psutil.virtual_memory().total
+    if not math.isfinite(memory):
+        memory = 2.0 * MOST_MEMORY_BYTES  # refused with the sentence of its bound
+    return Demand(
+        students=options.students,
+        live=options.live,
+        lanes=lanes or USUAL_LANES,
+        recording_bytes=exactly(sum(sizes)) if sizes else RECORDING_BYTES,
+        segments=exactly(len(sizes)) if sizes else SEGMENTS,
+        guest_bytes=max(each.memory_mb for each in found) << 20,
+        vcpus=max(
+            roles.cpus(each, params) for each, params in zip(found, defaults, strict=True)
+        ),
+        cache=options.cache,
+        pool=options.pool or PoolSettings.from_environment().pool,
+        host_cpus=options.host_cpus or os.cpu_count() or 1,
+        host_bytes=int(memory),
+        link_bits_per_s=options.link_mbit_per_s * 1e6,
+        arrive_s=options.arrive_s,
+    )  # fmt: skip
+
+
+def crowds(options: Options, sizes: Sequence[int], known: Figures) -> list[CrowdRow]:
+    """Simulated: ten times more viewers each, up to those that were asked for.
+
+    Raises:
+        InputError: these are too many.
+    """
+    if not options.viewers:
+        return []
+    if not sizes:  # the largest that is shipped
+        count = round(SEGMENTS.high)
+        sizes = [round(RECORDING_BYTES.high / count)] * count
+    scene = Scene(
+        segment_bytes=[size + HEAD_BYTES for size in sizes],
+        link_bytes_per_s=options.link_mbit_per_s * 1e6 / 8,
+        own_bytes_per_s=OWN_BITS_PER_S / 8,
+        nginx_s=known["segment_nginx"].figure.high * 1e-3,
+        round_trip_s=ROUND_TRIP_S,
+        arrive_s=options.arrive_s,
+    )
+    counts = {options.viewers}
+    counts |= {10**n for n in range(2, 7) if 10**n < options.viewers}
+    return [crowd_row(simulate(scene, count)) for count in sorted(counts)]
+
+
+def crowd_row(found: Simulated) -> CrowdRow:
+    """One line of the table."""
+    return CrowdRow(
+        viewers=found.viewers,
+        first_p50_s=round(found.first_s[0], 3),
+        first_p99_s=round(found.first_s[2], 3),
+        next_p99_s=round(found.next_s[2], 3),
+        whole_p50_s=round(found.whole_s[0], 3),
+        whole_p99_s=round(found.whole_s[2], 3),
+        over_s=round(found.over_s, 1),
+        nginx_cpu_s=round(found.nginx_s, 2),
+    )
+
+
+def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
+    """The document."""
+    asked, start, steady = made.demand, made.start, made.steady
+    return PlanResult(
+        students=asked.students,
+        live=asked.live,
+        lanes=asked.lanes,
+        pool=asked.pool,
+        cache=asked.cache,
+        hosts=span(made.hosts),
+        servers=span(made.servers),
+        guest_hosts=span(made.guest_hosts),
+        cpus=span(made.cpus),
+        memory_bytes=span(made.memory_bytes),
+        start_bits_per_s=span(start.bits_per_s),
+        steady_bits_per_s=span(steady.bits_per_s),
+        start_server_cores=span(start.server_cores),
+        steady_server_cores=span(steady.server_cores),
+        start_nginx_cores=span(start.nginx_cores),
+        steady_nginx_cores=span(steady.nginx_cores),
+        connections=span(start.connections),
+        opened_s=span(made.opened_s),
+        moves_ms=span(made.moves_ms),
+        bottleneck=sentence(made),
+        notes=notes(made),
+        uses=[UseRow(u.what, round(u.share, 3), u.carries, u.grows) for u in uses(made)],
+        constants=[
+            ConstantRow(
+                *(name, one.figure.low, one.figure.high, one.constant.unit, one.constant.what),
+                *(one.constant.source, one.samples, one.at),
+            )
+            for name, one in known.items()
+        ],
+        crowds=rows,
+    )
+
+
+def span(found: Estimate) -> Range:
+    """As a document has it."""
+    return Range(round(found.low, 4), round(found.high, 4))
