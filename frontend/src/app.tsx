@@ -9,6 +9,7 @@ import { ClassroomProvider } from './classroom/hooks.tsx';
 import { Front } from './home/home.tsx';
 import { readLab } from './labs/address.ts';
 import { LabGate, ScoresPage } from './labs/entry.tsx';
+import { withWords } from './lang/load.ts';
 import { usePlace } from './navigation/use-place.ts';
 import { LessonLoader } from './page/lesson-loader.tsx';
 import { reportIn } from './report/address.ts';
@@ -20,7 +21,9 @@ import { Store } from './store/store.ts';
 const CompareView = lazy(() =>
   import('./compare/compare-view.tsx').then((m) => ({ default: m.CompareView })),
 );
-const Gallery = lazy(() => import('./gallery/gallery.tsx').then((m) => ({ default: m.Gallery })));
+const Gallery = lazy(() =>
+  withWords('gallery', () => import('./gallery/gallery.tsx')).then((m) => ({ default: m.Gallery })),
+);
 
 /** `?gallery` shows every view on recorded data; for those who build and judge them. */
 function Exhibits() {
@@ -62,7 +65,7 @@ export function App() {
             <ScoresPage lab={lab.lab} />
           </Suspense>
         ) : site === null && report !== null ? (
-          <Suspense fallback={<p role="status">The report is on its way…</p>}>
+          <Suspense fallback={<p role="status">{t('The report is on its way…')}</p>}>
             <ReportPage classId={report} />
           </Suspense>
         ) : lesson === null && lab !== null && site === null ? (

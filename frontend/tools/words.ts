@@ -23,16 +23,22 @@ interface Node {
 
 const functions = new Set(['t', 'tr', 'rich']);
 
-/** All texts of the sources below a folder, each once, in the order of files. */
+/** All texts of the sources below a folder, each once for each place that says it, in the order of files. */
 export function wordsOf(folder: string): Said[] {
-  const found = new Map<string, Said>();
-  for (const file of sources(folder))
-    for (const said of wordsIn(readFileSync(file, 'utf8'), relative(folder, file)))
-      if (!found.has(said.text)) found.set(said.text, said);
-  return [...found.values()];
+  return sources(folder).flatMap((file) =>
+    wordsIn(readFileSync(file, 'utf8'), relative(folder, file)),
+  );
 }
 
-function sources(folder: string): string[] {
+/** Text -> the sources that say it. */
+export function sourcesOf(said: readonly Said[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const { text, at } of said)
+    found.set(text, [...(found.get(text) ?? []), at.replace(/:\d+$/, '')]);
+  return found;
+}
+
+export function sources(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|^base\/lang\//.test(file))
     .sort()
@@ -55,18 +61,50 @@ export function wordsIn(source: string, file: string): Said[] {
   return found;
 }
 
+const spoken = new Set(['alt', 'aria-label', 'placeholder', 'title']);
+const letters = /\p{L}{2}/u;
+
+/** Words of the markup that do not go through the catalogues, with their places. */
+export function unsaidIn(source: string, file: string): string[] {
+  if (!file.endsWith('x')) return [];
+  const tree = parseAst(source, { lang: 'tsx' }) as unknown as Node;
+  return nodesOf(tree).flatMap((node) => {
+    const own = node.type === 'JSXText' ? node['value'] : attributeOf(node);
+    if (typeof own !== 'string' || !letters.test(own)) return [];
+    return [`${file}:${source.slice(0, node.start).split('\n').length} ${own.trim()}`];
+  });
+}
+
+function attributeOf(node: Node): unknown {
+  if (node.type !== 'JSXAttribute') return null;
+  const [name, value] = [node['name'] as Node, node['value'] as Node | null];
+  return spoken.has(String(name['name'])) && value?.type === 'Literal' ? value['value'] : null;
+}
+
+function nodesOf(node: Node): Node[] {
+  return [node, ...below(node).flatMap(nodesOf)];
+}
+
+function below(node: Node): Node[] {
+  return Object.values(node).flatMap((value) =>
+    (Array.isArray(value) ? value : [value]).filter(isNode),
+  );
+}
+
 function keysOf(values: Node | undefined): string[] {
-  const given = (values?.['properties'] ?? []) as readonly { key: { name: string } }[];
-  return given.map(({ key }) => key.name);
+  const given = (values?.['properties'] ?? []) as readonly Node[];
+  return given.flatMap((one) =>
+    one.type === 'SpreadElement'
+      ? keysOf(one['argument'] as Node)
+      : [(one['key'] as { name: string }).name],
+  );
 }
 
 function calls(node: Node): Node[] {
   const callee = node['callee'] as Node | undefined;
   const own = node.type === 'CallExpression' && functions.has(String(callee?.['name']));
-  const below = Object.values(node).flatMap((value) =>
-    (Array.isArray(value) ? value : [value]).filter(isNode).flatMap(calls),
-  );
-  return own ? [node, ...below] : below;
+  const inner = below(node).flatMap(calls);
+  return own ? [node, ...inner] : inner;
 }
 
 function isNode(value: unknown): value is Node {

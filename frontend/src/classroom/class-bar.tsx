@@ -2,7 +2,7 @@
 /** One line over the lesson: who drives, whether this page follows, and what may be done. */
 
 import { useEffect, useState } from 'react';
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
 import { useConnection } from '../store/hooks.tsx';
@@ -27,10 +27,12 @@ interface Props {
   readonly onInvite: () => void;
 }
 
-/** How many questions of members wait. */
-function asksWords(room: Room): string {
-  const n = waitingRaised(room);
-  return n > 0 ? `, ${n} asked` : '';
+/** Who is here, and how many questions of members wait. */
+function hereWords(room: Room): string {
+  const [here, n] = [room.facts?.connected ?? 0, waitingRaised(room)];
+  return n > 0
+    ? t('class: {here} here, {n} asked', { here, n })
+    : t('class: {here} here', { here });
 }
 
 /** What the bar says. */
@@ -40,26 +42,24 @@ export function barWords(
   lesson: Pick<Lesson, 'slug' | 'scenes' | 'operation'>,
 ): string {
   const { facts, place } = room;
-  if (facts?.open === false) return 'The class has ended.';
+  if (facts?.open === false) return t('The class has ended.');
   const { watching } = room.board;
   if (watching?.phase === 'watched') return watchingWords(watching);
   if (driving)
     return room.part === 'instructor'
-      ? 'You drive: the class sees what you show.'
-      : 'You have the wheel: the class sees what you show.';
-  const driver = facts?.driver || (room.part === 'instructor' ? 'you' : 'the instructor');
-  if (following) return `You follow ${driver}.`;
-  const at = place === null ? '' : atWords(place, lesson);
-  return `You explore on your own${at}. Press G to follow again.`;
+      ? t('You drive: the class sees what you show.')
+      : t('You have the wheel: the class sees what you show.');
+  if (following) return followingWords(room);
+  if (place === null) return t('You explore on your own. Press G to follow again.');
+  if (place.lesson !== lesson.slug)
+    return t('You explore on your own; the class is in another lesson. Press G to follow again.');
+  const step = stepTitle(lesson, place.step);
+  return t('You explore on your own; the class is at “{step}”. Press G to follow again.', { step });
 }
 
-function atWords(
-  place: NonNullable<Room['place']>,
-  lesson: Pick<Lesson, 'slug' | 'scenes'>,
-): string {
-  return place.lesson === lesson.slug
-    ? `; the class is at “${stepTitle(lesson, place.step)}”`
-    : '; the class is in another lesson';
+function followingWords({ facts, part }: Room): string {
+  if (facts?.driver) return t('You follow {driver}.', { driver: facts.driver });
+  return part === 'instructor' ? t('You follow you.') : t('You follow the instructor.');
 }
 
 export function ClassBar(props: Props) {
@@ -70,14 +70,14 @@ export function ClassBar(props: Props) {
   return (
     <section
       className="class-bar"
-      aria-label="Class"
+      aria-label={t('Class')}
       data-state={!open ? 'ended' : driving ? 'drives' : following ? 'follows' : 'explores'}
       data-testid="class-bar"
     >
       <span role="status" data-testid="class-words">
         {connected || !open
           ? barWords(room, now, lesson)
-          : 'No connection to the class; the page goes back to it by itself.'}
+          : t('No connection to the class; the page goes back to it by itself.')}
       </span>
       {open && !following && !driving && (
         <button
@@ -87,7 +87,7 @@ export function ClassBar(props: Props) {
           onClick={() => classroom?.followAgain()}
           data-testid="class-follow"
         >
-          follow again (g)
+          {t('follow again (g)')}
         </button>
       )}
       <span className="spring" />
@@ -112,10 +112,12 @@ export function ClassBar(props: Props) {
           data-testid="class-panel-button"
         >
           {room.part === 'instructor'
-            ? `class: ${facts?.connected ?? 0} here${asksWords(room)}`
+            ? hereWords(room)
             : props.waiting > 0
-              ? plural(props.waiting, 'question')
-              : 'class'}
+              ? t('{waiting, plural, one {# question} other {# questions}}', {
+                  waiting: props.waiting,
+                })
+              : t('class')}
         </button>
       )}
       {!open && room.part === 'instructor' && (
@@ -125,12 +127,12 @@ export function ClassBar(props: Props) {
           rel="noreferrer"
           data-testid="class-report-after"
         >
-          the report
+          {t('the report')}
         </a>
       )}
       {!open && (
         <button type="button" className="link" onClick={() => classroom?.dismiss()}>
-          dismiss
+          {t('dismiss')}
         </button>
       )}
     </section>
@@ -147,7 +149,7 @@ function SpotButtons({ inClass, lesson, arms }: Props) {
         onClick={() => light(null)}
         data-testid="class-spot-off"
       >
-        spotlight off
+        {t('spotlight off')}
       </button>
     );
   if (!picking)
@@ -158,12 +160,12 @@ function SpotButtons({ inClass, lesson, arms }: Props) {
         onClick={() => setPicking(true)}
         data-testid="class-spot"
       >
-        spotlight
+        {t('spotlight')}
       </button>
     );
   return (
     <span className="class-spots">
-      <span className="small quiet">Click a mark in the picture, or take a lane:</span>
+      <span className="small quiet">{t('Click a mark in the picture, or take a lane:')}</span>
       {arms.map((arm) => (
         <button
           key={arm}
@@ -176,7 +178,7 @@ function SpotButtons({ inClass, lesson, arms }: Props) {
         </button>
       ))}
       <button type="button" className="link" onClick={() => setPicking(false)}>
-        cancel
+        {t('cancel')}
       </button>
     </span>
   );
@@ -200,11 +202,11 @@ function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
         classroom?.confused();
         setSaid(true);
       }}
-      title="Tells the instructor, without your name"
+      title={t('Tells the instructor, without your name')}
       data-testid="class-lost"
-      {...off(said && 'The instructor has been informed, without your name.')}
+      {...off(said && t('The instructor has been informed, without your name.'))}
     >
-      {said ? 'counted' : 'I am lost'}
+      {said ? t('counted') : t('I am lost')}
     </button>
   );
 }

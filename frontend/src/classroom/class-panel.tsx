@@ -2,6 +2,8 @@
 /** The panel of a class beside the page, which can be used meanwhile: no dialog. */
 
 import { type ReactNode, useState } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
 import type { Asked } from './asked.ts';
@@ -38,7 +40,7 @@ export function ClassPanel(props: Props) {
   return (
     <aside
       className="class-panel"
-      aria-label="Class"
+      aria-label={t('Class')}
       data-testid="class-panel"
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose();
@@ -47,71 +49,79 @@ export function ClassPanel(props: Props) {
       <header>
         <h2>{room.facts?.title}</h2>
         <button type="button" className="button" onClick={onClose}>
-          close
+          {t('close')}
         </button>
       </header>
       {teaches ? (
         <>
-          <Part title="Your notes">{props.notes}</Part>
-          <Part title="Questions">
+          <Part title={t('Your notes')}>{props.notes}</Part>
+          <Part title={t('Questions')}>
             <InstructorQuestions {...{ classroom, room, map, all }} />
           </Part>
-          <Part title="Asked by the class">
+          <Part title={t('Asked by the class')}>
             <InstructorRaised {...{ classroom, room, lesson }} />
           </Part>
-          <Part title="Timer on all screens">
+          <Part title={t('Timer on all screens')}>
             <TimerForm classroom={classroom} />
           </Part>
-          <Part title="Let them try">
+          <Part title={t('Let them try')}>
             <OpenSteps {...{ classroom, room, lesson, scene }} />
           </Part>
           {room.tries.length > 0 && (
-            <Part title="Runs of the class">
+            <Part title={t('Runs of the class')}>
               <Gallery {...{ classroom, room, lesson, show }} />
             </Part>
           )}
-          <Part title="Who is here">
+          <Part title={t('Who is here')}>
             <Roster {...{ classroom, room, lesson }} />
           </Part>
-          <Part title="Lost just now">
+          <Part title={t('Lost just now')}>
             <ConfusionCurve points={room.confusion} />
           </Part>
           <Report classId={room.classId} />
-          <Ending words="end the class" sure="End it for all" act={() => classroom.end()} />
+          <Ending
+            words={t('end the class')}
+            sure={t('End it for all')}
+            act={() => classroom.end()}
+          />
         </>
       ) : (
         <>
-          <Part title="Questions">
+          <Part title={t('Questions')}>
             <MemberQuestions {...{ classroom, room, map, open, all }} />
           </Part>
-          <Part title="Ask the instructor">
+          <Part title={t('Ask the instructor')}>
             <MemberRaised {...{ classroom, room, lesson }} step={props.scene.id} />
           </Part>
           <ConsentChoice {...{ classroom, room }} />
           {(room.opened?.steps.length ?? 0) > 0 && (
-            <Part title="Try it">
+            <Part title={t('Try it')}>
               <TryIt {...{ room, lesson, scene, actions }} />
             </Part>
           )}
           {room.tries.length > 0 && (
-            <Part title={room.opened?.gallery ? 'Runs of the class' : 'Your runs'}>
+            <Part title={room.opened?.gallery ? t('Runs of the class') : t('Your runs')}>
               <Gallery {...{ classroom, room, lesson, show }} />
             </Part>
           )}
           <p className="small quiet">
-            You are {room.name} here.{' '}
-            <button
-              type="button"
-              className="link"
-              onClick={() => classroom.leave()}
-              data-testid="class-leave"
-            >
-              leave the class
-            </button>
+            {rich('You are {name} here. <button>leave the class</button>', {
+              name: room.name,
+              button: (words) => (
+                <button
+                  type="button"
+                  className="link"
+                  onClick={() => classroom.leave()}
+                  data-testid="class-leave"
+                >
+                  {words}
+                </button>
+              ),
+            })}
           </p>
           <Ending
-            words="delete my name, answers and questions"
-            sure="Delete them and leave"
+            words={t('delete my name, answers and questions')}
+            sure={t('Delete them and leave')}
             act={() => classroom.forgetMe()}
           />
         </>
@@ -125,24 +135,31 @@ function Report({ classId }: { readonly classId: string }) {
   const report = `api/classes/${encodeURIComponent(classId)}/report`;
   return (
     <p className="small quiet">
-      All answers, without names:{' '}
-      <a
-        href={reportHref(classId)}
-        target="_blank"
-        rel="noreferrer"
-        data-testid="class-report-page"
-      >
-        the report
-      </a>
-      ,{' '}
-      <a href={`${report}.csv`} download data-testid="class-report">
-        as a table (CSV)
-      </a>
-      ,{' '}
-      <a href={report} target="_blank" rel="noreferrer">
-        as JSON
-      </a>
-      .
+      {rich(
+        'All answers, without names: <a>the report</a>, <a2>as a table (CSV)</a2>, <a3>as JSON</a3>.',
+        {
+          a: (words) => (
+            <a
+              href={reportHref(classId)}
+              target="_blank"
+              rel="noreferrer"
+              data-testid="class-report-page"
+            >
+              {words}
+            </a>
+          ),
+          a2: (words) => (
+            <a href={`${report}.csv`} download data-testid="class-report">
+              {words}
+            </a>
+          ),
+          a3: (words) => (
+            <a href={report} target="_blank" rel="noreferrer">
+              {words}
+            </a>
+          ),
+        },
+      )}
     </p>
   );
 }
@@ -182,7 +199,7 @@ function Ending(props: {
         {props.sure}
       </button>
       <button type="button" className="button" onClick={() => setAsked(false)}>
-        cancel
+        {t('cancel')}
       </button>
     </p>
   );

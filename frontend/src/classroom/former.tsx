@@ -2,10 +2,12 @@
 /** Reports of the classes that this browser has started, in the dialog that starts the next one. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { check } from '../protocol/check.ts';
 import { readClassLine } from '../protocol/contract.checks.gen.ts';
 import type { ClassLine } from '../protocol/contract.gen.ts';
 import { reportHref } from '../report/address.ts';
+import { dateTag } from '../ui/words.ts';
 
 /** The newest alone. */
 const most = 12;
@@ -27,8 +29,8 @@ export function FormerClasses() {
         if (event.currentTarget.open && lines === null) void load();
       }}
     >
-      <summary data-testid="class-former">reports of your former classes</summary>
-      {lines?.length === 0 && <p className="quiet small">This browser has started none.</p>}
+      <summary data-testid="class-former">{t('reports of your former classes')}</summary>
+      {lines?.length === 0 && <p className="quiet small">{t('This browser has started none.')}</p>}
       <ul className="class-former small">
         {lines?.map(({ class_id, title, started_at, members }) => (
           <li key={class_id}>
@@ -36,7 +38,8 @@ export function FormerClasses() {
               {title}
             </a>{' '}
             <span className="quiet">
-              {new Date(started_at).toLocaleDateString('en-GB', { dateStyle: 'medium' })}, {members}
+              {new Date(started_at).toLocaleDateString(dateTag(), { dateStyle: 'medium' })},{' '}
+              {members}
             </span>
           </li>
         ))}

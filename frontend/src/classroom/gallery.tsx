@@ -2,7 +2,7 @@
 /** The runs of a class: who, what was changed, how it stands, and its one number. */
 
 import { useState } from 'react';
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 import type { ClassTry, Room } from './class-state.ts';
@@ -28,9 +28,9 @@ interface Props {
 }
 
 const orders: Readonly<Record<Order, string>> = {
-  time: 'newest first',
-  highest: 'highest number first',
-  lowest: 'lowest number first',
+  time: t('newest first'),
+  highest: t('highest number first'),
+  lowest: t('lowest number first'),
 };
 
 export function Gallery(props: Props) {
@@ -39,12 +39,12 @@ export function Gallery(props: Props) {
   const here = room.tries.filter((one) => one.lesson === lesson.slug);
   const others = room.tries.length - here.length;
   const result = here.find((one) => one.result !== null)?.result;
-  if (room.tries.length === 0) return <p className="small quiet">Nothing was tried yet.</p>;
+  if (room.tries.length === 0) return <p className="small quiet">{t('Nothing was tried yet.')}</p>;
   return (
     <>
       {here.length > 1 && (
         <label className="small">
-          in this order:{' '}
+          {t('in this order:')}{' '}
           <select
             value={order}
             onChange={(event) => setOrder(event.target.value as Order)}
@@ -63,12 +63,22 @@ export function Gallery(props: Props) {
           <Entry key={one.number} one={one} {...props} />
         ))}
       </ol>
-      {others > 0 && <p className="small quiet">{plural(others, 'run')} in other lessons.</p>}
+      {others > 0 && (
+        <p className="small quiet">
+          {t('{others, plural, one {# run} other {# runs}} in other lessons.', { others })}
+        </p>
+      )}
       {result && (
         <p className="small quiet">
-          The number is {result.title}
-          {result.ratio === null ? '' : ', the second lane over the first'}; of one traced run each,
-          so it explains, and proves nothing.
+          {result.ratio === null
+            ? t(
+                'The number is {title}; of one traced run each, so it explains, and proves nothing.',
+                { title: result.title },
+              )
+            : t(
+                'The number is {title}, the second lane over the first; of one traced run each, so it explains, and proves nothing.',
+                { title: result.title },
+              )}
         </p>
       )}
     </>
@@ -96,7 +106,7 @@ function Entry({ one, classroom, room, lesson, show }: Props & { readonly one: C
       <p className="class-try-acts small">
         {there && (
           <button type="button" className="link" onClick={look} data-testid="class-look">
-            look at it
+            {t('look at it')}
           </button>
         )}
         {mine && one.state === 'waiting' && (
@@ -106,7 +116,7 @@ function Entry({ one, classroom, room, lesson, show }: Props & { readonly one: C
             onClick={() => classroom.takeBack(one.number)}
             data-testid="class-take-back-try"
           >
-            take back
+            {t('take back')}
           </button>
         )}
         {teaches && (
@@ -115,9 +125,9 @@ function Entry({ one, classroom, room, lesson, show }: Props & { readonly one: C
             className="button"
             onClick={() => show(shownPlace(lesson, one))}
             data-testid={`class-show-${one.number}`}
-            {...off(one.state !== 'done' && 'There is nothing to show before it has ended.')}
+            {...off(one.state !== 'done' && t('There is nothing to show before it has ended.'))}
           >
-            show to all
+            {t('show to all')}
           </button>
         )}
       </p>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How students come into a class: link, QR code and three words, large enough for a projector. */
 
+import { t } from '../base/lang/t.ts';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
 import type { ClassFacts } from './class-state.ts';
 import { QrCode } from './qr.tsx';
@@ -21,7 +22,7 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
     <div className="class-invite" data-testid="class-invite">
       <QrCode text={link} />
       <div>
-        <p className="quiet">Open the link, or type the code on the first page:</p>
+        <p className="quiet">{t('Open the link, or type the code on the first page:')}</p>
         <p className="class-code" data-testid="class-code">
           {facts.code}
         </p>
@@ -31,12 +32,13 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
           </a>
         </p>
         <button type="button" className="button" onClick={() => copy(link)}>
-          {copied === 'copied' ? 'link copied' : 'copy the link'}
+          {copied === 'copied' ? t('link copied') : t('copy the link')}
         </button>
         {loopback.test(location.host) && (
           <p className="small quiet">
-            This address works on this computer alone. For a class, start the server with --host and
-            open the page by an address that students reach.
+            {t(
+              'This address works on this computer alone. For a class, start the server with --host and open the page by an address that students reach.',
+            )}
           </p>
         )}
       </div>

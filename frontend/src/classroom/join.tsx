@@ -2,6 +2,7 @@
 /** Joining a class: the dialog of a link, and the field of the front page. */
 
 import { type FormEvent, useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { frontPage, type Place, searchOf } from '../navigation/place.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -47,7 +48,7 @@ export function ClassGate({ place }: { readonly place: Place }) {
     setCode(null);
   };
   return (
-    <Dialog title="Join a class" open={code !== null} onClose={close} testId="class-join">
+    <Dialog title={t('Join a class')} open={code !== null} onClose={close} testId="class-join">
       <JoinForm code={code ?? ''} named />
     </Dialog>
   );
@@ -62,8 +63,8 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const known = membershipOf(typed) !== null;
-    if (!typed.trim()) return setMissing('Type the three words of the class.');
-    if (!known && !name.trim()) return setMissing('Type a nickname: the class sees it.');
+    if (!typed.trim()) return setMissing(t('Type the three words of the class.'));
+    if (!known && !name.trim()) return setMissing(t('Type a nickname: the class sees it.'));
     setMissing('');
     return classroom?.join(typed.trim(), name.trim());
   };
@@ -73,7 +74,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
       {named && <p className="class-code">{code}</p>}
       {!named && (
         <label>
-          Code of the class, three words
+          {t('Code of the class, three words')}
           <input
             value={typed}
             maxLength={64}
@@ -85,7 +86,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
         </label>
       )}
       <label>
-        Nickname
+        {t('Nickname')}
         <input
           value={name}
           maxLength={nameChars}
@@ -95,8 +96,9 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
         />
       </label>
       <p className="small quiet">
-        The instructor sees the nickname, whether you follow, and what you answer. You may delete it
-        from the class at any time.
+        {t(
+          'The instructor sees the nickname, whether you follow, and what you answer. You may delete it from the class at any time.',
+        )}
       </p>
       {words && (
         <p role="alert" data-testid="class-refused">
@@ -108,9 +110,9 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
         className="button"
         data-strong=""
         data-testid="class-join-button"
-        {...off(entering !== null && 'The class is being joined.')}
+        {...off(entering !== null && t('The class is being joined.'))}
       >
-        join
+        {t('join')}
       </button>
     </form>
   );
@@ -124,7 +126,7 @@ export function JoinOnFront() {
   if (open && room !== null)
     return (
       <p className="class-front" data-testid="class-front">
-        You are in the class “{room.facts?.title}”.{' '}
+        {t('You are in the class “{title}”.', { title: room.facts?.title })}{' '}
         <BackToClass lesson={room.place?.lesson ?? room.facts?.lesson ?? ''} />
       </p>
     );
@@ -136,10 +138,10 @@ export function JoinOnFront() {
         onClick={() => setAsked(true)}
         data-testid="class-front-join"
       >
-        join a class by its code
+        {t('join a class by its code')}
       </button>
       <Dialog
-        title="Join a class"
+        title={t('Join a class')}
         open={asked}
         onClose={() => setAsked(false)}
         testId="class-join-front"
@@ -162,7 +164,7 @@ function BackToClass({ lesson }: { readonly lesson: string }) {
         else classroom?.followAgain();
       }}
     >
-      back to the class
+      {t('back to the class')}
     </button>
   );
 }

@@ -2,6 +2,7 @@
 /** What the instructor may do with a member of the roster, but for the wheel. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { off } from '../ui/off.ts';
 import type { RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
@@ -22,10 +23,10 @@ export function MemberTools({ classroom, member: { member, name, connected } }: 
           onClick={() => classroom.remove(member)}
           data-testid="class-remove-sure"
         >
-          delete {name} and all answers
+          {t('delete {name} and all answers', { name })}
         </button>
         <button type="button" className="link" onClick={() => setSure(false)}>
-          cancel
+          {t('cancel')}
         </button>
       </span>
     );
@@ -34,19 +35,19 @@ export function MemberTools({ classroom, member: { member, name, connected } }: 
       <button
         type="button"
         className="link"
-        aria-label={`look over the shoulder of ${name}`}
+        aria-label={t('look over the shoulder of {name}', { name })}
         onClick={() => classroom.watch(member)}
-        {...off(!connected && `${name} is away.`)}
+        {...off(!connected && t('{name} is away.', { name }))}
       >
-        look over the shoulder
+        {t('look over the shoulder')}
       </button>
       <button
         type="button"
         className="link"
-        aria-label={`delete the data of ${name}`}
+        aria-label={t('delete the data of {name}', { name })}
         onClick={() => setSure(true)}
       >
-        delete
+        {t('delete')}
       </button>
     </span>
   );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where a class has pointed, over the picture: a disc for each place, larger and darker where more did. */
 
+import { t } from '../base/lang/t.ts';
 import { useRoom } from './hooks.tsx';
 import { heatOf } from './pointing.ts';
 
@@ -16,7 +17,7 @@ export function PointMap({ shown }: { readonly shown: string | null }) {
   const cells = heatOf(last.marks);
   const top = Math.max(...cells.map(({ count }) => count));
   return (
-    <ol className="point-map" aria-label="Where the class pointed" data-testid="point-map">
+    <ol className="point-map" aria-label={t('Where the class pointed')} data-testid="point-map">
       {cells.map(({ x, y, count }) => {
         const size = least + (most - least) * Math.sqrt((count - 1) / Math.max(1, top - 1));
         return (

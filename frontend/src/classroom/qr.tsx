@@ -2,6 +2,7 @@
 /** A QR code as one path; its quiet zone belongs to it (ISO/IEC 18004). */
 
 import { encode } from 'uqr';
+import { t } from '../base/lang/t.ts';
 
 const quiet = 4;
 
@@ -21,7 +22,7 @@ export function QrCode({ text }: { readonly text: string }) {
       className="class-qr"
       viewBox={`0 0 ${size} ${size}`}
       role="img"
-      aria-label="QR code of the link"
+      aria-label={t('QR code of the link')}
       shapeRendering="crispEdges"
       data-testid="class-qr"
     >

@@ -2,6 +2,7 @@
 /** Questions in the panel of a class: what a member is to answer, and what an instructor asks and reveals. */
 
 import { type FormEvent, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { off } from '../ui/off.ts';
 import { type Asked, revealedIn } from './asked.ts';
 import type { Room } from './class-state.ts';
@@ -36,8 +37,14 @@ export function MemberQuestions({
   return (
     <>
       {open.map((one) => (
-        <section key={`${one.key} ${one.round}`} className="class-question" aria-label="Question">
-          <p className="eyebrow">{one.round === 2 ? 'The same question again' : 'A question'}</p>
+        <section
+          key={`${one.key} ${one.round}`}
+          className="class-question"
+          aria-label={t('Question')}
+        >
+          <p className="eyebrow">
+            {one.round === 2 ? t('The same question again') : t('A question')}
+          </p>
           <p>{one.text}</p>
           {one.points !== null && (
             <button
@@ -46,7 +53,7 @@ export function MemberQuestions({
               onClick={() => map.point(one.points!)}
               data-testid={`class-point-${one.question}`}
             >
-              point at it in the picture
+              {t('point at it in the picture')}
             </button>
           )}
           <ul data-testid={`class-options-${one.question}`}>
@@ -69,15 +76,17 @@ export function MemberQuestions({
         </section>
       ))}
       {shown.map((one) => (
-        <section key={one.key} className="class-question" aria-label="Answers of the class">
-          <p className="eyebrow">How the class has answered</p>
+        <section key={one.key} className="class-question" aria-label={t('Answers of the class')}>
+          <p className="eyebrow">{t('How the class has answered')}</p>
           <p>{one.text}</p>
           <Histogram room={room} asked={one} />
           <MapButton room={room} one={one} map={map} />
         </section>
       ))}
       {open.length + shown.length === 0 && (
-        <p className="quiet small">No question is open, and no answers have been revealed.</p>
+        <p className="quiet small">
+          {t('No question is open, and no answers have been revealed.')}
+        </p>
       )}
     </>
   );
@@ -96,7 +105,7 @@ function MapButton({ room, one, map }: Omit<Props, 'classroom'> & { readonly one
       onClick={() => map.show(shown ? null : one.key)}
       data-testid={`class-map-${one.question}`}
     >
-      {shown ? 'hide the places' : 'show where they pointed'}
+      {shown ? t('hide the places') : t('show where they pointed')}
     </button>
   );
 }
@@ -110,12 +119,12 @@ export function InstructorQuestions({
   return (
     <>
       {all.map((one) => (
-        <section key={one.key} className="class-question" aria-label="Question">
+        <section key={one.key} className="class-question" aria-label={t('Question')}>
           <p>{one.text}</p>
           {room.tallies.has(one.key) ? (
             <Histogram room={room} asked={one} />
           ) : (
-            <p className="small quiet">Nobody has answered yet.</p>
+            <p className="small quiet">{t('Nobody has answered yet.')}</p>
           )}
           <QuestionButtons {...{ classroom, room, one }} />
           <MapButton {...{ room, one, map }} />
@@ -139,7 +148,7 @@ function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readon
           onClick={() => classroom.ask(of)}
           data-testid={`class-ask-${question}`}
         >
-          ask
+          {t('ask')}
         </button>
       )}
       {one.asked && one.round === 1 && (
@@ -148,9 +157,9 @@ function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readon
           className="button"
           onClick={() => classroom.ask({ ...of, round: 2 })}
           data-testid={`class-again-${question}`}
-          {...off(one.revealed && 'The answers have been revealed.')}
+          {...off(one.revealed && t('The answers have been revealed.'))}
         >
-          ask again
+          {t('ask again')}
         </button>
       )}
       <button
@@ -160,11 +169,11 @@ function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readon
         data-testid={`class-reveal-${question}`}
         {...off(
           one.revealed
-            ? 'All see the answers.'
-            : answers === 0 && 'Nobody has answered this question yet.',
+            ? t('All see the answers.')
+            : answers === 0 && t('Nobody has answered this question yet.'),
         )}
       >
-        {one.revealed ? 'revealed' : 'reveal'}
+        {one.revealed ? t('revealed') : t('reveal')}
       </button>
     </p>
   );
@@ -181,16 +190,16 @@ function PollForm({ classroom }: { readonly classroom: Classroom }) {
     setLines('');
   };
   const why = !text.trim()
-    ? 'A poll needs a question.'
+    ? t('A poll needs a question.')
     : options.length < 2 || options.length > mostOptions
-      ? `A poll has 2 to ${mostOptions} options.`
+      ? t('A poll has 2 to {most} options.', { most: mostOptions })
       : '';
   return (
     <details className="class-poll">
-      <summary>a question of your own</summary>
+      <summary>{t('a question of your own')}</summary>
       <form className="class-form" onSubmit={submit}>
         <label>
-          Question
+          {t('Question')}
           <input
             value={text}
             maxLength={300}
@@ -199,7 +208,7 @@ function PollForm({ classroom }: { readonly classroom: Classroom }) {
           />
         </label>
         <label>
-          Options, one a line
+          {t('Options, one a line')}
           <textarea
             rows={3}
             maxLength={760}
@@ -209,7 +218,7 @@ function PollForm({ classroom }: { readonly classroom: Classroom }) {
           />
         </label>
         <button type="submit" className="button" data-testid="class-poll-ask" {...off(why)}>
-          ask the class
+          {t('ask the class')}
         </button>
       </form>
     </details>

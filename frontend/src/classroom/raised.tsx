@@ -2,7 +2,7 @@
 /** Questions that members ask: a member's form and list, and what the instructor does with them. */
 
 import { type FormEvent, useEffect, useState } from 'react';
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 import type { Raised } from './board-state.ts';
@@ -34,7 +34,7 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
           .map((one) => (
             <li key={one.number}>
               <Words {...props} one={one}>
-                {one.hidden ? 'set aside by the instructor' : 'yours, seen by the instructor'}
+                {one.hidden ? t('set aside by the instructor') : t('yours, seen by the instructor')}
               </Words>
             </li>
           ))}
@@ -46,15 +46,15 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
                 type="button"
                 className="button class-vote number"
                 aria-pressed={voted}
-                aria-label={`${one.votes}, I have this question, too`}
-                title={voted ? 'Take your vote back' : 'I have this question, too'}
+                aria-label={t('{votes}, I have this question, too', { votes: one.votes })}
+                title={voted ? t('Take your vote back') : t('I have this question, too')}
                 onClick={() => classroom.upvote(one.number, !voted)}
                 data-testid={`class-vote-${one.number}`}
               >
                 ▲ {one.votes}
               </button>
               <Words {...props} one={one}>
-                {mine.some(({ number }) => number === one.number) && 'yours'}
+                {mine.some(({ number }) => number === one.number) && t('yours')}
               </Words>
             </li>
           );
@@ -87,7 +87,7 @@ function AskForm(props: {
   return (
     <form className="class-form" onSubmit={submit}>
       <label>
-        Your question, without your name
+        {t('Your question, without your name')}
         <textarea
           rows={2}
           maxLength={mostChars}
@@ -105,12 +105,12 @@ function AskForm(props: {
           type="submit"
           className="button"
           data-testid="class-raise"
-          {...off(text.trim() === '' && 'Type a question.')}
+          {...off(text.trim() === '' && t('Type a question.'))}
         >
-          ask
+          {t('ask')}
         </button>
         <span className="small quiet" role="status">
-          {taken && 'The instructor has it, without your name.'}
+          {taken && t('The instructor has it, without your name.')}
         </span>
       </p>
     </form>
@@ -132,11 +132,11 @@ export function InstructorRaised(props: Props) {
           onClick={() => classroom.showRaised(!shown)}
           data-testid="class-show-raised"
         >
-          {shown ? 'shown to all' : 'show to all, who can vote then'}
+          {shown ? t('shown to all') : t('show to all, who can vote then')}
         </button>
       </p>
       {questions.length === 0 && (
-        <p className="quiet small">Nobody has asked anything. Names are never shown.</p>
+        <p className="quiet small">{t('Nobody has asked anything. Names are never shown.')}</p>
       )}
       <ol className="class-raised" data-testid="class-raised">
         {questions.map((one) => (
@@ -145,11 +145,14 @@ export function InstructorRaised(props: Props) {
             data-answered={one.answered ? '' : undefined}
             data-hidden={one.hidden ? '' : undefined}
           >
-            <b className="class-votes number" title={plural(one.votes, 'vote')}>
+            <b
+              className="class-votes number"
+              title={t('{votes, plural, one {# vote} other {# votes}}', { votes: one.votes })}
+            >
               ▲ {one.votes}
             </b>
             <Words {...props} one={one}>
-              {one.hidden && 'hidden'}
+              {one.hidden && t('hidden')}
             </Words>
             <p className="class-buttons">
               <button
@@ -163,7 +166,7 @@ export function InstructorRaised(props: Props) {
                 }
                 data-testid={`class-answered-${one.number}`}
               >
-                answered
+                {t('answered')}
               </button>
               <button
                 type="button"
@@ -175,7 +178,7 @@ export function InstructorRaised(props: Props) {
                 }
                 data-testid={`class-hide-${one.number}`}
               >
-                {one.hidden ? 'show again' : 'hide'}
+                {one.hidden ? t('show again') : t('hide')}
               </button>
             </p>
           </li>
@@ -187,7 +190,7 @@ export function InstructorRaised(props: Props) {
 
 function Words(props: Props & { readonly one: Raised; readonly children: React.ReactNode }) {
   const { one, lesson, children } = props;
-  const about = [one.answered && 'answered', children, one.step && stepTitle(lesson, one.step)];
+  const about = [one.answered && t('answered'), children, one.step && stepTitle(lesson, one.step)];
   return (
     <div>
       <p className="class-raised-text">{one.text}</p>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Who is in the class, for its instructor: where each is, who drives, and how many are lost. */
 
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { off } from '../ui/off.ts';
@@ -20,10 +20,11 @@ interface Props {
 
 /** What a member does, in two words. */
 export function doing({ connected, following, idle_s, driving }: RosterMember): string {
-  if (!connected) return 'away';
-  if (driving) return 'drives';
-  const idle = idle_s >= idleS ? `, idle ${Math.floor(idle_s / 60)} min` : '';
-  return `${following ? 'follows' : 'explores'}${idle}`;
+  if (!connected) return t('away');
+  if (driving) return t('drives');
+  if (idle_s < idleS) return following ? t('follows') : t('explores');
+  const min = Math.floor(idle_s / 60);
+  return following ? t('follows, idle {min} min', { min }) : t('explores, idle {min} min', { min });
 }
 
 /** The title of a step; its id, where it is of another lesson. */
@@ -34,7 +35,7 @@ export function stepTitle(lesson: Pick<Lesson, 'scenes'>, id: string): string {
 export function Roster({ classroom, room, lesson }: Props) {
   const { roster, facts } = room;
   if (roster.length === 0)
-    return <p className="quiet small">Nobody has joined yet. Show the link or the code.</p>;
+    return <p className="quiet small">{t('Nobody has joined yet. Show the link or the code.')}</p>;
   return (
     <>
       {facts?.driver_member && (
@@ -45,12 +46,12 @@ export function Roster({ classroom, room, lesson }: Props) {
             onClick={() => classroom.hand('')}
             data-testid="class-take-back"
           >
-            take the wheel back from {facts.driver}
+            {t('take the wheel back from {driver}', { driver: facts.driver })}
           </button>
         </p>
       )}
       <table className="table small" data-testid="class-roster">
-        <HeadRow heads={['name', 'does', 'step', 'wheel', '']} />
+        <HeadRow heads={[t('name'), t('does'), t('step'), t('wheel'), '']} />
         <tbody>
           {roster.map((member) => (
             <tr key={member.member} data-away={member.connected ? undefined : ''}>
@@ -61,15 +62,15 @@ export function Roster({ classroom, room, lesson }: Props) {
                 <button
                   type="button"
                   className="link"
-                  aria-label={`hand over to ${member.name}`}
+                  aria-label={t('hand over to {name}', { name: member.name })}
                   onClick={() => classroom.hand(member.member)}
                   {...off(
                     member.driving
-                      ? `${member.name} drives.`
-                      : !member.connected && `${member.name} is away.`,
+                      ? t('{name} drives.', { name: member.name })
+                      : !member.connected && t('{name} is away.', { name: member.name }),
                   )}
                 >
-                  hand over
+                  {t('hand over')}
                 </button>
               </td>
               <td>
@@ -101,10 +102,13 @@ const [barWidth, chartHeight] = [5, 40];
 
 export function ConfusionCurve({ points }: { readonly points: readonly ConfusionPoint[] }) {
   const all = points.reduce((sum, { count }) => sum + count, 0);
-  if (all === 0) return <p className="small quiet">Nobody says that they are lost.</p>;
+  if (all === 0) return <p className="small quiet">{t('Nobody says that they are lost.')}</p>;
   const counts = bucketsOf(points);
   const most = Math.max(...counts, 1);
-  const words = `${plural(all, 'time', 'times')} somebody was lost; at most ${most} in ten seconds.`;
+  const words = t(
+    '{all, plural, one {# time} other {# times}} somebody was lost; at most {most} in ten seconds.',
+    { all, most },
+  );
   return (
     <figure className="class-confusion">
       <svg
@@ -125,7 +129,9 @@ export function ConfusionCurve({ points }: { readonly points: readonly Confusion
           />
         ))}
       </svg>
-      <figcaption className="small quiet">{words} Ten minutes, in steps of ten seconds.</figcaption>
+      <figcaption className="small quiet">
+        {t('{words} Ten minutes, in steps of ten seconds.', { words })}
+      </figcaption>
     </figure>
   );
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Looking over a shoulder, in words and buttons: a member's consent, and the instructor's way back. */
 
+import type { ReactNode } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import type { ClassWatching } from './board-state.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
@@ -18,17 +21,15 @@ export function WatchedNote({ classroom, room }: Props) {
       {phase !== 'none' && (
         <div className="class-chip" data-phase={phase} data-testid="class-watched">
           <p>
-            {phase === 'asking' ? (
-              <>
-                <b>May the instructor look over your shoulder?</b> It shows the step, moment, panes
-                and knobs of your page, and nothing that you type. You can stop it at any moment.
-              </>
-            ) : (
-              <>
-                <b>The instructor looks over your shoulder:</b> the step, moment, panes and knobs of
-                your page, and nothing that you type.
-              </>
-            )}
+            {phase === 'asking'
+              ? rich(
+                  '<b>May the instructor look over your shoulder?</b> It shows the step, moment, panes and knobs of your page, and nothing that you type. You can stop it at any moment.',
+                  { b: (words) => <b>{words}</b> },
+                )
+              : rich(
+                  '<b>The instructor looks over your shoulder:</b> the step, moment, panes and knobs of your page, and nothing that you type.',
+                  { b: (words) => <b>{words}</b> },
+                )}
           </p>
           <p className="class-buttons">
             {phase === 'asking' && (
@@ -38,7 +39,7 @@ export function WatchedNote({ classroom, room }: Props) {
                 onClick={() => classroom.consent(true)}
                 data-testid="class-consent"
               >
-                yes, in this class
+                {t('yes, in this class')}
               </button>
             )}
             <button
@@ -48,7 +49,7 @@ export function WatchedNote({ classroom, room }: Props) {
               onClick={() => classroom.consent(false)}
               data-testid="class-refuse"
             >
-              {phase === 'asking' ? 'no' : 'stop it'}
+              {phase === 'asking' ? t('no') : t('stop it')}
             </button>
           </p>
         </div>
@@ -61,13 +62,13 @@ export function WatchedNote({ classroom, room }: Props) {
 export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'name'>): string {
   switch (phase) {
     case 'asking':
-      return `${name} is asked whether you may look over the shoulder.`;
+      return t('{name} is asked whether you may look over the shoulder.', { name });
     case 'watched':
-      return `You look over ${name}’s shoulder. The class does not see it.`;
+      return t('You look over {name}’s shoulder. The class does not see it.', { name });
     case 'refused':
-      return `${name} does not want you to look over the shoulder, or not any more.`;
+      return t('{name} does not want you to look over the shoulder, or not any more.', { name });
     case 'away':
-      return `${name} has left the class.`;
+      return t('{name} has left the class.', { name });
     case 'none':
       return '';
   }
@@ -90,10 +91,10 @@ export function WatchingNote({ classroom, room }: Props) {
               data-testid="class-watch-end"
             >
               {phase === 'watched'
-                ? 'back to my own place (g)'
+                ? t('back to my own place (g)')
                 : phase === 'asking'
-                  ? 'do not ask'
-                  : 'close'}
+                  ? t('do not ask')
+                  : t('close')}
             </button>
           </p>
         </div>
@@ -106,17 +107,27 @@ export function WatchingNote({ classroom, room }: Props) {
 export function ConsentChoice({ classroom, room }: Props) {
   const allowed = room.board.watched?.allowed ?? null;
   if (allowed === null) return null;
+  const button = (words: ReactNode) => (
+    <button
+      type="button"
+      className="link"
+      onClick={() => classroom.consent(!allowed)}
+      data-testid="class-consent-change"
+    >
+      {words}
+    </button>
+  );
   return (
     <p className="small quiet">
-      The instructor {allowed ? 'may' : 'may not'} look over your shoulder in this class.{' '}
-      <button
-        type="button"
-        className="link"
-        onClick={() => classroom.consent(!allowed)}
-        data-testid="class-consent-change"
-      >
-        {allowed ? 'forbid it' : 'allow it'}
-      </button>
+      {allowed
+        ? rich(
+            'The instructor may look over your shoulder in this class. <button>forbid it</button>',
+            { button },
+          )
+        : rich(
+            'The instructor may not look over your shoulder in this class. <button>allow it</button>',
+            { button },
+          )}
     </p>
   );
 }

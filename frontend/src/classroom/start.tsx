@@ -2,6 +2,7 @@
 /** The button that starts a class, and the dialog with its link and code. */
 
 import { type FormEvent, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -29,7 +30,7 @@ export function ClassButton({ lesson }: Props) {
           onClick={() => setOpen(true)}
           data-testid="class-start"
         >
-          start a class
+          {t('start a class')}
         </button>
       )}
       <StartDialog lesson={lesson} open={open} onClose={() => setOpen(false)} />
@@ -46,7 +47,7 @@ function StartDialog({
   const facts = begun && room?.part === 'instructor' ? room.facts : null;
   return (
     <Dialog
-      title={facts ? facts.title : 'Start a class'}
+      title={facts ? facts.title : t('Start a class')}
       open={open}
       onClose={onClose}
       side={facts ? 'wide' : 'centre'}
@@ -67,12 +68,12 @@ function StartForm({ lesson }: Props) {
   return (
     <form className="class-form" onSubmit={submit}>
       <p>
-        Students join with a link or a code, and their pages go where yours goes. Each may explore
-        alone and come back. Predictions that they make come in as answers; nobody sees how others
-        answered before you reveal it.
+        {t(
+          'Students join with a link or a code, and their pages go where yours goes. Each may explore alone and come back. Predictions that they make come in as answers; nobody sees how others answered before you reveal it.',
+        )}
       </p>
       <label>
-        Title of the class
+        {t('Title of the class')}
         <input value={title} maxLength={120} onChange={(event) => setTitle(event.target.value)} />
       </label>
       {refused && <p role="alert">{refused}</p>}
@@ -81,9 +82,9 @@ function StartForm({ lesson }: Props) {
         className="button"
         data-strong=""
         data-testid="class-begin"
-        {...off(entering !== null && 'The class is being started.')}
+        {...off(entering !== null && t('The class is being started.'))}
       >
-        start
+        {t('start')}
       </button>
       <FormerClasses />
     </form>

@@ -2,6 +2,7 @@
 /** The timer of a class: over each page, and its buttons in the instructor's panel. */
 
 import { type FormEvent, useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Timer } from './board-state.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
@@ -44,8 +45,8 @@ export function TimerChip({ classroom, room }: Props) {
           data-volatile
           data-testid="class-timer"
         >
-          <b className="number" role="timer" aria-label={`${face.text} left`}>
-            {face.over ? 'Time is up' : face.text}
+          <b className="number" role="timer" aria-label={t('{time} left', { time: face.text })}>
+            {face.over ? t('Time is up') : face.text}
           </b>
           {!face.over && (
             <span className="meter">
@@ -68,7 +69,7 @@ function TimerButtons({ classroom }: Pick<Props, 'classroom'>) {
         onClick={() => classroom.countDown('extend')}
         data-testid="class-timer-more"
       >
-        1 min more
+        {t('1 min more')}
       </button>
       <button
         type="button"
@@ -76,7 +77,7 @@ function TimerButtons({ classroom }: Pick<Props, 'classroom'>) {
         onClick={() => classroom.countDown('stop')}
         data-testid="class-timer-stop"
       >
-        stop
+        {t('stop')}
       </button>
     </span>
   );
@@ -101,14 +102,14 @@ export function TimerForm({ classroom }: Pick<Props, 'classroom'>) {
           onClick={() => classroom.countDown('start', min * 60)}
           data-testid={`class-timer-${min}`}
         >
-          {min} min
+          {t('{min} min', { min })}
         </button>
       ))}
       <label>
-        <span className="hidden-text">Minutes, at most {mostMin}</span>
+        <span className="hidden-text">{t('Minutes, at most {most}', { most: mostMin })}</span>
         <input
           inputMode="decimal"
-          placeholder="min"
+          placeholder={t('min')}
           maxLength={5}
           value={minutes}
           aria-invalid={minutes !== '' && !fits}
@@ -117,7 +118,7 @@ export function TimerForm({ classroom }: Pick<Props, 'classroom'>) {
         />
       </label>
       <button type="submit" className="button">
-        start
+        {t('start')}
       </button>
     </form>
   );

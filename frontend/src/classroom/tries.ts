@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Runs that a class tried, in words and in order, and where each is shown. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
 import { isOwn } from '../derive/own.ts';
 import { bestRecording } from '../derive/recording.ts';
@@ -27,8 +28,8 @@ export function openedAt(
 export function makersWords({ makers }: Pick<ClassTry, 'makers'>): string {
   const names = makers.map((maker) => maker.name);
   const last = names.pop();
-  if (last === undefined) return 'somebody who has left';
-  return names.length === 0 ? last : `${names.join(', ')} and ${last}`;
+  if (last === undefined) return t('somebody who has left');
+  return names.length === 0 ? last : t('{names} and {last}', { names: names.join(', '), last });
 }
 
 /** What differs from the step: knobs, then the patch. */
@@ -37,22 +38,23 @@ export function changedWords(
   lesson: Pick<Lesson, 'params'>,
 ): string {
   const knobs = Object.entries(turned).map(([name, value]) => knobWords(lesson, name, value));
-  const all = [...knobs, ...(summary === '' ? [] : [`patch: ${summary}`])];
-  return all.length === 0 ? 'as the step has it' : all.join(', ');
+  const all = [...knobs, ...(summary === '' ? [] : [t('patch: {summary}', { summary })])];
+  return all.length === 0 ? t('as the step has it') : all.join(', ');
 }
 
 /** How a run stands that has no number. */
 export function standsWords(one: ClassTry): string {
   const { state, place, estimate_s, sentence } = one;
-  if (state === 'running') return 'runs now';
+  if (state === 'running') return t('runs now');
   if (state === 'failed') return sentence;
   if (state === 'done') {
-    const number = resultWords(one) || 'its workload printed no number';
+    const number = resultWords(one) || t('its workload printed no number');
     return sentence === '' ? number : `${number}. ${sentence}`;
   }
-  if (place === null) return 'waits behind another run of its maker';
-  const begins = estimate_s === null ? '' : `, begins ${waitWords(estimate_s)}`;
-  return `waits, place ${place}${begins}`;
+  if (place === null) return t('waits behind another run of its maker');
+  return estimate_s === null
+    ? t('waits, place {place}', { place })
+    : t('waits, place {place}, begins {begins}', { place, begins: waitWords(estimate_s) });
 }
 
 /** "rwsem 900, SRCU 180 umounts/s"; empty: there is no number. */

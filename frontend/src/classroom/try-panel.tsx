@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Let them try: which steps the instructor opens, and what a member turns there. */
 
+import { t } from '../base/lang/t.ts';
 import { Knob } from '../controls/knob-fields.tsx';
 import { isOwn } from '../derive/own.ts';
 import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
@@ -43,7 +44,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: Props) {
           data-testid="class-open-knobs"
           {...off(sentenceCase(no_runs))}
         />
-        turn knobs in the step “{scene.title}”
+        {t('turn knobs in the step “{title}”', { title: scene.title })}
       </label>
       <label>
         <input
@@ -51,9 +52,9 @@ export function OpenSteps({ classroom, room, lesson, scene }: Props) {
           checked={opened?.patches ?? false}
           onChange={(event) => set(true, event.target.checked)}
           data-testid="class-open-patches"
-          {...off(opened === null ? 'Let them turn knobs first.' : no_patches)}
+          {...off(opened === null ? t('Let them turn knobs first.') : no_patches)}
         />
-        and change its patches
+        {t('and change its patches')}
       </label>
       <label>
         <input
@@ -62,7 +63,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: Props) {
           onChange={(event) => classroom.showGallery(event.target.checked)}
           data-testid="class-show-gallery"
         />
-        all see the runs of the class, with names
+        {t('all see the runs of the class, with names')}
       </label>
       {(no_runs || no_patches) && (
         <p className="small quiet">{sentenceCase(no_runs || no_patches)}</p>
@@ -85,16 +86,16 @@ export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryA
   const elsewhere = (room.opened?.steps ?? []).filter((one) => one.lesson === lesson.slug);
   if (opened === null) {
     if (elsewhere.length === 0)
-      return <p className="small quiet">The instructor has opened no step for trying.</p>;
+      return <p className="small quiet">{t('The instructor has opened no step for trying.')}</p>;
     const titles = elsewhere.map(({ step }) => `“${stepTitle(lesson, step)}”`).join(', ');
-    return <p className="small quiet">You can try in {titles}.</p>;
+    return <p className="small quiet">{t('You can try in {titles}.', { titles })}</p>;
   }
   const { knobs } = actions;
   const usual = sceneKnobs(lesson, knobs, scene).params;
   const own = knobs.arms.some(isOwn);
   const same = !own && turnable(lesson).every(([name]) => knobs.params[name] === usual[name]);
   const why =
-    denied || actions.blocked || (same && 'Turn a knob first: this is the step as it is.');
+    denied || actions.blocked || (same && t('Turn a knob first: this is the step as it is.'));
   return (
     <>
       <div className="class-knobs">
@@ -111,8 +112,8 @@ export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryA
       {opened.patches && (
         <p className="small quiet">
           {own
-            ? 'Your patch runs with it.'
-            : 'You may change the patch, too: what you run there is tried.'}
+            ? t('Your patch runs with it.')
+            : t('You may change the patch, too: what you run there is tried.')}
         </p>
       )}
       <p className="class-buttons">
@@ -124,7 +125,7 @@ export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryA
           data-testid="class-try"
           {...off(why)}
         >
-          try it
+          {t('try it')}
         </button>
         {why && <span className="small quiet">{why}</span>}
       </p>

@@ -2,6 +2,7 @@
 /** Two runs at once: a store and a connection for each, and what the server says they differ in. */
 
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { recordingId } from '../derive/recording.ts';
 import { indexRun } from '../derive/run-index.ts';
@@ -80,15 +81,21 @@ async function compare(
 ): Promise<Comparison> {
   if (siteOf() !== null)
     throw new Error(
-      'This page plays a recording and has no server, which it takes to compare two: start Kernel Duet with “make run”.',
+      t(
+        'This page plays a recording and has no server, which it takes to compare two: start Kernel Duet with “make run”.',
+      ),
     );
   if (first === null)
-    throw new Error('The address names one run (with) and not the other (run): name both.');
-  if (first === second) throw new Error('Both are the same run: choose another one.');
+    throw new Error(t('The address names one run (with) and not the other (run): name both.'));
+  if (first === second) throw new Error(t('Both are the same run: choose another one.'));
   const found = await ask(`api/compare?${new URLSearchParams({ first, second })}`, readComparison, {
     signal,
   });
   if (found.lesson !== slug)
-    throw new Error(`Both are of the lesson ${found.lesson}, not of ${slug}: open them there.`);
+    throw new Error(
+      t('Both are of the lesson {lesson}, not of {slug}: open them there.', {
+        ...{ lesson: found.lesson, slug },
+      }),
+    );
   return found;
 }

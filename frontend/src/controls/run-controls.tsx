@@ -98,7 +98,7 @@ export function RunControls(props: Props) {
       {boots.length > 0 && (
         <p className="small quiet" data-testid="needs-boot">
           {t('A new {list} needs new guests: run boots them again first.', {
-            list: boots.join(' and a new '),
+            list: boots.join(t(' and a new ')),
           })}
         </p>
       )}

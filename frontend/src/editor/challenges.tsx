@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson's challenges: what is asked of the arm, and how a change of it was judged. Nothing while a lesson has none. */
 
+import { t } from '../base/lang/t.ts';
 import type { ChangedMessage, JudgedMessage } from '../protocol/messages.ts';
 import { useDenied, useJudged, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
@@ -15,9 +16,9 @@ interface Props {
 }
 
 const marks = new Map([
-  [true, 'holds'],
-  [false, 'fails'],
-  [null, 'not judged'],
+  [true, t('holds')],
+  [false, t('fails')],
+  [null, t('not judged')],
 ]);
 
 export function Challenges({ door, base, changed }: Props) {
@@ -26,21 +27,22 @@ export function Challenges({ door, base, changed }: Props) {
   const titleOf = (arm: string) => door.lesson.arms.find((one) => one.name === arm)?.title ?? arm;
   return (
     <details className="change-challenges" data-testid="challenges">
-      <summary>{given.length} challenges</summary>
+      <summary>{t('{n} challenges', { n: given.length })}</summary>
       <ol>
         {given.map(([name, one]) => (
           <li key={name} data-testid={`challenge-${name}`}>
-            <b>{one.title}</b> <span className="quiet small">of {titleOf(one.arm)}</span>
+            <b>{one.title}</b>{' '}
+            <span className="quiet small">{t('of {arm}', { arm: titleOf(one.arm) })}</span>
             <p>{one.ask}</p>
             <details>
-              <summary className="small">hint</summary>
+              <summary className="small">{t('hint')}</summary>
               <p className="small">{one.hint}</p>
             </details>
             {one.arm === base ? (
               <Judging {...{ door, name, changed }} answer={one.answer} />
             ) : (
               <button type="button" className="link small" onClick={() => door.open(one.arm)}>
-                change {titleOf(one.arm)}
+                {t('change {arm}', { arm: titleOf(one.arm) })}
               </button>
             )}
           </li>
@@ -77,11 +79,11 @@ function Judging({ door, name, changed, answer }: JudgingProps) {
         {...off(
           door.blocked ||
             denied ||
-            (going && 'It is being judged.') ||
-            (arm === '' && 'Run your change first: its kernel is what is judged.'),
+            (going && t('It is being judged.')) ||
+            (arm === '' && t('Run your change first: its kernel is what is judged.')),
         )}
       >
-        judge my change
+        {t('judge my change')}
       </button>
       {mine !== null && <Verdict judged={mine} />}
       {mine?.met && <p className="small">{answer}</p>}
@@ -97,7 +99,7 @@ function Verdict({ judged }: { readonly judged: JudgedMessage }) {
         {judged.lines.map((line) => (
           <li key={`${line.kind} ${line.says}`} data-holds={line.holds}>
             <b>{marks.get(line.holds)}</b> {line.says}: {line.found}
-            {line.wanted && `; wanted ${line.wanted}`}
+            {line.wanted && t('; wanted {wanted}', { wanted: line.wanted })}
           </li>
         ))}
       </ul>
@@ -107,9 +109,12 @@ function Verdict({ judged }: { readonly judged: JudgedMessage }) {
 
 function verdictOf({ phase, met, because, done, total }: JudgedMessage): string {
   if (phase === 'waiting') return because;
-  if (phase === 'measuring') return total > 0 ? `guest ${done + 1} of ${total} runs` : 'measuring';
-  if (phase === 'building') return 'the debug kernel is being built';
-  if (phase === 'stress') return 'stress on the debug kernel, a minute or two';
-  if (phase === 'failed') return `It could not be judged. ${because}`;
-  return `${met ? 'Met.' : 'Not met.'} ${because}`;
+  if (phase === 'measuring')
+    return total > 0
+      ? t('guest {done} of {total} runs', { done: done + 1, total })
+      : t('measuring');
+  if (phase === 'building') return t('the debug kernel is being built');
+  if (phase === 'stress') return t('stress on the debug kernel, a minute or two');
+  if (phase === 'failed') return t('It could not be judged. {because}', { because });
+  return met ? t('Met. {because}', { because }) : t('Not met. {because}', { because });
 }

@@ -5,6 +5,7 @@ import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { t } from '../base/lang/t.ts';
 import { forCode, forDiff } from './setup.ts';
 import type { Work } from './work.ts';
 
@@ -113,7 +114,7 @@ function beside(parent: Element, doc: Text, original: string, b: Extension, file
     parent,
     a: {
       doc: original,
-      extensions: [forCode(`The arm's text of ${file}`, true), EditorView.lineWrapping],
+      extensions: [forCode(t("The arm's text of {file}", { file }), true), EditorView.lineWrapping],
     },
     b: { doc, extensions: b },
     collapseUnchanged: folded,
@@ -127,7 +128,7 @@ export function DiffView({ work }: { readonly work: Work }) {
   const box = useRef<HTMLDivElement>(null);
   const shown = work.apart ? null : work.diff();
   useEffect(() => {
-    const label = 'The change as a diff';
+    const label = t('The change as a diff');
     const state =
       shown === null
         ? work.apartState

@@ -2,6 +2,7 @@
 /** Texts become a unified diff, and a diff becomes texts again. Pure. */
 
 import { applyPatch, parsePatch, structuredPatch } from 'diff';
+import { t } from '../base/lang/t.ts';
 import type { SourceFile } from '../protocol/contract.gen.ts';
 
 type File = Pick<SourceFile, 'name' | 'text'>;
@@ -56,18 +57,24 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
   try {
     sections = parsePatch(diff);
   } catch {
-    return { fits: false, why: 'This is not a diff that could be read from end to end.' };
+    return { fits: false, why: t('This is not a diff that could be read from end to end.') };
   }
   for (const section of sections.filter(({ hunks }) => hunks.length > 0)) {
     const name = bare(section.newFileName) ?? bare(section.oldFileName) ?? '';
     const text = texts.get(name) ?? files.find((file) => file.name === name)?.text;
     if (text === undefined)
-      return { fits: false, why: `It changes ${name || 'a file'}, which is not shown here.` };
+      return {
+        fits: false,
+        why: name
+          ? t('It changes {name}, which is not shown here.', { name })
+          : t('It changes a file, which is not shown here.'),
+      };
     const next = applyPatch(text, section);
-    if (next === false) return { fits: false, why: `It does not fit ${name} as this arm has it.` };
+    if (next === false)
+      return { fits: false, why: t('It does not fit {name} as this arm has it.', { name }) };
     texts.set(name, next);
   }
-  if (texts.size === 0) return { fits: false, why: 'It changes no line.' };
+  if (texts.size === 0) return { fits: false, why: t('It changes no line.') };
   return { fits: true, texts };
 }
 

@@ -5,13 +5,17 @@
  */
 
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { hasPatches } from '../derive/own.ts';
+import { withWords } from '../lang/load.ts';
 import { useStore } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';
 import { readPatch } from './read-patch.ts';
 
-const Pane = lazy(() => import('./pane.tsx').then((m) => ({ default: m.ChangePane })));
+const Pane = lazy(() =>
+  withWords('editor', () => import('./pane.tsx')).then((m) => ({ default: m.ChangePane })),
+);
 
 /** Around a lesson, read or on slides: a change that is built there begins wherever the viewer is meanwhile. */
 export function ChangeProvider(props: DoorProps) {
@@ -29,7 +33,7 @@ export function ChangePane() {
   return (
     <>
       {door?.opened != null && (
-        <Suspense fallback={<p className="change-pane quiet">The editor is on its way…</p>}>
+        <Suspense fallback={<p className="change-pane quiet">{t('The editor is on its way…')}</p>}>
           <Pane door={door} opened={door.opened} />
         </Suspense>
       )}
@@ -44,7 +48,7 @@ export function ChangeNews() {
   if (door?.asked == null || door.progress === null || door.progress.over === 'runs') return null;
   return (
     <span className="small" role="status" data-testid="change-news" data-volatile>
-      your change: {door.progress.words}
+      {t('your change: {words}', { words: door.progress.words })}
     </span>
   );
 }
@@ -65,8 +69,12 @@ export function ChangeButton({ arm, label, look = 'button' }: ButtonProps) {
     <button
       type="button"
       className={arm === undefined ? look : 'link small'}
-      title={going ? `your change: ${progress.words}` : 'change the code of an arm and run it'}
-      aria-label={look === 'badge' ? label : `${label}: change the patch`}
+      title={
+        going
+          ? t('your change: {words}', { words: progress.words })
+          : t('change the code of an arm and run it')
+      }
+      aria-label={look === 'badge' ? label : t('{label}: change the patch', { label })}
       aria-expanded={door.opened !== null}
       onClick={() => door.open(arm ?? usualArm(door.lesson, door.scene))}
       data-testid={arm === undefined ? 'change' : 'change-patch'}
@@ -108,8 +116,10 @@ function Arrivals() {
             store.complain({
               type: 'error',
               code: 'drop',
-              sentence: `${file.name || 'What was dropped'} is no patch.`,
-              remedy: 'Drop a file that git format-patch, git diff or b4 wrote.',
+              sentence: file.name
+                ? t('{name} is no patch.', { name: file.name })
+                : t('What was dropped is no patch.'),
+              remedy: t('Drop a file that git format-patch, git diff or b4 wrote.'),
               detail: '',
             });
         });
@@ -126,7 +136,7 @@ function Arrivals() {
   }, [door, store]);
   return over ? (
     <p className="drop-here" role="status">
-      Drop the patch: it opens beside the lanes.
+      {t('Drop the patch: it opens beside the lanes.')}
     </p>
   ) : null;
 }

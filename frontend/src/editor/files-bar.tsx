@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The files that the lesson's patches touch, and in the open one the functions. */
 
+import { t } from '../base/lang/t.ts';
 import type { SourceFile } from '../protocol/contract.gen.ts';
 
 interface Props {
@@ -18,7 +19,7 @@ export function FilesBar({ files, file, changed, onFile, onRegion }: Props) {
   );
   return (
     <div className="change-files">
-      <div className="tabs" role="tablist" aria-label="Files that the patches touch">
+      <div className="tabs" role="tablist" aria-label={t('Files that the patches touch')}>
         {files.map(({ name }) => (
           <button
             key={name}
@@ -32,20 +33,20 @@ export function FilesBar({ files, file, changed, onFile, onRegion }: Props) {
           >
             <code>{name}</code>
             {changed(name) && (
-              <span className="change-mark" title="changed by you">
+              <span className="change-mark" title={t('changed by you')}>
                 {' '}
-                ●<span className="hidden-text"> changed</span>
+                ●<span className="hidden-text"> {t('changed')}</span>
               </span>
             )}
           </button>
         ))}
       </div>
       {named.length > 0 && (
-        <ul className="change-regions" aria-label={`What the patches touch in ${file}`}>
+        <ul className="change-regions" aria-label={t('What the patches touch in {file}', { file })}>
           {named.map(({ region, i }) => (
             <li key={`${region.first} ${region.title}`}>
               <button type="button" className="link small" onClick={() => onRegion(i)}>
-                <code>{region.title || `line ${region.first}`}</code>
+                <code>{region.title || t('line {first}', { first: region.first })}</code>
               </button>
             </li>
           ))}

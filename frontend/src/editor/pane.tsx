@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Change the patch: the code of an arm in an editor beside the lanes. Loaded when it is first opened. */
 
+import { t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
 import './pane.css';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { changeable } from '../derive/own.ts';
@@ -31,10 +33,16 @@ const narrowPane = '(max-width: 760px)';
 const views = ['edit', 'merge', 'diff'] as const;
 type View = (typeof views)[number];
 
+const viewNames: Readonly<Record<View, string>> = {
+  edit: t('edit'),
+  merge: t('merge'),
+  diff: t('diff'),
+};
+
 const viewTitles: Readonly<Record<View, string>> = {
-  edit: 'write in the code',
-  merge: 'yours beside the code of the arm',
-  diff: 'the change as a diff',
+  edit: t('write in the code'),
+  merge: t('yours beside the code of the arm'),
+  diff: t('the change as a diff'),
 };
 
 export function ChangePane({ door, opened }: Props) {
@@ -52,13 +60,13 @@ export function ChangePane({ door, opened }: Props) {
     <section
       ref={box}
       className="change-pane"
-      aria-label="Change the patch"
+      aria-label={t('Change the patch')}
       data-view={view}
       tabIndex={-1}
       data-testid="change-pane"
     >
       <Head door={door} opened={opened} />
-      {loaded.state === 'asking' && <p className="quiet">The arm's code is on its way…</p>}
+      {loaded.state === 'asking' && <p className="quiet">{t("The arm's code is on its way…")}</p>}
       {loaded.state === 'failed' && <p role="alert">{loaded.sentence}</p>}
       {loaded.state === 'here' && (
         <Body key={opened.arm} {...{ door, opened, view, setView }} {...loaded} />
@@ -86,11 +94,11 @@ function Head({ door, opened }: Props) {
   const arms = changeable(door.lesson);
   return (
     <header>
-      <h2>Change the patch</h2>
+      <h2>{t('Change the patch')}</h2>
       <label className="change-arm">
-        <span className="quiet small">of</span>{' '}
+        <span className="quiet small">{t('of')}</span>{' '}
         <select
-          aria-label="The arm that is changed"
+          aria-label={t('The arm that is changed')}
           value={opened.arm}
           onChange={(event) => door.open(event.target.value, opened.incoming ?? undefined)}
           data-testid="change-arm"
@@ -102,8 +110,13 @@ function Head({ door, opened }: Props) {
           ))}
         </select>
       </label>
-      <button type="button" className="button" onClick={door.close} title="Esc; your text stays">
-        close
+      <button
+        type="button"
+        className="button"
+        onClick={door.close}
+        title={t('Esc; your text stays')}
+      >
+        {t('close')}
       </button>
     </header>
   );
@@ -185,9 +198,12 @@ function Body({ door, opened, work, note, view, setView }: BodyProps) {
 /** Why a text cannot run; empty: it can. */
 function whyNot(work: Work, diff: string): string {
   if (work.readOnly) return work.source.off;
-  if (diff.trim() === '') return 'Change a line first.';
+  if (diff.trim() === '') return t('Change a line first.');
   if (diff.length > diffChars)
-    return `The change has ${diff.length.toLocaleString('en')} characters; ${diffChars.toLocaleString('en')} can be built.`;
+    return t('The change has {n} characters; {most} can be built.', {
+      n: formatCount(diff.length),
+      most: formatCount(diffChars),
+    });
   return '';
 }
 
@@ -206,15 +222,15 @@ function Notes({ work, note, onFiles }: NotesProps) {
     const misfit = work.misfit();
     lines.push(
       <>
-        {misfit && `${misfit} It can be run as it is. `}
+        {misfit && t('{misfit} It can be run as it is. ', { misfit })}
         {!misfit && (
           <button type="button" className="link small" onClick={() => work.take(work.diff())}>
-            put it on the arm's files
+            {t("put it on the arm's files")}
           </button>
         )}{' '}
         {work.files.length > 0 && (
           <button type="button" className="link small" onClick={onFiles}>
-            leave it for the arm's files
+            {t("leave it for the arm's files")}
           </button>
         )}
       </>,
@@ -236,7 +252,7 @@ interface ViewsProps {
 
 function Views({ now, setView, apart }: ViewsProps) {
   return (
-    <fieldset className="segments" aria-label="View of the change">
+    <fieldset className="segments" aria-label={t('View of the change')}>
       {views.map((name) => (
         <button
           key={name}
@@ -246,9 +262,9 @@ function Views({ now, setView, apart }: ViewsProps) {
           onClick={() => setView(name)}
           title={viewTitles[name]}
           data-testid={`view-${name}`}
-          {...off(apart && name !== 'diff' && 'This patch does not fit the text of the arm.')}
+          {...off(apart && name !== 'diff' && t('This patch does not fit the text of the arm.'))}
         >
-          {name}
+          {viewNames[name]}
         </button>
       ))}
     </fieldset>
@@ -259,11 +275,11 @@ function Tally({ diff }: { readonly diff: string }) {
   const { added, removed } = tallyOf(diff);
   return (
     <span className="quiet small number" data-testid="change-tally">
-      {diff === '' ? 'as the arm has it' : `+${added} −${removed}`}
+      {diff === '' ? t('as the arm has it') : `+${added} −${removed}`}
     </span>
   );
 }
 
 function NoDiff() {
-  return <p className="quiet change-code">Nothing is changed yet: there is no diff.</p>;
+  return <p className="quiet change-code">{t('Nothing is changed yet: there is no diff.')}</p>;
 }

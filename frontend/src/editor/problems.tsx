@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Why a change does not run: a refusal, a patch that does not fit, what the compiler said of which line. */
 
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import type { ChangedMessage, Problem } from '../protocol/messages.ts';
 import { sentenceCase } from '../ui/words.ts';
 
@@ -19,11 +19,15 @@ export function Problems({ changed, shown, onGo }: Props) {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
   const warnings = problems.length - errors;
   const counts = [
-    errors > 0 && plural(errors, 'error'),
-    warnings > 0 && plural(warnings, 'warning'),
+    errors > 0 && t('{errors, plural, one {# error} other {# errors}}', { errors }),
+    warnings > 0 && t('{warnings, plural, one {# warning} other {# warnings}}', { warnings }),
   ].filter(Boolean);
   return (
-    <section className="change-problems" aria-label="Why it does not run" data-testid="problems">
+    <section
+      className="change-problems"
+      aria-label={t('Why it does not run')}
+      data-testid="problems"
+    >
       <div role="alert">
         {sentence && phase !== 'built' && <p>{sentenceCase(sentence)}</p>}
         {error?.remedy && <p className="quiet">{error.remedy}</p>}
@@ -43,7 +47,7 @@ export function Problems({ changed, shown, onGo }: Props) {
                 ) : (
                   <code>{where}</code>
                 )}{' '}
-                <b>{severity}</b> {text}
+                <b>{severity === 'error' ? t('error') : t('warning')}</b> {text}
               </li>
             );
           })}

@@ -2,9 +2,10 @@
 /** Runs the change beside the lanes of the step: the button, and how far its kernel is, with the seconds since the click. */
 
 import { useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { off } from '../ui/off.ts';
 import type { Asked, Door } from './door.tsx';
-import { armsBeside, laneWord, stages } from './words.ts';
+import { armsBeside, laneWord, type Stage, stages } from './words.ts';
 
 interface Props {
   readonly door: Door;
@@ -19,7 +20,7 @@ export function RunBar({ door, base, why, onRun }: Props) {
   const mine = asked?.base === base ? asked : null;
   const going = asked !== null && progress?.over === 'not yet';
   const lanes = armsBeside(door.scene, base, '').length;
-  const building = going && !asked.begun && 'Your change is being built.';
+  const building = going && !asked.begun && t('Your change is being built.');
   return (
     <div className="change-run">
       <button
@@ -30,23 +31,32 @@ export function RunBar({ door, base, why, onRun }: Props) {
         data-testid="run-change"
         {...off(door.blocked || why || building)}
       >
-        run as {laneWord(lanes)}
+        {t('run as {lane}', { lane: laneWord(lanes) })}
       </button>
       {going && !asked.begun && (
         <button type="button" className="button" onClick={door.giveUp} data-testid="give-up-change">
-          give up
+          {t('give up')}
         </button>
       )}
       {mine !== null && progress !== null ? (
         <Going asked={mine} door={door} />
       ) : (
         <p className="small quiet" data-testid="change-why">
-          {door.blocked || why || 'Its kernel is built first; the lanes stay.'}
+          {door.blocked || why || t('Its kernel is built first; the lanes stay.')}
         </p>
       )}
     </div>
   );
 }
+
+/** What the row of stages says. */
+const stageNames: Readonly<Record<Stage, string>> = {
+  queue: t('queue'),
+  compile: t('compile'),
+  link: t('link'),
+  boot: t('boot'),
+  run: t('run'),
+};
 
 function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) {
   const { over, stage, words } = door.progress!;
@@ -60,7 +70,7 @@ function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) 
             key={name}
             data-state={i < at || over === 'runs' ? 'done' : i === at ? 'now' : 'to come'}
           >
-            {name}
+            {stageNames[name]}
           </li>
         ))}
       </ol>
@@ -69,7 +79,7 @@ function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) 
           {words}
         </span>{' '}
         <span className="quiet number" data-testid="change-seconds" data-volatile>
-          {over === 'not yet' ? `${seconds} s` : `after ${seconds} s`}
+          {over === 'not yet' ? `${seconds} s` : t('after {seconds} s', { seconds })}
         </span>
       </p>
     </div>

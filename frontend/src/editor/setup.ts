@@ -23,6 +23,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { diffLines } from './diff-lines.ts';
+import { phrases } from './phrases.ts';
 
 /** Paper and ink: the colours of the page mean something else, so code has weights in their place. */
 const ink = HighlightStyle.define([
@@ -119,6 +120,7 @@ const common: Extension = [
   history(),
   drawSelection(),
   search({ top: true }),
+  EditorState.phrases.of(phrases),
   EditorState.tabSize.of(8),
   indentUnit.of('\t'),
   theme,

@@ -2,6 +2,8 @@
 /** A change leaves the page as a link or a file, and comes in by a file. */
 
 import { useRef, useState } from 'react';
+import { t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
 import { saveFile } from '../panels/recap/save-file.ts';
 import { off } from '../ui/off.ts';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
@@ -17,7 +19,7 @@ interface Props {
   readonly onReset: () => void;
 }
 
-const unchanged = 'Nothing is changed yet.';
+const unchanged = t('Nothing is changed yet.');
 
 export function Share({ name, arm, diff, address, onText, onReset }: Props) {
   const [copied, copy] = useCopy(copiedMs);
@@ -27,7 +29,10 @@ export function Share({ name, arm, diff, address, onText, onReset }: Props) {
     const hash = await packChange({ arm, diff });
     setSaid(
       hash === null
-        ? `A link holds ${linkChars.toLocaleString('en')} characters, and this change has more: download the patch and pass that on.`
+        ? t(
+            'A link holds {n} characters, and this change has more: download the patch and pass that on.',
+            { n: formatCount(linkChars) },
+          )
         : '',
     );
     if (hash !== null) await copy(address() + hash);
@@ -35,7 +40,7 @@ export function Share({ name, arm, diff, address, onText, onReset }: Props) {
   const take = async (file: File | undefined) => {
     if (!file) return;
     const text = await readPatch(file);
-    setSaid(text === null ? `${file.name} is no patch.` : '');
+    setSaid(text === null ? t('{name} is no patch.', { name: file.name }) : '');
     if (text !== null) onText(text);
   };
   const none = diff === '' && unchanged;
@@ -48,7 +53,11 @@ export function Share({ name, arm, diff, address, onText, onReset }: Props) {
         data-testid="copy-change"
         {...off(none)}
       >
-        {copied === 'copied' ? 'copied' : copied === 'refused' ? 'no clipboard here' : 'copy link'}
+        {copied === 'copied'
+          ? t('copied')
+          : copied === 'refused'
+            ? t('no clipboard here')
+            : t('copy link')}
       </button>
       <button
         type="button"
@@ -57,22 +66,22 @@ export function Share({ name, arm, diff, address, onText, onReset }: Props) {
         data-testid="download-change"
         {...off(none)}
       >
-        download .patch
+        {t('download .patch')}
       </button>
       <button
         type="button"
         className="link small"
         onClick={() => input.current?.click()}
-        title="or drop it on the page"
+        title={t('or drop it on the page')}
       >
-        open a .patch
+        {t('open a .patch')}
       </button>
       <input
         ref={input}
         type="file"
         accept=".patch,.diff,.mbox,.txt"
         hidden
-        aria-label="A patch file"
+        aria-label={t('A patch file')}
         onChange={(event) => {
           void take(event.target.files?.[0]);
           event.target.value = '';
@@ -86,7 +95,7 @@ export function Share({ name, arm, diff, address, onText, onReset }: Props) {
         data-testid="reset-change"
         {...off(none)}
       >
-        back to the arm's text
+        {t("back to the arm's text")}
       </button>
       {said && (
         <p className="small" role="status" data-testid="share-said">

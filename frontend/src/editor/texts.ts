@@ -9,6 +9,7 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { diff } from '@codemirror/merge';
 import { EditorState, StateField, type Text, type TransactionSpec } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
+import { t } from '../base/lang/t.ts';
 import { Signal } from '../base/signal.ts';
 import type { SourceFile } from '../protocol/contract.gen.ts';
 import type { Problem } from '../protocol/messages.ts';
@@ -67,7 +68,7 @@ export class Texts extends Signal {
     const lines = startsOf(text);
     const first = history?.field(regionStarts, false);
     return [
-      forCode(`Text of ${name}`, this.readOnly),
+      forCode(t('Text of {name}', { name }), this.readOnly),
       changedLines(text),
       regionStarts.init(() => first ?? regions.map((region) => lines[region.first - 1] ?? 0)),
       ...(past === undefined ? [] : [historyField.init(() => past)]),

@@ -2,6 +2,7 @@
 /** The arm's text from the server, with what the viewer typed before, or what a link or a file brought, put on it. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { t } from '../base/lang/t.ts';
 import { readArmSource } from '../protocol/contract.checks.gen.ts';
 import { ask } from '../runs/saved-list.ts';
 import { diffOf } from './diff.ts';
@@ -17,7 +18,7 @@ export type Loaded =
 /** Writing to the browser's store waits until the viewer rests for so long, ms. */
 const restMs = 400;
 
-const noLink = 'The change in this link is cut off or damaged: nothing was taken from it.';
+const noLink = t('The change in this link is cut off or damaged: nothing was taken from it.');
 
 /** Works of this visit, so that undo survives closing the pane. */
 const works = new Map<string, Work>();
@@ -69,9 +70,9 @@ function taken(work: Work, incoming: Incoming | null): string {
   const had = work.diff() !== '' && work.diff() !== diff;
   const file = incoming.from === 'file';
   work.take(diff, file);
-  const whence = file ? 'This is the diff of the file.' : 'This change came with the link.';
-  const own = work.apart ? 'Your own text is behind it.' : 'Undo brings your own text back.';
-  return [whence, had && own, 'Nothing runs until you say so.'].filter(Boolean).join(' ');
+  const whence = file ? t('This is the diff of the file.') : t('This change came with the link.');
+  const own = work.apart ? t('Your own text is behind it.') : t('Undo brings your own text back.');
+  return [whence, had && own, t('Nothing runs until you say so.')].filter(Boolean).join(' ');
 }
 
 /** Shows the work as it stands; the number rises with each change. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How far a change is, in words and as stages; and which lanes it runs beside. Pure. */
 
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import { isOwn } from '../derive/own.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
@@ -32,30 +32,30 @@ const stageOf: Readonly<Record<ChangedMessage['phase'], Stage>> = {
 };
 
 const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
-  refused: 'refused',
-  wait: 'its build comes next',
-  extract: 'unpacking the source',
-  patch: 'putting the change on',
-  config: 'configuring',
-  compile: 'compiling',
-  link: 'linking the kernel',
-  store: 'storing the kernel',
-  built: 'built; its guest is asked for',
-  failed: 'the build failed',
+  refused: t('refused'),
+  wait: t('its build comes next'),
+  extract: t('unpacking the source'),
+  patch: t('putting the change on'),
+  config: t('configuring'),
+  compile: t('compiling'),
+  link: t('linking the kernel'),
+  store: t('storing the kernel'),
+  built: t('built; its guest is asked for'),
+  failed: t('the build failed'),
 };
 
 /** `lane`: of the arm that the change made, once a run has it. */
 export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | null): Progress {
-  if (changed === null) return { stage: 'queue', words: 'sent', over: 'not yet' };
+  if (changed === null) return { stage: 'queue', words: t('sent'), over: 'not yet' };
   const { phase, ahead, done, total } = changed;
   if (phase === 'refused' || phase === 'failed')
     return { stage: stageOf[phase], words: plain[phase], over: 'ended badly' };
   if (phase === 'built' && lane !== null) return bootOf(lane);
   const words =
     phase === 'wait' && ahead > 0
-      ? `waits for ${plural(ahead, 'build')} before it`
+      ? t('waits for {ahead, plural, one {# build} other {# builds}} before it', { ahead })
       : phase === 'compile' && total > 0
-        ? `compiling ${done} of ${total}`
+        ? t('compiling {done} of {total}', { done, total })
         : plain[phase];
   return { stage: stageOf[phase], words, over: 'not yet' };
 }
@@ -65,13 +65,13 @@ function bootOf(lane: LaneMessage): Progress {
     case 'waiting':
     case 'building':
     case 'booting':
-      return { stage: 'boot', words: lane.message || 'its guest boots', over: 'not yet' };
+      return { stage: 'boot', words: lane.message || t('its guest boots'), over: 'not yet' };
     case 'ready':
-      return { stage: 'boot', words: 'booted, waits for the others', over: 'not yet' };
+      return { stage: 'boot', words: t('booted, waits for the others'), over: 'not yet' };
     case 'failed':
-      return { stage: 'boot', words: 'its guest failed', over: 'ended badly' };
+      return { stage: 'boot', words: t('its guest failed'), over: 'ended badly' };
     default:
-      return { stage: 'run', words: 'runs', over: 'runs' };
+      return { stage: 'run', words: t('runs'), over: 'runs' };
   }
 }
 
@@ -83,8 +83,10 @@ export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string
   return [...most, own];
 }
 
-const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth'];
-
+/** Which of the lanes it is, counted from 1: `third lane`. */
 export function laneWord(n: number): string {
-  return `${ordinals[n] ?? `${n}th`} lane`;
+  return t(
+    '{n, plural, =1 {first} =2 {second} =3 {third} =4 {fourth} =5 {fifth} other {#th}} lane',
+    { n },
+  );
 }

@@ -2,6 +2,7 @@
 /** A change in the making: the texts of the files, or a diff that stands by itself because it does not fit them. */
 
 import { EditorState } from '@codemirror/state';
+import { t } from '../base/lang/t.ts';
 import type { ArmSource } from '../protocol/contract.gen.ts';
 import { applyDiff, makeDiff } from './diff.ts';
 import { forDiff } from './setup.ts';
@@ -73,6 +74,9 @@ export class Work extends Texts {
   }
 
   #diffState(doc: string): EditorState {
-    return EditorState.create({ doc, extensions: forDiff('The change as a diff', this.readOnly) });
+    return EditorState.create({
+      doc,
+      extensions: forDiff(t('The change as a diff'), this.readOnly),
+    });
   }
 }

@@ -2,6 +2,7 @@
 /** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, text alternative, panels, legend. */
 
 import { useMemo, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { Exhibit, type Shown } from '../home/exhibit.tsx';
 import { sceneOf } from '../navigation/scene.ts';
 import { Legend } from '../panels/legend.tsx';
@@ -18,7 +19,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { useTheme } from '../ui/theme.ts';
-import { day } from '../ui/words.ts';
+import { day, evidenceName } from '../ui/words.ts';
 import { CountsTable } from '../views/arm-table.tsx';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
@@ -34,10 +35,12 @@ export function Gallery({ slugs }: { readonly slugs: readonly string[] }) {
         </a>
         <ThemeButton />
       </header>
-      <h1>Gallery of views</h1>
+      <h1>{t('Gallery of views')}</h1>
       <p className="lead">
-        {allViews().size} kinds of view, each on a recording of real kernels. Space for nothing
-        else: no story, no knobs.
+        {t(
+          '{n} kinds of view, each on a recording of real kernels. Space for nothing else: no story, no knobs.',
+          { n: allViews().size },
+        )}
       </p>
       {slugs.map((slug) => (
         <Chosen key={slug} slug={slug} />
@@ -58,7 +61,7 @@ function Chosen({ slug }: { readonly slug: string }) {
             {lesson.view} <span className="quiet">{lesson.title}</span>
           </h2>
           <label className="small">
-            scene{' '}
+            {t('scene')}{' '}
             <select value={scene.id} onChange={(event) => setId(event.target.value)}>
               {lesson.scenes.map((s) => (
                 <option key={s.id} value={s.id}>
@@ -92,10 +95,14 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
   return (
     <>
       <p className="small quiet">
-        <span className="evidence">counted, recorded{recordedAt && ` ${day(recordedAt)}`}</span>{' '}
+        <span className="evidence">
+          {recordedAt
+            ? t('counted, recorded {day}', { day: day(recordedAt) })
+            : t('counted, recorded')}
+        </span>{' '}
         {playback.state.speedWords}{' '}
         <button type="button" className="button" onClick={playback.toggle}>
-          {playback.state.mode === 'paused' ? 'play' : 'pause'}
+          {playback.state.mode === 'paused' ? t('play') : t('pause')}
         </button>
       </p>
       <div className="exhibit-picture" style={{ height }} data-testid={`view-${view.kind}`}>
@@ -115,7 +122,10 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
         {Object.entries(view.panels ?? {}).map(([name, panel]) => (
           <section key={name} className="panel" aria-label={panel.title}>
             <h3 className="eyebrow">
-              {panel.title} <span className="evidence">{panel.evidence}, recorded</span>
+              {panel.title}{' '}
+              <span className="evidence">
+                {t('{how}, recorded', { how: evidenceName(panel.evidence) })}
+              </span>
             </h3>
             <PanelBody {...shared} {...{ panel, scene }} recorded />
           </section>
@@ -134,7 +144,7 @@ function Words({ arms }: { readonly arms: Lesson['arms'] }) {
   const nearby = useNearby().slice(0, rowsShown);
   return (
     <details>
-      <summary>in words</summary>
+      <summary>{t('in words')}</summary>
       <ul className="summary">
         {summary.map((sentence) => (
           <li key={sentence}>{sentence}</li>
@@ -142,7 +152,7 @@ function Words({ arms }: { readonly arms: Lesson['arms'] }) {
       </ul>
       {counts && <CountsTable arms={arms} counts={counts} />}
       <table className="table small">
-        <HeadRow heads={['when', 'lane', 'row', 'what', 'for']} />
+        <HeadRow heads={[t('when'), t('lane'), t('row'), t('what'), t('for')]} />
         <tbody>
           {nearby.map(({ mark, when, lane, row, what, length }) => (
             <tr key={`${mark.arm} ${mark.table} ${mark.kind} ${mark.row} ${mark.id}`}>

@@ -2,10 +2,11 @@
 /** What pages show of labs. An exported site has site.tsx in its place. */
 
 import { lazy } from 'react';
+import { withWords } from '../lang/load.ts';
 
 export { LabArea } from './lab-area.tsx';
 export { LabGate } from './lab-gate.tsx';
 
 export const ScoresPage = lazy(() =>
-  import('./scores-page.tsx').then((m) => ({ default: m.ScoresPage })),
+  withWords('scores', () => import('./scores-page.tsx')).then((m) => ({ default: m.ScoresPage })),
 );

@@ -2,6 +2,8 @@
 /** Explanations one by one, those without a grade first, each with the rubric of its task. */
 
 import { type FormEvent, useState } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import type { LabRecord, PersonRecord, RecordedAttempt } from '../protocol/contract.gen.ts';
 import { off } from '../ui/off.ts';
 
@@ -28,14 +30,17 @@ export function Grading({ record, most, onGrade }: Props) {
   said.sort((a, b) => Number(a.attempt.grade !== null) - Number(b.attempt.grade !== null));
   const broken = record.people.filter((person) => person.broken !== '');
   return (
-    <section aria-label="Explanations">
-      <h2>Explanations</h2>
+    <section aria-label={t('Explanations')}>
+      <h2>{t('Explanations')}</h2>
       {broken.map((one) => (
         <p role="alert" key={one.person}>
-          The record of {one.name} is not as it was stored: {one.broken}
+          {t('The record of {name} is not as it was stored: {broken}', {
+            name: one.name,
+            broken: one.broken,
+          })}
         </p>
       ))}
-      {said.length === 0 && <p>There are none yet.</p>}
+      {said.length === 0 && <p>{t('There are none yet.')}</p>}
       {said.map(({ person, attempt }) => (
         <Explanation
           key={`${person.person} ${attempt.number}`}
@@ -73,8 +78,11 @@ function Explanation({ person, attempt, rubric, most, onGrade }: One) {
   return (
     <form className="lab-grade" onSubmit={submit} data-testid="lab-grade">
       <p>
-        <strong>{person.name}</strong>, {attempt.task}
-        {attempt.grade === null ? ' (not graded)' : ''}
+        {rich('<strong>{name}</strong>, {task}{graded, select, yes {} other { (not graded)}}', {
+          strong: (words) => <strong>{words}</strong>,
+          ...{ name: person.name, task: attempt.task },
+          graded: attempt.grade === null ? 'no' : 'yes',
+        })}
       </p>
       <blockquote>{attempt.answer.text}</blockquote>
       <ul className="small">
@@ -83,20 +91,20 @@ function Explanation({ person, attempt, rubric, most, onGrade }: One) {
         ))}
       </ul>
       <label>
-        Points, 0 to {most}{' '}
+        {t('Points, 0 to {most}', { most })}{' '}
         <input inputMode="decimal" value={points} onChange={(e) => setPoints(e.target.value)} />
       </label>
       <label>
-        Comment
+        {t('Comment')}
         <input value={comment} maxLength={4000} onChange={(e) => setComment(e.target.value)} />
       </label>
       {failed && <p role="alert">{failed}</p>}
       <button
         type="submit"
         className="button"
-        {...off(!fits && `Write points from 0 to ${most} first.`)}
+        {...off(!fits && t('Write points from 0 to {most} first.', { most }))}
       >
-        grade
+        {t('grade')}
       </button>
     </form>
   );

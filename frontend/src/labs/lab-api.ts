@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Calls of labs. Each gives a checked body, or throws a sentence for the viewer. */
 
+import { t } from '../base/lang/t.ts';
 import type { Read } from '../protocol/check.ts';
 import {
   readFailureBody,
@@ -40,11 +41,11 @@ async function call<T>(read: Read<T>, path: string, method = 'GET', body?: unkno
       signal: AbortSignal.timeout(limitMs),
     });
   } catch {
-    throw new Refusal('The server does not answer. Try again.');
+    throw new Refusal(t('The server does not answer. Try again.'));
   }
   const tree: unknown = await answer.json().catch(() => null);
   if (answer.ok) return read(tree, 'body');
-  let why = new Refusal('The server refused, and did not say why. Try again.');
+  let why = new Refusal(t('The server refused, and did not say why. Try again.'));
   try {
     const { sentence, remedy, code } = readFailureBody(tree, 'body').error;
     const text = `${sentence} ${remedy}`;

@@ -2,6 +2,7 @@
 /** A lesson page that `?lab=SLUG` opened: the tasks stand at its side. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { frontPage } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-place.ts';
@@ -59,8 +60,8 @@ function Lab({ slug, page }: { readonly slug: string; readonly page: Page }) {
   return (
     <>
       <div className="lab-bar" data-testid="lab-bar">
-        <strong>{now.lab?.title ?? 'Lab'}</strong>
-        {now.lab === null && <span role="status">{now.failed || 'The lab is on its way…'}</span>}
+        <strong>{now.lab?.title ?? t('Lab')}</strong>
+        {now.lab === null && <span role="status">{now.failed || t('The lab is on its way…')}</span>}
         {now.lab !== null && (
           <button
             type="button"
@@ -68,7 +69,7 @@ function Lab({ slug, page }: { readonly slug: string; readonly page: Page }) {
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           >
-            tasks
+            {t('tasks')}
           </button>
         )}
       </div>

@@ -2,6 +2,7 @@
 /** `?lab=SLUG` without a lesson: goes to the lesson of the lab's first task. */
 
 import { useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { labApi } from './lab-api.ts';
 
@@ -18,7 +19,7 @@ export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) 
   return (
     <main className="front" data-testid="lab-gate">
       <p className="lead" role={failed ? 'alert' : 'status'}>
-        {failed || 'The lab is on its way…'}
+        {failed || t('The lab is on its way…')}
       </p>
     </main>
   );

@@ -2,11 +2,12 @@
 /** The panel of a lab at the side of its lesson: name, tasks, what they come to. */
 
 import { useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { AnswerGiven, LabTask, LabView, MyLab } from '../protocol/contract.gen.ts';
 import { TaskCard } from './task-card.tsx';
 import type { HandIn } from './task-form.tsx';
 import type { LabNow } from './use-lab.ts';
-import { dueWords, points } from './words.ts';
+import { dueWords, points, reached } from './words.ts';
 
 interface Props {
   readonly now: LabNow;
@@ -26,12 +27,12 @@ export function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: Pr
   const nameless = mine.name === null && name.trim() === '';
   const blocked = !lab.open
     ? 'over'
-    : denied || (nameless ? 'Write your name first.' : now.busy ? 'It is being sent.' : '');
+    : denied || (nameless ? t('Write your name first.') : now.busy ? t('It is being sent.') : '');
   const answer = (task: LabTask) => (given: AnswerGiven) => now.answer(task.name, given, name);
   return (
     <aside
       className="class-panel lab-panel"
-      aria-label="Lab"
+      aria-label={t('Lab')}
       data-testid="lab-panel"
       onKeyDown={(event) => {
         if (event.key === 'Escape') onClose();
@@ -40,19 +41,19 @@ export function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: Pr
       <header>
         <h2>{lab.title}</h2>
         <button type="button" className="button" onClick={onClose}>
-          close
+          {t('close')}
         </button>
       </header>
       {lab.intro && <p className="small">{lab.intro}</p>}
       <p className="small quiet" data-testid="lab-sum">
-        {mine.points === null
-          ? points(lab.points)
-          : `${Number(mine.points.toFixed(2))} of ${points(lab.points)}`}
-        , {dueWords(lab)}.
+        {t('{points}, {due}.', {
+          points: mine.points === null ? points(lab.points) : reached(mine.points, lab.points),
+          due: dueWords(lab),
+        })}
       </p>
       {mine.name === null ? (
         <label className="lab-name">
-          Your name, as whoever grades shall see it
+          {t('Your name, as whoever grades shall see it')}
           <input
             value={name}
             maxLength={60}
@@ -61,7 +62,7 @@ export function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: Pr
           />
         </label>
       ) : (
-        <p className="small quiet">You are {mine.name} here.</p>
+        <p className="small quiet">{t('You are {name} here.', { name: mine.name })}</p>
       )}
       {now.failed && (
         <p role="alert" className="small">
@@ -104,8 +105,8 @@ function Forget({ onForget }: { readonly onForget: () => Promise<void> }) {
         data-testid="lab-forget"
       >
         {asked
-          ? 'really: they are gone then, and so are the points'
-          : 'delete my name and answers in all labs'}
+          ? t('really: they are gone then, and so are the points')
+          : t('delete my name and answers in all labs')}
       </button>
     </p>
   );

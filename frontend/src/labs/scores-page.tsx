@@ -2,6 +2,7 @@
 /** `?lab=SLUG&scores=1`: what everybody reached, and the explanations that a person grades. */
 
 import { useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { LabRecord, LabScores } from '../protocol/contract.gen.ts';
 import { Grading } from './grading.tsx';
@@ -24,16 +25,16 @@ export function ScoresPage({ lab }: { readonly lab: string }) {
   return (
     <main className="front lab-scores" data-list data-testid="lab-scores">
       <header>
-        <h1>{scores?.title ?? 'Lab'}</h1>
+        <h1>{scores?.title ?? t('Lab')}</h1>
         <ThemeButton />
       </header>
       {failed && <p role="alert">{failed}</p>}
-      {!failed && scores === null && <p role="status">The scores are on their way…</p>}
+      {!failed && scores === null && <p role="status">{t('The scores are on their way…')}</p>}
       {scores !== null && <Table scores={scores} />}
       {scores !== null && (
         <p className="small">
           <a href={`api/labs/${encodeURIComponent(lab)}/scores.csv`} download>
-            as a table (CSV)
+            {t('as a table (CSV)')}
           </a>
         </p>
       )}
@@ -58,22 +59,22 @@ function mostOf(scores: LabScores | null): Readonly<Record<string, number>> {
 
 function Table({ scores }: { readonly scores: LabScores }) {
   const tasks = scores.people[0]?.tasks.map((task) => task.task) ?? [];
-  if (tasks.length === 0) return <p>Nobody has answered yet.</p>;
+  if (tasks.length === 0) return <p>{t('Nobody has answered yet.')}</p>;
   return (
     // A table wider than a phone is scrolled, by keys as well.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the keys
-    <section className="lab-wide" aria-label="Scores" tabIndex={0}>
+    <section className="lab-wide" aria-label={t('Scores')} tabIndex={0}>
       <table>
         <thead>
           <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Points of {scores.most}</th>
+            <th scope="col">{t('Name')}</th>
+            <th scope="col">{t('Points of {most}', { most: scores.most })}</th>
             {tasks.map((task) => (
               <th scope="col" key={task}>
                 {task}
               </th>
             ))}
-            <th scope="col">Late</th>
+            <th scope="col">{t('Late')}</th>
           </tr>
         </thead>
         <tbody>
@@ -82,7 +83,9 @@ function Table({ scores }: { readonly scores: LabScores }) {
               <th scope="row">{one.name}</th>
               <td>{one.points}</td>
               {one.tasks.map((task) => (
-                <td key={task.task}>{task.state === 'scored' ? task.points : task.state}</td>
+                <td key={task.task}>
+                  {task.state === 'scored' ? task.points : stateName(task.state)}
+                </td>
               ))}
               <td>{one.late || ''}</td>
             </tr>
@@ -91,4 +94,8 @@ function Table({ scores }: { readonly scores: LabScores }) {
       </table>
     </section>
   );
+}
+
+function stateName(state: 'open' | 'ungraded'): string {
+  return state === 'open' ? t('open') : t('ungraded');
 }

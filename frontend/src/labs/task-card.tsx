@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** One task of a lab: what is asked, how it is answered, what was answered, and what came of it. */
 
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { Inline } from '../panels/prose.tsx';
 import type { AnswerGiven, LabTask, MyTask } from '../protocol/contract.gen.ts';
 import { type HandIn, TaskForm } from './task-form.tsx';
-import { answerWords, attemptsLeft, standing } from './words.ts';
+import { answerWords, attemptsLeft, pointsWords, standing } from './words.ts';
 
 interface Props {
   readonly task: LabTask;
@@ -53,11 +55,14 @@ function Body({ task, mine, with: handIn, blocked, onAnswer }: Props) {
 function Attempts({ task, mine }: { readonly task: LabTask; readonly mine: MyTask }) {
   if (mine.attempts.length === 0) return null;
   return (
-    <ol className="lab-attempts small" aria-label="Your attempts">
+    <ol className="lab-attempts small" aria-label={t('Your attempts')}>
       {mine.attempts.map((one) => (
         <li key={one.number}>
           <span className="lab-said">{answerWords(task, one.answer)}</span>
-          {one.points !== null && ` — ${Number(one.points.toFixed(2))} of ${task.points}`}
+          {one.points !== null &&
+            t(' — {given} of {most}', {
+              ...{ given: pointsWords(one.points), most: pointsWords(task.points) },
+            })}
           {one.found.map((line) => (
             <span key={line} className="quiet lab-found">
               {line}
@@ -77,7 +82,10 @@ function Feedback({ mine }: { readonly mine: MyTask }) {
     <div className="lab-right" data-testid="lab-right">
       {mine.right !== null && (
         <p>
-          Right: <strong>{mine.right}</strong>
+          {rich('Right: <strong>{right}</strong>', {
+            right: mine.right,
+            strong: (words) => <strong>{words}</strong>,
+          })}
         </p>
       )}
       {mine.why !== null && (
@@ -86,7 +94,7 @@ function Feedback({ mine }: { readonly mine: MyTask }) {
         </p>
       )}
       {mine.rubric.length > 0 && (
-        <ul className="small" aria-label="What a good explanation has">
+        <ul className="small" aria-label={t('What a good explanation has')}>
           {mine.rubric.map((line) => (
             <li key={line}>{line}</li>
           ))}

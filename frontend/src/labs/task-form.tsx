@@ -2,6 +2,7 @@
 /** How a task is answered: a choice, a number, a text, a mark, a run, or a verdict. */
 
 import { type FormEvent, useId, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import type { AnswerGiven, LabTask } from '../protocol/contract.gen.ts';
 import { off } from '../ui/off.ts';
 
@@ -66,7 +67,10 @@ function Choose({ task, blocked, onAnswer }: Props) {
           </label>
         ))}
       </fieldset>
-      <Send blocked={blocked || (choice === null ? 'Choose one first.' : '')} words="send" />
+      <Send
+        blocked={blocked || (choice === null ? t('Choose one first.') : '')}
+        words={t('send')}
+      />
     </form>
   );
 }
@@ -78,14 +82,14 @@ function Count({ task, blocked, onAnswer }: Props) {
     event.preventDefault();
     if (Number.isFinite(value)) void onAnswer({ value });
   };
-  const none = Number.isFinite(value) ? '' : 'Write a number first.';
+  const none = Number.isFinite(value) ? '' : t('Write a number first.');
   return (
     <form className="lab-form lab-line" onSubmit={submit}>
       <label>
-        Number{task.unit && `, in ${task.unit}`}{' '}
+        {task.unit ? t('Number, in {unit}', { unit: task.unit }) : t('Number')}{' '}
         <input inputMode="decimal" value={text} onChange={(e) => setText(e.target.value)} />
       </label>
-      <Send blocked={blocked || none} words="send" />
+      <Send blocked={blocked || none} words={t('send')} />
     </form>
   );
 }
@@ -100,7 +104,7 @@ function Say({ task, blocked, onAnswer }: Props) {
   return (
     <form className="lab-form" onSubmit={submit}>
       <label>
-        Your explanation
+        {t('Your explanation')}
         <textarea
           rows={6}
           maxLength={most}
@@ -109,11 +113,11 @@ function Say({ task, blocked, onAnswer }: Props) {
         />
       </label>
       <span className="small quiet">
-        {text.length} of {most} characters. A person grades it.
+        {t('{n} of {most} characters. A person grades it.', { n: text.length, most })}
       </span>
       <Send
-        blocked={blocked || (text.trim() === '' ? 'Write something first.' : '')}
-        words="send"
+        blocked={blocked || (text.trim() === '' ? t('Write something first.') : '')}
+        words={t('send')}
       />
     </form>
   );
@@ -127,11 +131,11 @@ function PointAt({ blocked, onAnswer, with: { mark, onPoint } }: Props) {
   return (
     <form className="lab-form" onSubmit={submit}>
       <button type="button" className="button" onClick={onPoint}>
-        point at it in the picture
+        {t('point at it in the picture')}
       </button>
       <Send
-        blocked={blocked || (mark == null ? 'Point at a mark first.' : '')}
-        words="hand in the mark"
+        blocked={blocked || (mark == null ? t('Point at a mark first.') : '')}
+        words={t('hand in the mark')}
       />
     </form>
   );
@@ -142,7 +146,7 @@ function HandInRun({ task, blocked, onAnswer, with: { run } }: Props) {
     event.preventDefault();
     if (run !== null) void onAnswer({ run });
   };
-  const none = run === null ? 'Press run, and wait until your run is over.' : '';
+  const none = run === null ? t('Press run, and wait until your run is over.') : '';
   return (
     <form className="lab-form" onSubmit={submit}>
       <ul className="small">
@@ -150,7 +154,7 @@ function HandInRun({ task, blocked, onAnswer, with: { run } }: Props) {
           <li key={limit}>{limit}</li>
         ))}
       </ul>
-      <Send blocked={blocked || none} words="hand in the run on the stage" />
+      <Send blocked={blocked || none} words={t('hand in the run on the stage')} />
     </form>
   );
 }
@@ -160,10 +164,10 @@ function HandInVerdict({ blocked, onAnswer, with: { arm } }: Props) {
     event.preventDefault();
     if (arm !== null) void onAnswer({ arm });
   };
-  const none = arm === null ? 'Change the patch, and let it be judged by this challenge.' : '';
+  const none = arm === null ? t('Change the patch, and let it be judged by this challenge.') : '';
   return (
     <form className="lab-form" onSubmit={submit}>
-      <Send blocked={blocked || none} words="hand in the verdict" />
+      <Send blocked={blocked || none} words={t('hand in the verdict')} />
     </form>
   );
 }

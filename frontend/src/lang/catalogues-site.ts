@@ -24,6 +24,11 @@ export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await words(tag)).page;
 }
 
+/** The page is one script, and so are its words. */
+export async function partWords(_tag: Tag, _part: string): Promise<Catalogue> {
+  return {};
+}
+
 export async function lessonWords(tag: Tag): Promise<LessonWords> {
   return (await words(tag)).lessons;
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where the words of a language come from: a chunk of the page, and the server for those of its lessons. */
+/** Where the words of a language come from: chunks of the page, and the server for those of its lessons. */
 
 import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';
 import { english, type Tag } from '../base/lang/tags.ts';
 
-const chunks: Partial<Record<Tag, () => Promise<{ default: Catalogue }>>> = {
-  de: () => import('./de.json'),
-  'zh-Hans': () => import('./zh-Hans.json'),
-};
+type Chunk = () => Promise<{ default: Catalogue }>;
 
+const chunks: Partial<Record<Tag, Chunk>> = {
+  de: () => import('./de/index.ts'),
+  'zh-Hans': () => import('./zh-Hans/index.ts'),
+};
+const later = import.meta.glob<{ default: Catalogue }>('./*/{editor,gallery,report,scores}.json');
+
+/** What the page says from its start. */
 export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await chunks[tag]?.())?.default ?? {};
+}
+
+/** What a part of the page says that is loaded on demand. */
+export async function partWords(tag: Tag, part: string): Promise<Catalogue> {
+  return (await later[`./${tag}/${part}.json`]?.())?.default ?? {};
 }
 
 export async function lessonWords(tag: Tag): Promise<LessonWords> {

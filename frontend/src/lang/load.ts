@@ -2,9 +2,9 @@
 /** The words of the visitor's language, before anything is said. */
 
 import { haveLessonWords } from '../base/lang/overlay.ts';
-import { speak } from '../base/lang/t.ts';
+import { learn, speak, spoken } from '../base/lang/t.ts';
 import { directionOf, type Tag } from '../base/lang/tags.ts';
-import { lessonWords, pageWords } from './catalogues.ts';
+import { lessonWords, pageWords, partWords } from './catalogues.ts';
 import { wantedLanguage } from './choose.ts';
 
 /** A page whose words do not come speaks English rather than not at all. */
@@ -16,6 +16,12 @@ export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void>
   const [page, lessons] = await Promise.all([inTime(pageWords(tag)), inTime(lessonWords(tag))]);
   speak(tag, page ?? {});
   haveLessonWords(lessons ?? {});
+}
+
+/** A part of the page that is loaded on demand, after its words: its modules may say some as they load. */
+export async function withWords<T>(part: string, load: () => Promise<T>): Promise<T> {
+  learn((await inTime(partWords(spoken(), part))) ?? {});
+  return load();
 }
 
 /** Null: it did not come, or not in time. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A command to copy into a terminal. */
 
+import { t } from '../base/lang/t.ts';
 import { copiedMs, useCopy } from '../ui/use-copy.ts';
 
 /** A command to copy; where the clipboard is closed it can still be marked. */
@@ -15,7 +16,7 @@ export function Command({ text }: { readonly text: string }) {
         data-testid="copy-command"
         onClick={() => copy(text)}
       >
-        {copied === 'copied' ? 'copied' : 'copy'}
+        {copied === 'copied' ? t('copied') : t('copy')}
       </button>
     </p>
   );

@@ -2,6 +2,8 @@
 /** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
 
 import { useMemo } from 'react';
+import { rich } from '../base/lang/rich.ts';
+import { t } from '../base/lang/t.ts';
 import { Discussion } from '../panels/discussion.tsx';
 import { measureCommand } from '../panels/mail.ts';
 import { Notices } from '../panels/notices.tsx';
@@ -37,42 +39,48 @@ export function NumbersPage({ lesson, onFront }: Props) {
         <ThemeButton />
       </header>
       <p className="eyebrow">
-        Lesson {/^\d+/.exec(lesson.slug)?.[0]}: {lesson.title}
+        {t('Lesson {number}: {title}', {
+          number: /^\d+/.exec(lesson.slug)?.[0],
+          title: lesson.title,
+        })}
       </p>
       <h1>{lesson.question}</h1>
       <p className="prose">{lesson.summary}</p>
       <Notices empty />
-      <section className="card" aria-label="No picture yet" data-testid="no-picture">
+      <section className="card" aria-label={t('No picture yet')} data-testid="no-picture">
         <p>
-          <b>No picture yet.</b> This lesson is numbers only so far; they come from a terminal:
+          {rich(
+            '<b>No picture yet.</b> This lesson is numbers only so far; they come from a terminal:',
+            { b: (words) => <b>{words}</b> },
+          )}
         </p>
         <Command text={measureCommand(lesson.slug)} />
         <p className="quiet small">{clockWords(lesson)}</p>
       </section>
 
       <section aria-labelledby="numbers-arms">
-        <h2 id="numbers-arms">The kernels</h2>
+        <h2 id="numbers-arms">{t('The kernels')}</h2>
         {lesson.arms.map((arm) => (
           <ArmCard key={arm.name} arm={arm} ready={lesson.ready[arm.name] ?? false} />
         ))}
       </section>
 
       {lesson.prose && (
-        <section className="prose numbers-prose" aria-label="Text" data-testid="prose">
+        <section className="prose numbers-prose" aria-label={t('Text')} data-testid="prose">
           <Prose text={lesson.prose} />
         </section>
       )}
 
       {metrics.length > 0 && (
         <section aria-labelledby="numbers-metrics">
-          <h2 id="numbers-metrics">What is measured</h2>
+          <h2 id="numbers-metrics">{t('What is measured')}</h2>
           <table className="table" data-testid="metrics">
             <thead>
               <tr>
-                <th scope="col">number</th>
-                <th scope="col">unit</th>
-                <th scope="col">better</th>
-                <th scope="col">obtained from</th>
+                <th scope="col">{t('number')}</th>
+                <th scope="col">{t('unit')}</th>
+                <th scope="col">{t('better')}</th>
+                <th scope="col">{t('obtained from')}</th>
               </tr>
             </thead>
             <tbody>
@@ -80,7 +88,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
                 <tr key={name}>
                   <th scope="row">{metric.title}</th>
                   <td>{metric.unit === 'us' ? 'µs' : metric.unit}</td>
-                  <td>{metric.better}</td>
+                  <td>{betterName(metric.better)}</td>
                   <td>{sourceWords(metric)}</td>
                 </tr>
               ))}
@@ -95,7 +103,7 @@ export function NumbersPage({ lesson, onFront }: Props) {
 
       {lesson.caveats.length > 0 && (
         <section aria-labelledby="numbers-caveats">
-          <h2 id="numbers-caveats">What to keep in mind</h2>
+          <h2 id="numbers-caveats">{t('What to keep in mind')}</h2>
           <ul className="numbers-caveats" data-testid="caveats">
             {lesson.caveats.map((caveat) => (
               <li key={caveat}>
@@ -113,12 +121,12 @@ function ArmCard({ arm, ready }: { readonly arm: Arm; readonly ready: boolean })
   return (
     <article className="arm-card" data-testid={`arm-${arm.name}`}>
       <h3>
-        {arm.title} <span className="badge">{arm.role}</span>{' '}
-        {!ready && <span className="badge">kernel not built yet</span>}
+        {arm.title} <span className="badge">{roleName(arm.role)}</span>{' '}
+        {!ready && <span className="badge">{t('kernel not built yet')}</span>}
       </h3>
       <p>{arm.summary}</p>
       {arm.patch_texts.length === 0 ? (
-        <p className="quiet small">No patch of its own: the base kernel as it comes.</p>
+        <p className="quiet small">{t('No patch of its own: the base kernel as it comes.')}</p>
       ) : (
         arm.patch_texts.map((patch) => <PatchText key={patch.file} {...patch} />)
       )}
@@ -173,17 +181,31 @@ function FileText({ file }: { readonly file: PatchFile }) {
 }
 
 function clockWords({ clocks, clock }: NumbersLesson): string {
-  const words = {
-    wall: 'the wall clock (untraced, repeated, with an interval)',
-    count: 'the count clock (an instruction is a guest nanosecond; it repeats exactly)',
-  };
   const [only, other] = clocks;
-  if (other === undefined) return `It runs on ${words[only ?? clock]} alone.`;
+  if (other === undefined)
+    return t(
+      'It runs on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}} alone.',
+      { clock: only ?? clock },
+    );
   const second = clock === 'wall' ? 'count' : 'wall';
-  return `It runs on ${words[clock]}; with --clock ${second} on ${words[second]}.`;
+  return t(
+    'It runs on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}}; with --clock {second} on {second, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}}.',
+    { clock, second },
+  );
+}
+
+function roleName(role: Arm['role']): string {
+  return t(
+    '{role, select, before {before} after {after} alternative {alternative} other {mainline}}',
+    { role },
+  );
+}
+
+function betterName(better: Metric['better']): string {
+  return t('{better, select, higher {higher} lower {lower} other {neither}}', { better });
 }
 
 function sourceWords(metric: Metric): string {
-  if (metric.dwarf) return 'the kernel’s own debug information (static)';
-  return metric.line ? 'untraced runs' : 'counted events of a traced run';
+  if (metric.dwarf) return t('the kernel’s own debug information (static)');
+  return metric.line ? t('untraced runs') : t('counted events of a traced run');
 }

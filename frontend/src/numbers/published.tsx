@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the mails claim: each figure with its context, and where it stands. */
 
+import { t } from '../base/lang/t.ts';
 import { measureCommand } from '../panels/mail.ts';
 import type { NumbersLesson } from '../protocol/lesson.ts';
 import { Command } from './command.tsx';
@@ -10,14 +11,16 @@ type Props = { readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mail
 export function PublishedFigures({ lesson }: Props) {
   return (
     <section aria-labelledby="numbers-published">
-      <h2 id="numbers-published">What the mail claims</h2>
+      <h2 id="numbers-published">{t('What the mail claims')}</h2>
       <dl className="claims" data-testid="published">
         {lesson.published.map((figure) => (
           <div key={`${figure.claim} ${figure.mail}`}>
             <dt>{figure.claim}</dt>
             <dd className="number">{figure.mail}</dd>
             {figure.not_testable && (
-              <dd className="quiet small">not testable here: {figure.not_testable}</dd>
+              <dd className="quiet small">
+                {t('not testable here: {why}', { why: figure.not_testable })}
+              </dd>
             )}
           </div>
         ))}
@@ -37,7 +40,9 @@ export function PublishedFigures({ lesson }: Props) {
         ))}
       </ul>
       <p className="quiet small">
-        These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:
+        {t(
+          'These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:',
+        )}
       </p>
       <Command text={`${measureCommand(lesson.slug)} --published`} />
     </section>

@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { isEnglish, t } from '../base/lang/t.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
@@ -99,8 +99,8 @@ export function ToyTabs({ page }: Props) {
   );
   return (
     <div className="tabs toy-tabs" role="tablist" aria-label={t('The run, or a rule to play with')}>
-      {tab(false, 'what happened', 'tab-run')}
-      {tab(true, `try it: ${toy.title.toLowerCase()}`, 'tab-toy')}
+      {tab(false, t('what happened'), 'tab-run')}
+      {tab(true, t('try it: {title}', { title: midSentence(toy.title) }), 'tab-toy')}
     </div>
   );
 }
@@ -142,4 +142,9 @@ function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps<Toy>) {
 function TilesOfRun({ toy, lesson, index, run, font }: OfRunProps<TileToy>) {
   const [game] = useState(() => toy.open(index, lesson));
   return <TilesFrame {...{ toy, game, run, font }} />;
+}
+
+/** German writes its nouns with capitals, wherever they stand. */
+function midSentence(title: string): string {
+  return isEnglish() ? title.toLowerCase() : title;
 }

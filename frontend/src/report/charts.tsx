@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The drawings of a report: bars of both rounds, where the class pointed, when it was lost. */
 
+import { t } from '../base/lang/t.ts';
 import { heatOf } from '../classroom/pointing.ts';
 import type { ClassReport } from '../protocol/contract.gen.ts';
 import { HeadRow } from '../ui/head-row.tsx';
@@ -24,7 +25,7 @@ export function Bars({ bars, rounds }: BarsProps) {
   if (bars.length === 0) return <p className="small quiet">{heads.join('; ')}</p>;
   return (
     <table className="report-bars">
-      <HeadRow heads={['answer', ...heads]} />
+      <HeadRow heads={[t('answer'), ...heads]} />
       <tbody>
         {bars.map(({ label, counts }) => (
           <tr key={label}>
@@ -55,7 +56,10 @@ const frame = { width: 480, height: 240 };
 export function HeatMap({ marks }: { readonly marks: readonly (readonly number[])[] }) {
   const cells = heatOf(marks.map(([x, y]) => ({ x: x ?? 0.5, y: y ?? 0.5 })));
   const top = Math.max(1, ...cells.map(({ count }) => count));
-  const words = `${marks.length} pointed into the picture; at most ${top} at one place.`;
+  const words = t('{n} pointed into the picture; at most {top} at one place.', {
+    n: marks.length,
+    top,
+  });
   return (
     <figure className="report-heat">
       <svg viewBox={`0 0 ${frame.width} ${frame.height}`} role="img" aria-label={words}>
@@ -76,8 +80,10 @@ export function HeatMap({ marks }: { readonly marks: readonly (readonly number[]
         ))}
       </svg>
       <figcaption className="small quiet">
-        {words} The frame is the picture of the lanes: time from left to right, the first lane on
-        top.
+        {t(
+          '{words} The frame is the picture of the lanes: time from left to right, the first lane on top.',
+          { words },
+        )}
       </figcaption>
     </figure>
   );
@@ -88,7 +94,7 @@ const chart = { width: 960, height: 120 };
 export function LostCurve({ report, words }: { report: ClassReport; words: Words }) {
   const { bins, width, whole } = binsOf(report.lost, report.lasted_s);
   const all = report.lost.reduce((sum, { count }) => sum + count, 0);
-  if (all === 0) return <p>Nobody said that they were lost.</p>;
+  if (all === 0) return <p>{t('Nobody said that they were lost.')}</p>;
   const most = Math.max(...bins.map(({ count }) => count));
   const peaks = bins
     .filter(({ count }) => count > 0)
@@ -100,7 +106,10 @@ export function LostCurve({ report, words }: { report: ClassReport; words: Words
       <svg
         viewBox={`0 0 ${chart.width} ${chart.height}`}
         role="img"
-        aria-label={`When somebody was lost: ${all} times in ${clockOf(whole)} minutes`}
+        aria-label={t('When somebody was lost: {all} times in {length} minutes', {
+          all,
+          length: clockOf(whole),
+        })}
         data-testid="report-lost"
       >
         {bins.map(({ from, count }) => (
@@ -121,12 +130,15 @@ export function LostCurve({ report, words }: { report: ClassReport; words: Words
       <figcaption>
         {peaks.map(({ from, count, step }) => (
           <span key={from}>
-            At {clockOf(from)}
-            {step && `, in “${titleOf(words, step)}”`}: {count}.{' '}
+            {step
+              ? t('At {from}, in “{step}”: {count}.', {
+                  ...{ from: clockOf(from), step: titleOf(words, step), count },
+                })
+              : t('At {from}: {count}.', { from: clockOf(from), count })}{' '}
           </span>
         ))}
         <span className="quiet">
-          Minutes since the class began; a member counts once in ten seconds.
+          {t('Minutes since the class began; a member counts once in ten seconds.')}
         </span>
       </figcaption>
     </figure>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** `?report=ID`: what a class answered, asked and did not follow. On screen, and on paper. No names. */
 
-import { plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { ClassReport } from '../protocol/contract.gen.ts';
+import { dateTag } from '../ui/words.ts';
 import { Bars, HeatMap, LostCurve } from './charts.tsx';
 import './report.css';
 import { barsOf, type ReportQuestion, type Step, stepsOf, textOf, type Words } from './report.ts';
@@ -15,11 +16,11 @@ export function ReportPage({ classId }: { readonly classId: string }) {
   return (
     <main className="front report" data-list data-testid="class-report-sheet">
       <header>
-        <h1>{report?.title ?? 'Report of a class'}</h1>
+        <h1>{report?.title ?? t('Report of a class')}</h1>
         <ThemeButton />
       </header>
       {failed && <p role="alert">{failed}</p>}
-      {!failed && report === null && <p role="status">The report is on its way…</p>}
+      {!failed && report === null && <p role="status">{t('The report is on its way…')}</p>}
       {report !== null && <Sheet {...{ report, words }} />}
     </main>
   );
@@ -34,31 +35,38 @@ function Sheet({ report, words }: Props) {
   const { class_id, members, started_at, lasted_s, open } = report;
   const path = `api/classes/${encodeURIComponent(class_id)}/report`;
   const steps = stepsOf(report, words);
-  const day = new Date(started_at).toLocaleString('en-GB', {
+  const day = new Date(started_at).toLocaleString(dateTag(), {
     ...{ dateStyle: 'long', timeStyle: 'short' },
   });
   return (
     <>
       <p>
-        {day}; {plural(Math.max(1, Math.round(lasted_s / 60)), 'minute')}
-        {open && ' so far'}; {plural(members, 'member')}. There are no names in it.
+        {t(
+          '{day}; {minutes, plural, one {# minute} other {# minutes}}{open, select, yes { so far} other {}}; {members, plural, one {# member} other {# members}}. There are no names in it.',
+          {
+            ...{ day, minutes: Math.max(1, Math.round(lasted_s / 60)) },
+            ...{ open: open ? 'yes' : 'no', members },
+          },
+        )}
       </p>
       <p className="report-links small">
         <a href={`${path}.csv`} download>
-          as a table (CSV)
+          {t('as a table (CSV)')}
         </a>
         <a href={path} target="_blank" rel="noreferrer">
-          as JSON
+          {t('as JSON')}
         </a>
         <button type="button" className="button" onClick={() => print()}>
-          print
+          {t('print')}
         </button>
       </p>
-      <section aria-label="When the class was lost">
-        <h2>When the class was lost</h2>
+      <section aria-label={t('When the class was lost')}>
+        <h2>{t('When the class was lost')}</h2>
         <LostCurve {...{ report, words }} />
       </section>
-      {steps.length + report.tries.length === 0 && <p>Nobody has answered or asked anything.</p>}
+      {steps.length + report.tries.length === 0 && (
+        <p>{t('Nobody has answered or asked anything.')}</p>
+      )}
       {steps.map((step) => (
         <StepPart key={step.id} {...{ step, words }} />
       ))}
@@ -74,7 +82,11 @@ function StepPart({ step, words }: { readonly step: Step; readonly words: Words 
     <section aria-label={step.title} data-testid={`report-step-${step.id}`}>
       <h2>{step.title}</h2>
       {step.lost > 0 && (
-        <p className="small quiet">Somebody was lost here {plural(step.lost, 'time', 'times')}.</p>
+        <p className="small quiet">
+          {t('Somebody was lost here {lost, plural, one {# time} other {# times}}.', {
+            lost: step.lost,
+          })}
+        </p>
       )}
       {step.questions.map((one) => (
         <QuestionPart key={one.question} {...{ one, words }} />
@@ -91,7 +103,10 @@ function QuestionPart({ one, words }: { readonly one: ReportQuestion; readonly w
       <Bars bars={barsOf(one, words)} rounds={one.rounds} />
       {one.rounds.length > 1 && (
         <p className="small">
-          {plural(one.changed, 'member')} changed the answer between the votes.
+          {t(
+            '{changed, plural, one {# member} other {# members}} changed the answer between the votes.',
+            { changed: one.changed },
+          )}
         </p>
       )}
       {marks.length > 0 && <HeatMap marks={marks} />}
@@ -103,19 +118,22 @@ function Asked({ report, words }: Props) {
   if (report.raised.length === 0) return null;
   const title = (id: string) => words?.scenes.find((scene) => scene.id === id)?.title ?? id;
   return (
-    <section aria-label="Asked by the class">
-      <h2>Asked by the class</h2>
+    <section aria-label={t('Asked by the class')}>
+      <h2>{t('Asked by the class')}</h2>
       <ol className="report-asked" data-testid="report-asked">
         {report.raised.map(({ text, step, votes, answered }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a question has no other name, and none moves
           <li key={i}>
-            <b className="number" title={plural(votes, 'vote')}>
+            <b
+              className="number"
+              title={t('{votes, plural, one {# vote} other {# votes}}', { votes })}
+            >
               ▲ {votes}
             </b>
             <div>
               <p>{text}</p>
               <p className="small quiet">
-                {[step && title(step), answered && 'answered'].filter(Boolean).join(' · ')}
+                {[step && title(step), answered && t('answered')].filter(Boolean).join(' · ')}
               </p>
             </div>
           </li>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The report of a class, ordered by the lesson's steps and with its words. Pure. */
 
+import { t } from '../base/lang/t.ts';
 import { pointOf } from '../classroom/pointing.ts';
 import type { ClassReport } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
@@ -22,7 +23,7 @@ export interface Step {
 }
 
 export function titleOf(words: Words, step: string): string {
-  if (step === '') return 'Polls';
+  if (step === '') return t('Polls');
   return words?.scenes.find(({ id }) => id === step)?.title ?? step;
 }
 
@@ -73,9 +74,10 @@ export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
 
 /** `12 answers, 5 judged right`: by the pages that knew it when they answered. */
 export function roundWords({ round, answers, right }: ReportRound, several: boolean): string {
-  const all = `${answers} ${answers === 1 ? 'answer' : 'answers'}`;
-  const judged = right === null ? '' : `, ${right} judged right`;
-  return `${several ? `Round ${round}: ` : ''}${all}${judged}`;
+  return t(
+    '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} judged right}}',
+    { several: several ? 'yes' : 'no', round, answers, right: right ?? 'unknown' },
+  );
 }
 
 export interface Bin {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The runs that a class tried, with one number each. */
 
-import { formatFigure, plural } from '../base/units.ts';
+import { t } from '../base/lang/t.ts';
+import { formatFigure } from '../base/units.ts';
 import { changedWords } from '../classroom/tries.ts';
 import type { ClassReport } from '../protocol/contract.gen.ts';
 import { HeadRow } from '../ui/head-row.tsx';
@@ -13,23 +14,25 @@ type Try = ClassReport['tries'][number];
 export function Tried({ report, words }: { report: ClassReport; words: Words }) {
   if (report.tries.length === 0) return null;
   return (
-    <section aria-label="What the class tried">
-      <h2>What the class tried</h2>
+    <section aria-label={t('What the class tried')}>
+      <h2>{t('What the class tried')}</h2>
       <table className="report-bars" data-testid="report-tried">
-        <HeadRow heads={['what', 'in the step', 'asked for by', 'result']} />
+        <HeadRow heads={[t('what'), t('in the step'), t('asked for by'), t('result')]} />
         <tbody>
           {report.tries.map((one) => (
             <tr key={one.number}>
               <th scope="row">{changedWords(one, { params: words?.params ?? {} })}</th>
               <td>{titleOf(words, one.step)}</td>
-              <td className="number">{plural(one.makers, 'member')}</td>
+              <td className="number">
+                {t('{makers, plural, one {# member} other {# members}}', { makers: one.makers })}
+              </td>
               <td className="number">{resultOf(one, words)}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <p className="small quiet">
-        Each number is of one traced run: it explains, and proves nothing.
+        {t('Each number is of one traced run: it explains, and proves nothing.')}
       </p>
     </section>
   );

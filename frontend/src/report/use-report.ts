@@ -2,6 +2,8 @@
 /** A class's report and the words of its lesson, over HTTP. */
 
 import { useEffect, useState } from 'react';
+import { inLanguage } from '../base/lang/overlay.ts';
+import { t } from '../base/lang/t.ts';
 import { either } from '../protocol/check.ts';
 import {
   readClassReport,
@@ -21,11 +23,11 @@ async function get(path: string): Promise<unknown> {
   try {
     answer = await fetch(path, { signal: AbortSignal.timeout(limitMs) });
   } catch {
-    throw new Error('The server does not answer. Reload the page.');
+    throw new Error(t('The server does not answer. Reload the page.'));
   }
   const tree: unknown = await answer.json().catch(() => null);
   if (answer.ok) return tree;
-  let why = 'The server refused, and did not say why. Reload the page.';
+  let why = t('The server refused, and did not say why. Reload the page.');
   try {
     const { sentence, remedy } = readFailureBody(tree, 'body').error;
     why = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)} ${remedy}`;
@@ -39,7 +41,7 @@ async function get(path: string): Promise<unknown> {
 async function wordsOf(lesson: string): Promise<Words> {
   try {
     const read = readLesson(await get(`api/lessons/${encodeURIComponent(lesson)}`), 'lesson');
-    return read.view === null ? null : read;
+    return read.view === null ? null : inLanguage(read);
   } catch {
     return null;
   }

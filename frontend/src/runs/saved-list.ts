@@ -2,6 +2,7 @@
 /** The live runs that the server has saved, and two of them (or of the recordings) against each other. */
 
 import { useCallback, useEffect, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { check, list, type Read } from '../protocol/check.ts';
 import { readDeleted, readFailureBody, readSavedRun } from '../protocol/contract.checks.gen.ts';
@@ -26,18 +27,21 @@ export function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
 export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {}): Promise<T> {
   const answer = await fetch(url, init).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
-    throw new Error('The server did not answer. Is it still running?');
+    throw new Error(t('The server did not answer. Is it still running?'));
   });
   const body: unknown = await answer.json().catch(() => null);
   if (answer.ok) {
     const checked = check(read, body);
     if (checked.ok) return checked.value;
     throw new Error(
-      `The server's answer is not one that this page knows: ${checked.place} ${checked.complaint}. Reload the page.`,
+      t(
+        "The server's answer is not one that this page knows: {place} {complaint}. Reload the page.",
+        { place: checked.place, complaint: checked.complaint },
+      ),
     );
   }
   const failure = check(readFailureBody, body);
-  if (!failure.ok) throw new Error(`The server refused (${answer.status}).`);
+  if (!failure.ok) throw new Error(t('The server refused ({status}).', { status: answer.status }));
   const { sentence, remedy } = failure.value.error;
   throw new Error(`${sentenceCase(sentence)} ${remedy}`);
 }

@@ -58,7 +58,10 @@ export function ToyFrame({ toy, times, run, font = 13 }: Props) {
 /** Whose distances these are. */
 export function sourceWords(times: Times, run: string): string {
   if (times.from === null || run === '') {
-    return 'No run is shown that has these steps, so the distances are chosen, not measured.';
+    return t('No run is shown that has these steps, so the distances are chosen, not measured.');
   }
-  return `Distances from ${run}: ${times.from}. What you move was not in it.`;
+  return t('Distances from {run}: {from}. What you move was not in it.', {
+    run,
+    from: times.from,
+  });
 }

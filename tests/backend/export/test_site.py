@@ -26,6 +26,7 @@ from duet.errors import InfraError, InputError
 from duet.export import pictures, site
 from duet.export.pictures import Shot
 from duet.lessons.load import load
+from duet.settings import repo_root
 from duet.stream.packing import differences, small
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
@@ -139,6 +140,10 @@ def test_a_site_has_the_languages_of_its_lesson_while_there_is_room(
     framed = gzip.decompress(base64.b64decode(script.split('"')[3]))
     words = json.loads(framed[4:])
     assert words["page"]["next"] == "weiter"
+    # Of its own view, and no class: it has no server.
+    folder = repo_root() / site.PAGE_WORDS / "de"
+    own, others = (json.loads((folder / f"{n}.json").read_text()) for n in ("hog-rows", "server"))
+    assert set(own) <= set(words["page"]) and not set(others) & set(words["page"])
     assert [["title"], "Grace Periods"] in words["lessons"][SLUG]
     monkeypatch.setattr(site, "SITE_BYTES", site.PICTURE_BYTES)
     target = site.check_site(tmp_path / "small")

@@ -173,13 +173,23 @@ def translated(folder: LessonFolder) -> dict[str, str]:
     """Language -> the words of the page and of the lesson; of each that both have."""
     found = {}
     for language in languages(folder):
-        page = repo_root() / PAGE_WORDS / f"{language}.json"
-        if page.is_file():
+        page = page_words(language, folder.lesson.view)
+        if page:
             lesson_words = words_of([folder], language).decode()
-            words = f'{{"page":{page.read_text("utf-8")},"lessons":{lesson_words}}}'
+            words = f'{{"page":{json.dumps(page, ensure_ascii=False)},"lessons":{lesson_words}}}'
             packed_words = packed_bytes([words.encode()], 9)
             found[language] = base64.b64encode(packed_words).decode()
     return found
+
+
+def page_words(language: str, view: str | None) -> dict[str, str]:
+    """What the page says without a server, on lessons of a view (frontend/src/lang/parts.ts)."""
+    files = [repo_root() / PAGE_WORDS / language / f"{name}.json" for name in ("page", view)]
+    words: dict[str, str] = {}
+    for file in files:
+        if file.is_file():
+            words |= json.loads(file.read_text("utf-8"))
+    return words
 
 
 def part(packets: Iterable[Packet]) -> str:

@@ -27,9 +27,20 @@ export function speak(language: Tag, catalogue: Catalogue): void {
   formats.clear();
 }
 
+/** Words of a part of the page that is loaded now. */
+export function learn(catalogue: Catalogue): void {
+  words = { ...words, ...catalogue };
+  formats.clear();
+}
+
 /** The language in force. */
 export function spoken(): Tag {
   return tag;
+}
+
+/** Texts are in the words of the sources, whose letters may be changed. */
+export function isEnglish(): boolean {
+  return locale() === english;
 }
 
 /** What Intl takes for the numbers and dates of the language in force. */

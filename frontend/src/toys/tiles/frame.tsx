@@ -2,6 +2,7 @@
 /** A toy of tiles as it is played: amounts, the shelf to arrange, what comes of it, figures, goals. */
 
 import { useReducer } from 'react';
+import { t } from '../../base/lang/t.ts';
 import { ToyShell } from '../shell.tsx';
 import { HandShelf } from './hand.tsx';
 import { ShelfPicture } from './shelf.tsx';
@@ -25,8 +26,8 @@ export function TilesFrame({ toy, game, run, font = 13 }: Props) {
   );
   const source =
     game.from === null || run === ''
-      ? 'No run is shown that has these data, so they are chosen.'
-      : `Out of ${run}: ${game.from}.`;
+      ? t('No run is shown that has these data, so they are chosen.')
+      : t('Out of {run}: {from}.', { run, from: game.from });
   return (
     <ToyShell
       title={toy.title}
@@ -72,9 +73,14 @@ export function TilesFrame({ toy, game, run, font = 13 }: Props) {
 
 function keyWords(hand: TileToy['hand']): string {
   if (hand === 'order')
-    return 'Drag a box to another place. By keys: arrows go from box to box, space takes one up and puts it down, and arrows move it meanwhile.';
+    return t(
+      'Drag a box to another place. By keys: arrows go from box to box, space takes one up and puts it down, and arrows move it meanwhile.',
+    );
   const kinds = hand.map(({ mark, title }) => `${mark} ${title}`).join(', ');
-  return `Press a box to change it, or drag over several. By keys: arrows, and a letter: ${kinds}.`;
+  return t(
+    'Press a box to change it, or drag over several. By keys: arrows, and a letter: {kinds}.',
+    { kinds },
+  );
 }
 
 interface SliderProps {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The truth about predictions, counts up to the moment, and the accesses near it. */
 
-import { formatCount, formatFigure, ns, plural } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatCount, formatFigure, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
@@ -46,17 +47,26 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const n = totals?.nameReads ?? null;
     if (totals === null || !totals.exact || n === null) return null;
     const name = capital(armTitle(lesson, lane!));
-    const reads = n === 1 ? '1 read' : `${formatFigure(n)} reads`;
+    const reads = n === 1 ? t('1 read') : t('{n} reads', { n: formatFigure(n) });
     return {
       value: n,
-      words: `${name}: ${reads} a ${lesson.operation.name}, counted in ${operationWords(totals.ops, lesson)}.`,
+      words: t('{name}: {reads} a {op}, counted in {ops}.', {
+        name,
+        reads,
+        op: lesson.operation.name,
+        ops: operationWords(totals.ops, lesson),
+      }),
     };
   }),
   predicted_ratio: answer(([one, other], index, lesson) => {
     const settings = { ...settingsOf(index.params, lesson), cpus: mailCpus };
     const value = predictedRatio(other, one, settings);
     if (value === null) return null;
-    const words = `The model predicts ${formatFigure(value)} times as many on ${armTitle(lesson, one!)} with ${mailCpus} CPUs.`;
+    const words = t('The model predicts {value} times as many on {name} with {cpus} CPUs.', {
+      value: formatFigure(value),
+      name: armTitle(lesson, one!),
+      cpus: mailCpus,
+    });
     return { value, words, by: 'model' };
   }),
   slow_after: answer(([lane], index, lesson) => {
@@ -64,7 +74,10 @@ export const answers: Readonly<Record<string, Answerer>> = {
     if (phase === undefined || lane === undefined) return null;
     const slow = slowShare(shareIn(intervalsOf(lane), phase.t0, phase.t1));
     if (slow === null || (!lane.ended && lane.watermark < phase.t1)) return null;
-    const words = `${capital(armTitle(lesson, lane))}: ${formatFigure(slow * 100)} % of the operations after the listing went under the lock, counted.`;
+    const words = t(
+      '{name}: {slow} % of the operations after the listing went under the lock, counted.',
+      { name: capital(armTitle(lesson, lane)), slow: formatFigure(slow * 100) },
+    );
     return { value: slow * 100, words };
   }),
 };
@@ -84,27 +97,31 @@ interface Columns {
 /** Columns of the first act; those of the line and of the name only where there are any. */
 function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Columns): Head[] {
   const { name, plural: many } = operation;
-  const on = cpus === 0 ? '' : ` on ${plural(cpus, 'CPU')}`;
+  const on = cpus === 0 ? '' : t(' on {cpus, plural, one {# CPU} other {# CPUs}}', { cpus });
   const of: Head[] = [
-    [`reads of the ${lineWords} per ${name}, whole run`, 'counted'],
-    ...(plain ? [[`plain writes of it per ${name}, whole run`, 'counted'] as const] : []),
-    [`read-modify-writes of it per ${name}, whole run`, 'counted'],
+    [t('reads of the {line} per {name}, whole run', { line: lineWords, name }), 'counted'],
+    ...(plain
+      ? [[t('plain writes of it per {name}, whole run', { name }), 'counted'] as const]
+      : []),
+    [t('read-modify-writes of it per {name}, whole run', { name }), 'counted'],
   ];
   return [
     ...(lineWords === '' ? [] : of),
-    ...(named ? [[`reads of it for the name per ${name}, whole run`, 'counted'] as const] : []),
-    [`${many} counted, whole run`, 'counted'],
-    [`${many} of the model so far`, 'modelled'],
-    [`transfers per ${name}${on}, so far`, 'modelled'],
-    [`transfers per ${name}${on}, whole run`, 'modelled'],
+    ...(named
+      ? [[t('reads of it for the name per {name}, whole run', { name }), 'counted'] as const]
+      : []),
+    [t('{many} counted, whole run', { many }), 'counted'],
+    [t('{many} of the model so far', { many }), 'modelled'],
+    [t('transfers per {name}{on}, so far', { name, on }), 'modelled'],
+    [t('transfers per {name}{on}, whole run', { name, on }), 'modelled'],
   ];
 }
 
 const lockHeads = [
-  ['by compare-and-swap', 'counted'],
-  ['under the lock', 'counted'],
-  ['under the lock, %', 'counted'],
-  ['failed compare-and-swaps: another came first', 'counted'],
+  [t('by compare-and-swap'), 'counted'],
+  [t('under the lock'), 'counted'],
+  [t('under the lock, %'), 'counted'],
+  [t('failed compare-and-swaps: another came first'), 'counted'],
 ] as const;
 
 function table(heads: readonly Head[], rows: Counts['rows']): Counts {
@@ -177,12 +194,12 @@ export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow
   return index.lanes.flatMap((lane) => of(index, frame, lesson, lane, each));
 }
 
-const verbs = ['reads', 'writes', 'reads and writes'];
+const verbs = [t('reads'), t('writes'), t('reads and writes')];
 const happened = {
-  hit: 'has the line',
-  fetch: 'from memory, modelled',
-  transfer: 'transfer, modelled',
-  upgrade: 'upgrade, modelled',
+  hit: t('has the line'),
+  fetch: t('from memory, modelled'),
+  transfer: t('transfer, modelled'),
+  upgrade: t('upgrade, modelled'),
 } as const;
 
 function accessesNear(
@@ -216,8 +233,13 @@ function accessesNear(
       t0,
       when: momentWords(index.axis, t0),
       lane: armTitle(lesson, lane),
-      row: `line ${access.line}, ${fieldWords(shown.struct, access.at, access.size)}`,
-      what: `${verbs[access.kind]}${by && ` in ${by}()`}: ${happened[what]}`,
+      row: t('line {line}, {field}', {
+        line: access.line,
+        field: fieldWords(shown.struct, access.at, access.size),
+      }),
+      what: by
+        ? t('{verb} in {by}(): {what}', { verb: verbs[access.kind], by, what: happened[what] })
+        : t('{verb}: {what}', { verb: verbs[access.kind], what: happened[what] }),
       length: `${lesson.operation.name} ${formatCount(access.op)}`,
       cpu: String(access.cpu),
     });
@@ -240,7 +262,10 @@ function looksNear(
     const mark = intervalMark(lane, lesson, row, (slow ?? 0) >= 0.5 ? 'under_lock' : 'by_cas');
     if (mark === null) return [];
     const rate = rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0;
-    const share = slow === null ? 'no operation' : `${formatFigure(slow * 100)} % under the lock`;
+    const share =
+      slow === null
+        ? t('no operation')
+        : t('{slow} % under the lock', { slow: formatFigure(slow * 100) });
     return [
       {
         mark,
@@ -248,7 +273,7 @@ function looksNear(
         when: momentWords(null, one.t0 + shift),
         lane: armTitle(lesson, lane),
         row: 'lockref',
-        what: `${share}, ${formatCount(rate)} operations a second`,
+        what: t('{share}, {rate} operations a second', { share, rate: formatCount(rate) }),
         length: '',
         cpu: '',
       },

@@ -4,6 +4,7 @@
  * merged them, and the x-ray read the object and the counters of the second act.
  */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, ns } from '../../base/units.ts';
 import { type Behind, type BehindRow, mostRows } from '../../derive/behind.ts';
 import { laneOf } from '../../derive/query.ts';
@@ -38,7 +39,7 @@ export function behindBytes(
   const t = rows.at(-1)?.t ?? ns(0);
   return {
     arm: lane.arm,
-    title: kind?.title ?? 'a mark',
+    title: kind?.title ?? tr('a mark'),
     who,
     t0: t,
     t1: t,
@@ -74,11 +75,19 @@ function ofBytes(shown: LaneNow, at: number): Found {
   const all = accessesWhere(shown, (a) => a.at < at + size && a.at + a.size > at);
   const n = formatCount(all.length);
   return {
-    who: `${fieldWords(struct, at, size)}, line ${Math.floor(at / 64)}`,
+    who: tr('{field}, line {line}', {
+      field: fieldWords(struct, at, size),
+      line: Math.floor(at / 64),
+    }),
     how:
       all.length === 0
-        ? 'The x-ray found in the running kernel what lies at these bytes; the microscope has counted no access to them so far.'
-        : `The x-ray found in the running kernel what lies at these bytes; the microscope has counted ${n} of the accesses so far here, ${lastWords(all.length)}.`,
+        ? tr(
+            'The x-ray found in the running kernel what lies at these bytes; the microscope has counted no access to them so far.',
+          )
+        : tr(
+            'The x-ray found in the running kernel what lies at these bytes; the microscope has counted {n} of the accesses so far here, {which}.',
+            { n, which: lastWords(all.length) },
+          ),
     accesses: all.slice(-mostRows),
   };
 }
@@ -86,19 +95,24 @@ function ofBytes(shown: LaneNow, at: number): Found {
 function ofCopy(shown: LaneNow, line: number, cpu: number): Found {
   const all = accessesWhere(shown, (a) => a.line === line && (a.cpu === cpu || a.lost > 0));
   return {
-    who: `copy of line ${line} in CPU ${cpu}`,
+    who: tr('copy of line {line} in CPU {cpu}', { line, cpu }),
     how:
       all.length === 0
-        ? 'Modelled: so far no counted access has brought this line to this CPU, or taken it away.'
-        : `Modelled from ${formatCount(all.length)} counted accesses to this line, by this CPU or taking copies away, ${lastWords(all.length)}.`,
+        ? tr(
+            'Modelled: so far no counted access has brought this line to this CPU, or taken it away.',
+          )
+        : tr(
+            'Modelled from {n} counted accesses to this line, by this CPU or taking copies away, {which}.',
+            { n: formatCount(all.length), which: lastWords(all.length) },
+          ),
     accesses: all.slice(-mostRows),
   };
 }
 
 function lastWords(n: number): string {
   return n > mostRows
-    ? `of which these are the last ${mostRows} in the model’s order`
-    : 'which are these in the model’s order';
+    ? tr('of which these are the last {n} in the model’s order', { n: mostRows })
+    : tr('which are these in the model’s order');
 }
 
 function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
@@ -110,8 +124,10 @@ function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
     ...{ kind: points.c[point]!, func: points.d[point]!, event: 0, from: -1, lost: 0 },
   };
   return {
-    who: `access ${formatCount(k + 1)} as executed`,
-    how: "The microscope counted this access in the order in which QEMU's threads ran; that order is no result.",
+    who: tr('access {k} as executed', { k: formatCount(k + 1) }),
+    how: tr(
+      "The microscope counted this access in the order in which QEMU's threads ran; that order is no result.",
+    ),
     accesses: [access],
   };
 }
@@ -120,12 +136,18 @@ function ofStep(shown: LaneNow, k: number): Found {
   const { lane, model } = shown;
   if (model === null || k >= model.trace.log.length) return { who: '', how: '', accesses: [] };
   const access = accessAt(lane, model, k);
-  const who = `access ${formatCount(k + 1)}, CPU ${access.cpu}, line ${access.line}`;
+  const who = tr('access {k}, CPU {cpu}, line {line}', {
+    k: formatCount(k + 1),
+    cpu: access.cpu,
+    line: access.line,
+  });
   const what = happening(access);
   if (what === 'hit') {
     return {
       who,
-      how: 'The microscope counted this access; its place among those of other CPUs is the model’s.',
+      how: tr(
+        'The microscope counted this access; its place among those of other CPUs is the model’s.',
+      ),
       accesses: [access],
     };
   }
@@ -135,8 +157,14 @@ function ofStep(shown: LaneNow, k: number): Found {
     who,
     how:
       before === null
-        ? `Modelled from one counted access: in the model’s order no other CPU has had line ${line} before.`
-        : `Modelled from two counted accesses to line ${line}: in the model’s order this one comes behind that of CPU ${before.cpu}.`,
+        ? tr(
+            'Modelled from one counted access: in the model’s order no other CPU has had line {line} before.',
+            { line },
+          )
+        : tr(
+            'Modelled from two counted accesses to line {line}: in the model’s order this one comes behind that of CPU {cpu}.',
+            { line, cpu: before.cpu },
+          ),
     accesses: before === null ? [access] : [before, access],
   };
 }
@@ -159,8 +187,9 @@ function accessesWhere(shown: LaneNow, fits: (access: Access) => boolean): Acces
 function accessRow({ lane, struct }: LaneNow, access: Access): BehindRow {
   const vcpu = lane.points.cpu[access.point]!;
   const name = functionName(lane, access.func);
-  const by = name === '' ? [] : [`in ${name}()`];
-  const given = vcpu === access.cpu ? [] : [`given to CPU ${access.cpu} of the model`];
+  const by = name === '' ? [] : [tr('in {name}()', { name })];
+  const given =
+    vcpu === access.cpu ? [] : [tr('given to CPU {cpu} of the model', { cpu: access.cpu })];
   return {
     t: lane.pointTime(access.point),
     cpu: vcpu,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the microscope counted, for each operation: the object's fields by function, and the busiest other lines. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount, formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
@@ -40,7 +41,7 @@ function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>
   const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
   const lines = Math.max(0, ...runIndex.lanes.map((lane) => structOf(lane)?.lines ?? 0));
   const rows = Array.from({ length: lines }, (_, line) => ({
-    head: `line ${line}`,
+    head: t('line {line}', { line }),
     of: (arm: string) => {
       const lane = lanes.get(arm);
       const totals = lane && totalsOf(lane);
@@ -66,16 +67,20 @@ function CellTable({ lane, totals, title, lesson }: LaneProps) {
   return (
     <table className="table small" data-testid={`cells-${lane.arm}`}>
       <caption className="small quiet">
-        {title}: who touches{' '}
-        {hot === null ? `the ${objectName(lesson)}` : `the ${hot.lineWords} (line ${hot.line})`},
-        for each {lesson.operation.name}
+        {hot === null
+          ? t('{title}: who touches the {object}, for each {name}', {
+              ...{ title, object: objectName(lesson), name: lesson.operation.name },
+            })
+          : t('{title}: who touches the {line} (line {n}), for each {name}', {
+              ...{ title, line: hot.lineWords, n: hot.line, name: lesson.operation.name },
+            })}
       </caption>
       <thead>
         <tr>
-          <th scope="col">field</th>
-          <th scope="col">function</th>
+          <th scope="col">{t('field')}</th>
+          <th scope="col">{t('function')}</th>
           <th scope="col" className="right">
-            accesses
+            {t('accesses')}
           </th>
         </tr>
       </thead>
@@ -108,13 +113,16 @@ function BusyLines({ totals, title, lane, lesson }: LaneProps) {
   if (busiest.length === 0) return null;
   const few = busiest.slice(0, fewLines);
   const rest = busiest.slice(fewLines);
-  const caption = `${title}: the busiest lines; first those that several vCPUs touch and one writes`;
+  const caption = t(
+    '{title}: the busiest lines; first those that several vCPUs touch and one writes',
+    { title },
+  );
   return (
     <>
       <BusyTable lines={few} {...{ caption, lesson }} testId={`busiest-${lane.arm}`} />
       {rest.length > 0 && (
         <details className="small">
-          <summary>{rest.length} more</summary>
+          <summary>{t('{n} more', { n: rest.length })}</summary>
           <BusyTable lines={rest} caption="" lesson={lesson} testId={`more-lines-${lane.arm}`} />
         </details>
       )}
@@ -135,12 +143,12 @@ function BusyTable({ lines, caption, testId, lesson }: BusyProps) {
       {caption !== '' && <caption className="small quiet">{caption}</caption>}
       <thead>
         <tr>
-          <th scope="col">line</th>
+          <th scope="col">{t('line')}</th>
           <th scope="col" className="right">
-            vCPUs
+            {t('vCPUs')}
           </th>
           <th scope="col" className="right">
-            for each {lesson.operation.name}
+            {t('for each {name}', { name: lesson.operation.name })}
           </th>
         </tr>
       </thead>
@@ -158,17 +166,21 @@ function BusyTable({ lines, caption, testId, lesson }: BusyProps) {
 }
 
 function lineWords(line: BusyLine): string {
-  if (line.line >= 0) return `line ${line.line}, ${line.field}`;
-  if (isStack(line)) return 'a stack, as a rule';
+  if (line.line >= 0) return t('line {line}, {field}', { line: line.line, field: line.field });
+  if (isStack(line)) return t('a stack, as a rule');
   return `…${line.address.toString(16).slice(-8)}`;
 }
 
 function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
   const how = exact
-    ? `Exact, over ${formatCount(ops)} ${operation.plural}; how the host ran the CPUs changes nothing of it.`
-    : 'From the accesses reported one by one so far; exact when the run has ended.';
-  const shown = lost > 0 ? ` ${formatCount(lost)} accesses were counted, not reported.` : '';
-  const more = over > 0 ? ` ${formatCount(over)} came after the log was used up.` : '';
+    ? t('Exact, over {ops} {plural}; how the host ran the CPUs changes nothing of it.', {
+        ops: formatCount(ops),
+        plural: operation.plural,
+      })
+    : t('From the accesses reported one by one so far; exact when the run has ended.');
+  const shown =
+    lost > 0 ? t(' {n} accesses were counted, not reported.', { n: formatCount(lost) }) : '';
+  const more = over > 0 ? t(' {n} came after the log was used up.', { n: formatCount(over) }) : '';
   return `${how}${shown}${more}`;
 }
 
@@ -190,7 +202,9 @@ export function CountedPanel({ runIndex, lesson }: PanelProps) {
         <CellTable key={one.lane.arm} {...one} />
       ))}
       <p className="small quiet">
-        r: reads, w: writes, rmw: read-modify-writes. {lossWords(lanes[0]!.totals, lesson)}
+        {t('r: reads, w: writes, rmw: read-modify-writes. {losses}', {
+          losses: lossWords(lanes[0]!.totals, lesson),
+        })}
       </p>
       {lanes.map((one) => (
         <BusyLines key={one.lane.arm} {...one} />

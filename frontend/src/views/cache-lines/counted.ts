@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the microscope counted of the object, exactly: by line, by field and by function, for each operation. */
 
+import { t } from '../../base/lang/t.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
 import { countsOf, isInside, isOwn, lineBytes, placeOf } from './cells.ts';
 import { fieldWords, isNameRead, type Struct, structOf } from './fields.ts';
@@ -202,7 +203,7 @@ function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
   for (const [s, stream] of streams.entries()) {
     for (let i = 0; i < stream.op.length; i++) {
       const [at, kind] = [lane.points.a[source[s]![i]!]! + lead, stream.kind[i]!];
-      const func = `function ${lane.points.d[source[s]![i]!]}`;
+      const func = t('function {n}', { n: lane.points.d[source[s]![i]!] });
       tally.add(at, func, {
         reads: kind === 0 ? 1 : 0,
         writes: kind === 1 ? 1 : 0,

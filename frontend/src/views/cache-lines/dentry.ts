@@ -4,6 +4,7 @@
  * reference count, and how a name is compared. Of any other object only the counts tell what is written.
  */
 
+import { t } from '../../base/lang/t.ts';
 import type { LaneSample } from '../../derive/types.ts';
 
 /** What a field is to the operation; the same names as the lesson's kinds. */
@@ -28,8 +29,8 @@ const dentry: Known = {
     d_parent: 'chain',
     d_name: 'chain',
   },
-  hot: 'count',
-  hotLine: "count's line",
+  hot: t('count'),
+  hotLine: t("count's line"),
   name: 'd_iname',
 };
 

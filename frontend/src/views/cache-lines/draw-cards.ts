@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
 
+import { t } from '../../base/lang/t.ts';
 import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
 import { runsOf } from './byte-runs.ts';
 import { lit } from './draw-struct.ts';
@@ -75,7 +76,10 @@ function drawCard(easel: Easel, card: Card, active: boolean): void {
   pen.stroke();
   const text = Math.round(layout.fontSize * 1.35);
   const y = card.y + text - 2;
-  const wide = write(easel, `CPU ${card.cpu}`, card.x + 7, y, { weight: 650, colour: theme.ink });
+  const wide = write(easel, t('CPU {cpu}', { cpu: card.cpu }), card.x + 7, y, {
+    weight: 650,
+    colour: theme.ink,
+  });
   if (!layout.strips) return;
   const last = shownAccess(easel, card.cpu);
   if (last === null) return;
@@ -91,10 +95,11 @@ function shownAccess({ shown }: Easel, cpu: number): Access | null {
   return under !== null && begun && under.cpu === cpu ? under : lastOf(shown, cpu, 400);
 }
 
-const verbs = ['reads', 'writes', 'reads and writes'];
-
 export function accessWords({ shown }: Pick<Easel, 'shown'>, { kind, at, size }: Access): string {
-  return `${verbs[kind] ?? 'touches'} ${fieldWords(shown.struct, at, size)}`;
+  return t('{kind, select, 0 {reads} 1 {writes} 2 {reads and writes} other {touches}} {field}', {
+    kind: String(kind),
+    field: fieldWords(shown.struct, at, size),
+  });
 }
 
 function clip({ pen, layout, drawing }: Easel, text: string, room: number): string {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The second act: which way lockref operations took, over time, in the workload's three phases; and how many came through. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatNs, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
@@ -28,9 +29,9 @@ interface Easel {
 }
 
 export const phaseWords: Readonly<Record<Phase['name'], string>> = {
-  before: 'nobody lists',
-  listing: 'somebody lists the directory',
-  after: 'nobody lists any more',
+  before: tr('nobody lists'),
+  listing: tr('somebody lists the directory'),
+  after: tr('nobody lists any more'),
 };
 
 const phaseShort: Readonly<Record<Phase['name'], string>> = {
@@ -86,7 +87,7 @@ function drawLane(easel: Easel): void {
   if (intervals.length === 0) {
     text(
       easel,
-      noPath(lane) ?? 'The counts of the kernel were read once, which gives no rate.',
+      noPath(lane) ?? tr('The counts of the kernel were read once, which gives no rate.'),
       laid.share.x + 8,
       laid.share.y + 28,
     );
@@ -126,21 +127,21 @@ function headline(easel: Easel): void {
   const big = Math.round(fontSize * 1.45);
   const y = laid.headlineY + big;
   const narrow = drawing.size.width < fontSize * 44;
-  let at = text(easel, narrow ? 'last 250 ms:' : 'In the last 250 ms:', 0, y) + 9;
+  let at = text(easel, narrow ? tr('last 250 ms:') : tr('In the last 250 ms:'), 0, y) + 9;
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
-  at += text(easel, 'under the lock', at, y, { weight: 600, colour: theme.ink }) + 22;
+  at += text(easel, tr('under the lock'), at, y, { weight: 600, colour: theme.ink }) + 22;
   // The rate can be read off its chart where it has no room here.
   easel.pen.font = `700 ${big}px ${theme.font}`;
   const rest = at + easel.pen.measureText(per).width + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
   const room = drawing.size.width - rest;
-  const noun = fitting(easel.pen, ['operations a second', 'a second'], room);
+  const noun = fitting(easel.pen, [tr('operations a second'), tr('a second')], room);
   if (easel.pen.measureText(noun).width > room) return;
   text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink });
   at = rest + text(easel, noun, rest, y);
   if (drawing.size.width > fontSize * 62)
-    text(easel, ', counted, with tracing on: no verdict', at, y);
+    text(easel, tr(', counted, with tracing on: no verdict'), at, y);
 }
 
 function axes(easel: Easel): void {
@@ -154,10 +155,10 @@ function axes(easel: Easel): void {
     const y = share.y + share.h * (1 - part);
     text(easel, `${part * 100} %`, share.x - 8, y + fontSize * 0.35, { align: 'right' });
   }
-  text(easel, 'operations, by the way they took', share.x, share.y - fontSize * 0.5, {
+  text(easel, tr('operations, by the way they took'), share.x, share.y - fontSize * 0.5, {
     colour: theme.soft,
   });
-  text(easel, 'operations a second', rate.x, rate.y - fontSize * 0.5);
+  text(easel, tr('operations a second'), rate.x, rate.y - fontSize * 0.5);
   for (const per of [1, 100, 10_000, 1_000_000]) {
     const y = rate.y + rate.h * (1 - rateHeight(per));
     pen.fillStyle = theme.rule;

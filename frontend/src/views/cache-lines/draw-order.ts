@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The axis: accesses in the model's merged order, a row a CPU; below it, named and dismissed, the order as executed. */
 
+import { t } from '../../base/lang/t.ts';
 import { laneTime } from '../../derive/align.ts';
 import { stepNs } from '../../derive/retime.ts';
 import { fitting } from '../fitting.ts';
@@ -124,28 +125,28 @@ export function orderCaptions(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
   const { settings } = shown.model ?? {};
-  const by = settings?.schedule === 'timed' ? 'by modelled time' : 'by lot';
+  const by = settings?.schedule === 'timed' ? t('by modelled time') : t('by lot');
   const up = layout.fontSize * 1.05;
   const tag = (words: string, y: number, colour: string) =>
     write(easel, words, laid.order.x, y + up, { colour });
   const { cpus } = shown.model?.trace.log ?? { cpus: 0 };
   for (let cpu = 0; cpu < cpus && laid.order.h / cpus >= layout.fontSize; cpu++) {
     const { y, h } = rowBox(laid.order, cpu, cpus);
-    const words = `CPU ${cpu}`;
+    const words = t('CPU {cpu}', { cpu });
     write(easel, words, laid.left, y + h / 2 + layout.fontSize * 0.35, { colour: theme.soft });
   }
-  const all = `accesses, in the model's order`;
+  const all = t("accesses, in the model's order");
   pen.font = `400 ${layout.fontSize}px ${theme.font}`;
   const room = laid.left + laid.width - laid.order.x;
   const caption = fitting(
     pen,
-    [`${all} (${by})`, all, 'accesses, modelled order', 'modelled order'],
+    [t('{all} ({by})', { all, by }), all, t('accesses, modelled order'), t('modelled order')],
     room,
   );
   tag(caption, laid.captions.order, theme.soft);
   const short = laid.width < layout.fontSize * 46;
   const dismissed = short
-    ? "as QEMU's threads happened to run: no result"
-    : "as QEMU's threads happened to run; depends on the host; not a result";
+    ? t("as QEMU's threads happened to run: no result")
+    : t("as QEMU's threads happened to run; depends on the host; not a result");
   if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }

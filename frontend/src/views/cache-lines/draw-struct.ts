@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The struct byte by byte: lines as boxes, fields with their names, letters of the live name, and what is accessed. */
 
+import { t } from '../../base/lang/t.ts';
 import { type Box, brushAccess } from './brush.ts';
 import { runsOf } from './byte-runs.ts';
 import { beats, between, type Easel, write } from './easel.ts';
@@ -38,7 +39,10 @@ function drawLine(easel: Easel, line: number): void {
   pen.textBaseline = 'middle';
   const left = x - gutter;
   const colour = lock ? theme.mechanism : theme.soft;
-  write(easel, `line ${line}`, left, y + high / 2, { colour, weight: lock ? 650 : 500 });
+  write(easel, t('line {line}', { line }), left, y + high / 2, {
+    colour,
+    weight: lock ? 650 : 500,
+  });
   if (rows > 1) {
     const bytes = `${line * lineBytes}–${(line + 1) * lineBytes - 1}`;
     write(easel, bytes, left, y + pitch + high / 2, { colour: theme.faint });

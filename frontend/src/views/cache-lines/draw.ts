@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws the lanes of the first act: headline, struct, copies, order. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
@@ -71,7 +72,7 @@ function drawLane(easel: Easel): void {
   pen.fillStyle = brushes.fog;
   pen.fillRect(laid.left, top, laid.width, drawing.size.height - top);
   pen.globalAlpha = 1;
-  write(easel, 'not known yet', laid.left + laid.width / 2, top + 40, {
+  write(easel, t('not known yet'), laid.left + laid.width / 2, top + 40, {
     align: 'center',
     colour: theme.soft,
     weight: 600,
@@ -107,28 +108,38 @@ function headline(easel: Easel): void {
   pen.setLineDash([]);
   x += wide + 7;
   const { lesson } = drawing;
-  const what = `transfers per ${lesson.operation.name}`;
-  const of = ` in the whole run, modelled`;
-  const alone = shown.model?.settings.cpus === 1 ? ': there is but one CPU' : '';
-  const now = `; so far ${perStatWords(shown)} (${far(shown, 'transfers')} in ${operationsFar(shown, lesson)})`;
+  const what = t('transfers per {name}', { name: lesson.operation.name });
+  const per = t('per {name}', { name: lesson.operation.name });
+  const alone = shown.model?.settings.cpus === 1;
+  const now = {
+    ...{ n: perStatWords(shown), transfers: far(shown, 'transfers') },
+    ops: operationsFar(shown, lesson),
+  };
   const right = laid.left + laid.width;
   x += writeFirst(
     easel,
     !whole
       ? [
-          [what, ` so far, modelled; the run is ${stillRead}`],
-          [what, ` so far; the run is ${stillRead}`],
-          [what, ' so far'],
-          [`per ${lesson.operation.name}`, ' so far'],
+          [what, t(' so far, modelled; the run is {stillRead}', { stillRead })],
+          [what, t(' so far; the run is {stillRead}', { stillRead })],
+          [what, t(' so far')],
+          [per, t(' so far')],
         ]
       : [
-          ...(alone === '' ? [] : [[what, `${of}${alone}`] as const]),
-          [what, `${of}${now}`],
-          [what, `${of}; so far ${perStatWords(shown)}`],
-          [what, of],
-          [what, ', whole run'],
-          [`per ${lesson.operation.name}`, ', whole run'],
-          [`per ${lesson.operation.name}`, ''],
+          ...(alone
+            ? [[what, t(' in the whole run, modelled: there is but one CPU')] as const]
+            : []),
+          [
+            what,
+            t(' in the whole run, modelled; so far {n} ({transfers} in {ops})', {
+              ...{ n: now.n, transfers: now.transfers, ops: now.ops },
+            }),
+          ],
+          [what, t(' in the whole run, modelled; so far {n}', { n: now.n })],
+          [what, t(' in the whole run, modelled')],
+          [what, t(', whole run')],
+          [per, t(', whole run')],
+          [per, ''],
         ],
     x,
     y,
@@ -176,10 +187,10 @@ function countedWords(easel: Easel, left: number, below: number): void {
   }
   const right = easel.laid.left + easel.laid.width;
   if (!shown.lane.ended) {
-    const noun = `accesses of the ${hot.lineWords}`;
+    const noun = t('accesses of the {line}', { line: hot.lineWords });
     const words: readonly Said[] = [
-      [noun, ` per ${lesson.operation.name}: ${stillRead}`],
-      [noun, `: ${stillRead}`],
+      [noun, t(' per {name}: {stillRead}', { name: lesson.operation.name, stillRead })],
+      [noun, t(': {stillRead}', { stillRead })],
       ['', stillRead],
     ];
     writeFirst(easel, words, left, below, right);
@@ -187,19 +198,23 @@ function countedWords(easel: Easel, left: number, below: number): void {
   }
   const { reads, writes, rmws } = totals.hot;
   const of = (what: string, n: number) => figure('run', shown.lane.arm, what, n, formatFigure(n));
-  const parts = [`${of('hot reads', reads)} reads`, `${of('hot rmws', rmws)} read-modify-writes`];
-  if (writes > 0.004) parts.splice(1, 0, `${of('hot writes', writes)} writes`);
-  const short = parts.map((part) => part.replace('read-modify-writes', 'rmw')).join(' + ');
-  const per = ` per ${lesson.operation.name}`;
-  const counted = `${per}, counted over the whole run`;
+  const reading = t('{n} reads', { n: of('hot reads', reads) });
+  const writing = writes > 0.004 ? [t('{n} writes', { n: of('hot writes', writes) })] : [];
+  const n = of('hot rmws', rmws);
+  const long = [reading, ...writing, t('{n} read-modify-writes', { n })].join(' + ');
+  const short = [reading, ...writing, t('{n} rmw', { n })].join(' + ');
+  const { name } = lesson.operation;
+  const counted = t(' of the {line} per {name}, counted over the whole run', {
+    ...{ line: hot.lineWords, name },
+  });
   // Each way names the line: other lines are read, too.
   const words: readonly Said[] = [
-    [parts.join(' + '), ` of the ${hot.lineWords}${counted}`],
-    [short, ` of the ${hot.lineWords}${counted}`],
-    [short, ` of the ${hot.lineWords}${per}, whole run`],
-    [short, ` of line ${hot.line}${per}, whole run`],
-    [short, ` of line ${hot.line}, whole run`],
-    [short, ` of line ${hot.line}`],
+    [long, counted],
+    [short, counted],
+    [short, t(' of the {line} per {name}, whole run', { line: hot.lineWords, name })],
+    [short, t(' of line {line} per {name}, whole run', { line: hot.line, name })],
+    [short, t(' of line {line}, whole run', { line: hot.line })],
+    [short, t(' of line {line}', { line: hot.line })],
   ];
   writeFirst(easel, words, left, below, right);
 }
@@ -214,21 +229,21 @@ function gutterWords(easel: Easel): void {
     const colour = line === lock ? theme.mechanism : theme.soft;
     const weight = line === lock ? 650 : 500;
     const y = slot.y + slot.h / 2 + 1;
-    write(easel, `line ${line}`, laid.left, y, { colour, weight });
+    write(easel, t('line {line}', { line }), laid.left, y, { colour, weight });
   }
   pen.textBaseline = 'alphabetic';
   const { settings } = shown.model!;
   const n = settings.cpus;
-  const who = n === 1 ? 'one CPU and its copies' : `${n} CPUs and their copies`;
+  const who = t('{n, plural, =1 {one CPU and its copies} other {# CPUs and their copies}}', { n });
   const room = layout.cardHead === 0 ? layout.fontSize * 1.2 : 0;
   const y = laid.captions.cards + layout.fontSize * 1.05 - room * 0.2;
   const left = laid.left + layout.gutter;
   const wordings = [
-    `${who} of the lines, ${settings.protocol}, modelled`,
-    `${who}, ${settings.protocol}, modelled`,
-    `${who}, modelled`,
-    `${n === 1 ? 'one CPU' : `${n} CPUs`}, modelled`,
-    n === 1 ? 'one CPU' : `${n} CPUs`,
+    t('{who} of the lines, {protocol}, modelled', { who, protocol: settings.protocol }),
+    t('{who}, {protocol}, modelled', { who, protocol: settings.protocol }),
+    t('{who}, modelled', { who }),
+    t('{n, plural, =1 {one CPU} other {# CPUs}}, modelled', { n }),
+    t('{n, plural, =1 {one CPU} other {# CPUs}}', { n }),
   ];
   pen.font = `400 ${layout.fontSize}px ${theme.font}`;
   write(easel, fitting(pen, wordings, laid.left + laid.width - left), left, y);

@@ -4,6 +4,7 @@
  * begin of the object's first line, which the object need not begin.
  */
 
+import { t } from '../../base/lang/t.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
 import { countsOf, leadOf, lineBytes, mostWritten } from './cells.ts';
 import { type InnerName, innerName, knownOf, type Role } from './dentry.ts';
@@ -106,7 +107,7 @@ export function makeStruct(
   for (const [i, { at, size: long }] of fields.entries()) fieldAt.fill(i, at, at + long);
   const hot = fields.find((field) => field.role === 'count');
   const named = known && fields.find((field) => field.name === known.name);
-  const lineWords = known?.hotLine ?? `line of ${hot?.name}`;
+  const lineWords = known?.hotLine ?? t('line of {name}', { name: hot?.name });
   return {
     size,
     lead,
@@ -150,10 +151,10 @@ function fieldsOf(
 /** "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes of it where it is a part. */
 export function fieldWords(struct: Struct | null, at: number, size: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
-  if (struct === null) return `byte ${at}`;
+  if (struct === null) return t('byte {at}', { at });
   if (field === undefined) {
     const inside = at >= struct.lead && at < struct.lead + struct.size;
-    return inside ? `byte ${at - struct.lead}` : 'other data on the line';
+    return inside ? t('byte {at}', { at: at - struct.lead }) : t('other data on the line');
   }
   if (field.at === at && field.size <= size) return field.name;
   if (field.role !== 'name') return field.name;

@@ -4,6 +4,7 @@
  * Where it is time: which way lockref operations took, the second act of lesson 05.
  */
 
+import { t } from '../../base/lang/t.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, Laid, ViewKind } from '../contract.ts';
@@ -142,7 +143,7 @@ const artist: Artist<Picture> = {
     return share === undefined ? null : { left: share.x, right: share.x + share.w };
   },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson, drawing),
-  label: 'The bytes of one object in cache lines, and the copies of each CPU, for each kernel',
+  label: t('The bytes of one object in cache lines, and the copies of each CPU, for each kernel'),
 };
 
 const acts = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a column of the second act was computed from: two looks of the x-ray at the kernel's counters. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import type { Behind } from '../../derive/behind.ts';
 import type { LaneIndex, LaneSample, Mark } from '../../derive/types.ts';
@@ -17,16 +18,18 @@ export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Beh
   });
   return {
     arm: lane.arm,
-    title: kind?.title ?? 'a mark',
+    title: kind?.title ?? tr('a mark'),
     who: '',
     t0: lane.guestTime(mark.t0),
     t1: lane.guestTime(mark.t1),
     evidence: kind?.evidence ?? 'counted',
-    how: 'The kernel counts these operations; the x-ray read its counters twice, and the mark is the difference.',
+    how: tr(
+      'The kernel counts these operations; the x-ray read its counters twice, and the mark is the difference.',
+    ),
     rows: looks.map((sample) => ({
       t: lane.guestTime(sample.t),
       cpu: -1,
-      what: 'counters since the start',
+      what: tr('counters since the start'),
       fields: countWords(sample),
     })),
     trace: null,
@@ -36,5 +39,9 @@ export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Beh
 function countWords(sample: LaneSample): string {
   const { fast, slow, retries } = sumsIn(sample);
   const [by, under, failed] = [fast, slow, retries].map(formatCount);
-  return `${by} by compare-and-swap, ${under} under the lock, ${failed} failed compare-and-swaps`;
+  return tr('{by} by compare-and-swap, {under} under the lock, {failed} failed compare-and-swaps', {
+    by,
+    under,
+    failed,
+  });
 }

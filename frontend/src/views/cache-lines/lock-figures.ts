@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Figures of the lock path that sentence, picture, panel and tips have in common. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount, formatFigure, formatNs } from '../../base/units.ts';
 import { figure, type Scope } from '../../derive/figures.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
@@ -35,9 +36,9 @@ export function phaseFigures(
 }
 
 const during: Readonly<Record<Phase['name'], string>> = {
-  before: 'before the listing',
-  listing: 'during the listing',
-  after: 'after the listing',
+  before: t('before the listing'),
+  listing: t('during the listing'),
+  after: t('after the listing'),
 };
 
 /**
@@ -61,7 +62,17 @@ export function burstWords(
     const all = early + then.fast + then.slow;
     const [first, length] = [of('early', early, formatCount(early)), formatNs(before.over)];
     const rest = of('slow, late', slow * 100, `${formatFigure(slow * 100)} %`);
-    return ` Of the ${of('all', all, formatCount(all))} operations ${during[phase.name]}${over ? '' : ' so far'} ${first} came in its first ${of('length', before.over, length)}, before the lock stayed taken; of the others ${rest} went under it.`;
+    return t(
+      ' Of the {all} operations {during}{over} {first} came in its first {length}, before the lock stayed taken; of the others {rest} went under it.',
+      {
+        all: of('all', all, formatCount(all)),
+        during: during[phase.name],
+        over: over ? '' : t(' so far'),
+        first,
+        length: of('length', before.over, length),
+        rest,
+      },
+    );
   });
   return sentences.join('');
 }

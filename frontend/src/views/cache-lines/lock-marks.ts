@@ -2,6 +2,7 @@
 /** Columns of the second act as marks. */
 
 import { bisector } from 'd3-array';
+import { t } from '../../base/lang/t.ts';
 import { formatCount, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
@@ -90,8 +91,12 @@ export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): strin
   const one = intervalsOf(lane)[mark.row];
   if (one === undefined) return '';
   const slow = slowShare(one);
-  const where = `${capital(armTitle(lesson, lane))}, ${formatNs(one.t0)} to ${formatNs(one.t1)}`;
-  if (slow === null) return `${where}: no operation ended.`;
+  const where = t('{name}, {t0} to {t1}', {
+    name: capital(armTitle(lesson, lane)),
+    t0: formatNs(one.t0),
+    t1: formatNs(one.t1),
+  });
+  if (slow === null) return t('{where}: no operation ended.', { where });
   const [share, rate] = pathFigures(
     lane,
     'mark',
@@ -100,5 +105,8 @@ export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): strin
     rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0,
   );
   const [fast, under] = [formatCount(one.fast), formatCount(one.slow)];
-  return `${where}: ${fast} by compare-and-swap, ${under} under the lock (${share}); ${rate} a second.`;
+  return t(
+    '{where}: {fast} by compare-and-swap, {under} under the lock ({share}); {rate} a second.',
+    { where, fast, under, share, rate },
+  );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Bytes, copies, accesses and transfers as marks: where they stand, which is at a point, what each is in words. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, ns } from '../../base/units.ts';
 import type { Mark } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
@@ -204,7 +205,11 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   ];
 }
 
-export const verbs = { read: 'reads', write: 'writes', rmw: 'reads and writes at once' } as const;
+export const verbs = {
+  read: tr('reads'),
+  write: tr('writes'),
+  rmw: tr('reads and writes at once'),
+} as const;
 
 /** A mark in words. */
 export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): string {
@@ -215,12 +220,24 @@ export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): strin
   if (part === 'byte') return `${where}, ${byteWords(shown, mark.row)} ${capital(kind.title)}.`;
   if (part === 'copy') {
     const [line, cpu] = [Math.floor(mark.row / perLine), mark.row % perLine];
-    return `${where}, CPU ${cpu}, its copy of line ${line}. ${kind.title}. Modelled.`;
+    return tr('{where}, CPU {cpu}, its copy of line {line}. {title}. Modelled.', {
+      where,
+      cpu,
+      line,
+      title: kind.title,
+    });
   }
   if (part === 'executed')
-    return `${where}, access ${formatCount(mark.row + 1)} as the host happened to run it, on vCPU ${vcpuOf(shown, mark.row)}. It would be another order on another day: no result.`;
+    return tr(
+      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. It would be another order on another day: no result.',
+      { where, row: formatCount(mark.row + 1), cpu: vcpuOf(shown, mark.row) },
+    );
   if (shown.model === null || mark.row >= shown.model.trace.log.length) return '';
-  return `${where}, access ${formatCount(mark.row + 1)}. ${stepWords(shown, accessAt(shown.lane, shown.model, mark.row))}`;
+  return tr('{where}, access {row}. {step}', {
+    where,
+    row: formatCount(mark.row + 1),
+    step: stepWords(shown, accessAt(shown.lane, shown.model, mark.row)),
+  });
 }
 
 function vcpuOf(shown: LaneNow, k: number): number {
@@ -229,20 +246,25 @@ function vcpuOf(shown: LaneNow, k: number): number {
 
 function byteWords({ struct }: LaneNow, at: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
-  if (struct === null) return `byte ${at}, no field.`;
+  if (struct === null) return tr('byte {at}, no field.', { at });
   if (field === undefined) return besideWords(struct, at);
   const run = runsOf(struct)
     .flat()
     .find((one) => one.at === at);
   const to = at + (run?.size ?? 1) - 1;
   const { lead } = struct;
-  return `${field.name}, bytes ${at - lead} to ${to - lead}, line ${Math.floor(at / lineBytes)}.`;
+  return tr('{name}, bytes {at} to {to}, line {line}.', {
+    name: field.name,
+    at: at - lead,
+    to: to - lead,
+    line: Math.floor(at / lineBytes),
+  });
 }
 
 /** Padding, or what else lies on the lines of the object. */
 function besideWords({ lead, size }: Struct, at: number): string {
-  if (at >= lead && at < lead + size) return `byte ${at - lead}, no field.`;
-  return `other data on line ${Math.floor(at / lineBytes)}.`;
+  if (at >= lead && at < lead + size) return tr('byte {at}, no field.', { at: at - lead });
+  return tr('other data on line {line}.', { line: Math.floor(at / lineBytes) });
 }
 
 /** "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
@@ -250,19 +272,35 @@ export function stepWords(shown: LaneNow, access: Access): string {
   const { cpu, kind, at, size, line, from, lost, owns } = access;
   const name = functionName(shown.lane, access.func);
   const verb = verbs[accessKinds[kind] ?? 'read'];
-  const by = name === '' ? '' : ` in ${name}()`;
-  const first = `CPU ${cpu} ${verb} ${fieldWords(shown.struct, at, size)}${by}, counted.`;
-  const asks = owns ? 'it asks to own the line; ' : '';
-  const others = lost === 1 ? 'one copy is lost' : `${lost} copies are lost`;
+  const by = name === '' ? '' : tr(' in {name}()', { name });
+  const first = tr('CPU {cpu} {verb} {field}{by}, counted.', {
+    cpu,
+    verb,
+    field: fieldWords(shown.struct, at, size),
+    by,
+  });
+  const asks = owns ? tr('it asks to own the line; ') : '';
+  const others = tr('{lost, plural, one {one copy is} other {# copies are}} lost', { lost });
   switch (happening(access)) {
     case 'hit':
-      return `${first} Modelled: it has line ${line}, nothing moves.`;
+      return tr('{first} Modelled: it has line {line}, nothing moves.', { first, line });
     case 'fetch':
-      return `${first} Modelled: ${asks}line ${line} comes from memory.`;
+      return tr('{first} Modelled: {asks}line {line} comes from memory.', { first, asks, line });
     case 'upgrade':
-      return `${first} Modelled: ${asks}it has line ${line}, and ${others}.`;
+      return tr('{first} Modelled: {asks}it has line {line}, and {others}.', {
+        first,
+        asks,
+        line,
+        others,
+      });
     case 'transfer':
-      return `${first} Modelled: ${asks}line ${line} comes from CPU ${from}${lost > 0 ? `, and ${others}` : ''}.`;
+      return tr('{first} Modelled: {asks}line {line} comes from CPU {from}{also}.', {
+        first,
+        asks,
+        line,
+        from,
+        also: lost > 0 ? tr(', and {others}', { others }) : '',
+      });
   }
 }
 

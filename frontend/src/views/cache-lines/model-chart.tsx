@@ -2,7 +2,9 @@
 /** Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points. */
 
 import { scaleLinear, scaleLog } from 'd3-scale';
+import { t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
+import { formatCount, formatPlaces } from '../../base/units.ts';
 import type { Native } from '../../protocol/lesson.ts';
 import type { Prediction } from './model/prediction.ts';
 import { mailRates } from './model/stated.ts';
@@ -54,7 +56,10 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
       width="100%"
       style={{ maxWidth: 420, display: 'block' }}
       role="img"
-      aria-label={`Predicted ${many} a second against CPUs. ${spoken(prediction, title)}`}
+      aria-label={t('Predicted {many} a second against CPUs. {rates}', {
+        many,
+        rates: spoken(prediction, title),
+      })}
       data-testid="model-chart"
     >
       {y.ticks(4).map((v) => (
@@ -71,7 +76,7 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
         </text>
       ))}
       <text {...label} x={box.width - box.right} y={box.height - 3} textAnchor="end">
-        CPUs, {many} a second
+        {t('CPUs, {many} a second', { many })}
       </text>
       {at >= 2 && (
         <line
@@ -100,7 +105,12 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
       )}
       {mail.map(({ arm, cpus, perSecond }) => (
         <g key={arm} stroke={theme.ink} strokeWidth={2}>
-          <title>{`the mail, measured: ${perSecond.toLocaleString('en-US')} ops/s, ${title(arm)}`}</title>
+          <title>
+            {t('the mail, measured: {rate} ops/s, {arm}', {
+              rate: formatCount(perSecond),
+              arm: title(arm),
+            })}
+          </title>
           <line x1={x(cpus) - 5} x2={x(cpus) + 5} y1={y(perSecond)} y2={y(perSecond)} />
           <line x1={x(cpus)} x2={x(cpus)} y1={y(perSecond) - 5} y2={y(perSecond) + 5} />
           <text
@@ -113,7 +123,7 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
             y={y(perSecond) - 3}
             textAnchor="end"
           >
-            {`mail ${(perSecond / 1e6).toFixed(2)}M`}
+            {t('mail {n}M', { n: formatPlaces(perSecond / 1e6, 2) })}
           </text>
         </g>
       ))}
@@ -124,8 +134,8 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
 function spoken({ curves }: Prediction, title: (arm: string) => string): string {
   return curves
     .map(({ arm, points }) => {
-      const words = points.map(
-        ({ cpus, opsPerS }) => `${cpus}: ${(opsPerS.median / 1e6).toFixed(2)} million`,
+      const words = points.map(({ cpus, opsPerS }) =>
+        t('{cpus}: {n} million', { cpus, n: formatPlaces(opsPerS.median / 1e6, 2) }),
       );
       return `${title(arm)} ${words.join(', ')}`;
     })

@@ -2,6 +2,8 @@
 /** What a machine with cores enough measured, beside the model: `duet microscope --native` writes it, if anybody runs it. */
 
 import { line as lineShape } from 'd3-shape';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson, Native } from '../../protocol/lesson.ts';
@@ -33,7 +35,7 @@ export function NativeLine({ points, theme, x, y, first, name }: LineProps) {
     .digits(1);
   return (
     <g data-testid="native-line" stroke={colour} strokeWidth={2}>
-      <title>{`${name}, measured`}</title>
+      <title>{t('{name}, measured', { name })}</title>
       <path d={path([...shown]) ?? ''} fill="none" />
       {shown.map(({ threads, median, low, high }) => (
         <g key={threads}>
@@ -55,25 +57,44 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
     native.host === null
       ? arms
       : [...arms, { name: `Linux ${made.kernel}`, curve: native.host.curve }];
-  const span = `${formatFigure(ratio.low)} to ${formatFigure(ratio.high)}`;
+  const span = t('{low} to {high}', {
+    low: formatFigure(ratio.low),
+    high: formatFigure(ratio.high),
+  });
   return (
     <div data-testid="native">
       <p className="small">
-        <b>Measured on {made.cpu}</b> (solid lines), {made.at.slice(0, 10)}, Linux {made.kernel}:{' '}
-        {native.what}. With {native.threads} threads on {native.cores} cores {title(ratio.of)} has{' '}
-        {formatFigure(ratio.median)} times the rate of {title(ratio.to)} (95 %: {span}).
+        {rich(
+          '<b>Measured on {cpu}</b> (solid lines), {day}, Linux {kernel}: {what}. With {threads} threads on {cores} cores {of} has {median} times the rate of {to} (95 %: {span}).',
+          {
+            cpu: made.cpu,
+            b: (words) => <b>{words}</b>,
+            day: made.at.slice(0, 10),
+            kernel: made.kernel,
+            what: native.what,
+            threads: native.threads,
+            cores: native.cores,
+            of: title(ratio.of),
+            median: formatFigure(ratio.median),
+            to: title(ratio.to),
+            span,
+          },
+        )}
       </p>
       <details className="small">
-        <summary>what was measured, as a table</summary>
+        <summary>{t('what was measured, as a table')}</summary>
         <table className="table small" data-testid="native-table">
           <caption className="small quiet">
-            {operation.plural} a second of all threads; measured, {native.run_ms} ms a run, by{' '}
-            {made.compiler}
+            {t('{plural} a second of all threads; measured, {ms} ms a run, by {compiler}', {
+              plural: operation.plural,
+              ms: native.run_ms,
+              compiler: made.compiler,
+            })}
           </caption>
           <thead>
             <tr>
               <th scope="col" className="right">
-                threads
+                {t('threads')}
               </th>
               {columns.map(({ name }) => (
                 <th key={name} scope="col" className="right">
@@ -99,13 +120,15 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         </table>
         {native.host !== null && (
           <p className="quiet">
-            Last column: {native.host.what}. It has one layout, so it compares none; it shows how
-            far a machine like this gets.
+            {t(
+              'Last column: {what}. It has one layout, so it compares none; it shows how far a machine like this gets.',
+              { what: native.host.what },
+            )}
           </p>
         )}
         {native.remarks.map((remark) => (
           <p key={remark} className="quiet">
-            Mind: {remark.replace(/\.$/, '')}.
+            {t('Mind: {remark}.', { remark: remark.replace(/\.$/, '') })}
           </p>
         ))}
       </details>

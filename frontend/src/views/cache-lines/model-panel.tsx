@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts, beside what the mail measured; its numbers with their sources, and what hangs on each. */
 
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
@@ -20,7 +22,8 @@ const curvePoints = 11;
 
 export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
   const { settings, prediction, complaint } = usePrediction(runIndex, lesson);
-  if (complaint !== '') return <p className="small">The model gave up: {complaint}</p>;
+  if (complaint !== '')
+    return <p className="small">{t('The model gave up: {why}', { why: complaint })}</p>;
   const refused = runIndex.lanes.map((lane) => noRate(lane, lesson)).find((why) => why !== null);
   if (refused) {
     return (
@@ -42,8 +45,8 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
       ) : (
         <p className="small quiet" role="status">
           {runIndex.lanes.every((lane) => lane.ended)
-            ? 'The model is at work…'
-            : 'The model waits for the end of the run.'}
+            ? t('The model is at work…')
+            : t('The model waits for the end of the run.')}
         </p>
       )}
     </div>
@@ -76,9 +79,10 @@ function Predicted({
         {found === null ? progressWords(prediction) : ratioWords(found, lesson)}
       </p>
       <p className="small quiet">
-        {settings.protocol}; bands: lowest and highest of three seeds. Crosses: what the mail
-        measured, on {mailRates.cpus} CPUs. No number here was fitted to them; that loads own was
-        chosen by the profile below.
+        {t(
+          '{protocol}; bands: lowest and highest of three seeds. Crosses: what the mail measured, on {cpus} CPUs. No number here was fitted to them; that loads own was chosen by the profile below.',
+          { protocol: settings.protocol, cpus: mailRates.cpus },
+        )}
       </p>
       <NativeNote {...{ lesson, title }} />
       <ProfileChart profiles={prediction.profile} {...{ theme, title }} />
@@ -86,7 +90,7 @@ function Predicted({
       <CurveTable {...{ prediction, title, lesson }} />
       <Numbers lesson={lesson} runIndex={runIndex} />
       <details className="small">
-        <summary>what the model leaves out</summary>
+        <summary>{t('what the model leaves out')}</summary>
         <ul>
           {leftOut.map((one) => (
             <li key={one}>{one}</li>
@@ -105,10 +109,10 @@ function Owning({
 }: Pick<PanelProps, 'lesson' | 'onKnob'> & { readonly owning: boolean }) {
   const knob = lesson.params['owning'];
   if (knob === undefined) return null;
-  const why = onKnob === undefined && 'It can be turned on the page of the lesson.';
+  const why = onKnob === undefined && t('It can be turned on the page of the lesson.');
   const off = why ? { disabled: true, 'aria-description': why } : {};
   return (
-    <label className="small" title={why || `the knob “${knob.title}”`}>
+    <label className="small" title={why || t('the knob “{title}”', { title: knob.title })}>
       <input
         type="checkbox"
         checked={owning}
@@ -123,12 +127,21 @@ function Owning({
 
 function progressWords({ curves }: Prediction): string {
   const n = Math.max(0, ...curves.map(({ points }) => points.length));
-  return `The model is at work: ${n} of ${curvePoints} points…`;
+  return t('The model is at work: {n} of {all} points…', { n, all: curvePoints });
 }
 
 function ratioWords(found: Sensitivity, { operation }: Lesson): string {
   const mail = mailRates.movedPerS / mailRates.stockPerS;
-  return `With ${found.cpus} CPUs the model gives ${formatFigure(found.owning.stated.ratio)} times as many ${operation.plural} if loads that lead to a compare-and-swap own the line, and ${formatFigure(found.reading.stated.ratio)} if they read it; the mail measured ${formatFigure(mail)}.`;
+  return t(
+    'With {cpus} CPUs the model gives {ratio} times as many {plural} if loads that lead to a compare-and-swap own the line, and {reading} if they read it; the mail measured {mail}.',
+    {
+      cpus: found.cpus,
+      ratio: formatFigure(found.owning.stated.ratio),
+      plural: operation.plural,
+      reading: formatFigure(found.reading.stated.ratio),
+      mail: formatFigure(mail),
+    },
+  );
 }
 
 const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ownNs'>> = {
@@ -143,13 +156,14 @@ function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) 
   const { latencies, owning } = settingsOf(runIndex.params, lesson);
   return (
     <details className="small" data-testid="stated">
-      <summary>its numbers, and their sources</summary>
+      <summary>{t('its numbers, and their sources')}</summary>
       <dl>
         {Object.entries(statedNumbers).map(([name, { value, title, says, source, url }]) => {
           const key = byKnob[name];
           const now = key === undefined ? value : latencies[key];
           const unit = key === undefined ? '' : ' ns';
-          const changed = now === value ? '' : `, now ${formatFigure(now)}${unit}`;
+          const changed =
+            now === value ? '' : t(', now {now}', { now: `${formatFigure(now)}${unit}` });
           return (
             <div key={name}>
               <dt>
@@ -163,10 +177,12 @@ function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) 
         })}
         <div>
           <dt>
-            loads: <b>{owning ? 'own' : 'own, now read'}</b>
+            {owning
+              ? rich('loads: <b>own</b>', { b: (words) => <b>{words}</b> })
+              : rich('loads: <b>own, now read</b>', { b: (words) => <b>{words}</b> })}
           </dt>
           <dd className="quiet">
-            {owningLoad.says} Source: {owningLoad.source}.
+            {t('{says} Source: {source}.', { says: owningLoad.says, source: owningLoad.source })}
           </dd>
         </div>
       </dl>

@@ -2,8 +2,10 @@
 /** Where the time of a CPU goes, by function: what the mail measured, as bars, and both models of a load, as marks. */
 
 import { scaleLinear } from 'd3-scale';
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
-import { formatFigure } from '../../base/units.ts';
+import { formatFigure, formatPlaces } from '../../base/units.ts';
 import { distance, type ModelProfile, mailShares } from './model/profile.ts';
 import { mailProfile } from './model/stated.ts';
 
@@ -12,7 +14,7 @@ const ticks = [0, 20, 40, 60];
 const most = 80;
 const rules = ['owning', 'reading'] as const;
 type Rule = (typeof rules)[number];
-const ruleWords = { owning: 'model, loads own', reading: 'model, loads read' } as const;
+const ruleWords = { owning: t('model, loads own'), reading: t('model, loads read') } as const;
 
 interface Props {
   readonly profiles: readonly ModelProfile[];
@@ -31,7 +33,10 @@ export function ProfileChart(props: Props) {
   return (
     <figure data-testid="profile" style={{ margin: '14px 0' }}>
       <figcaption className="small">
-        <b>Where the CPUs’ time goes</b>, percent by function, {mailProfile.cpus} CPUs
+        {rich('<b>Where the CPUs’ time goes</b>, percent by function, {cpus} CPUs', {
+          b: (words) => <b>{words}</b>,
+          cpus: mailProfile.cpus,
+        })}
       </figcaption>
       <Bars {...props} profiles={known} />
       <Legend theme={props.theme} />
@@ -53,7 +58,9 @@ function Bars({ profiles, theme, title }: Props) {
       width="100%"
       style={{ maxWidth: 420, display: 'block' }}
       role="img"
-      aria-label={`Time by function. ${profiles.map((one) => spoken(one, title)).join(' ')}`}
+      aria-label={t('Time by function. {shares}', {
+        shares: profiles.map((one) => spoken(one, title)).join(' '),
+      })}
     >
       {ticks.map((v) => (
         <text key={v} {...label} x={x(v)} y={height - 3} textAnchor="middle">
@@ -77,7 +84,7 @@ function Bars({ profiles, theme, title }: Props) {
           </text>
           {n === 0 && (
             <text {...label} x={box.width} y={17} textAnchor="end">
-              mail, %
+              {t('mail, %')}
             </text>
           )}
           {mailProfile.parts.map((part, i) => (
@@ -112,7 +119,11 @@ function Row({ name, mail, shares, x, y, theme }: RowProps) {
   return (
     <g>
       <title>
-        {`${name}: the mail ${mailWords(mail)} %; ${rules.map((rule) => `${ruleWords[rule]} ${shares[rule].toFixed(1)} %`).join('; ')}`}
+        {t('{name}: the mail {mail} %; {rules}', {
+          name,
+          mail: mailWords(mail),
+          rules: rules.map((rule) => `${ruleWords[rule]} ${shares[rule].toFixed(1)} %`).join('; '),
+        })}
       </title>
       <rect x={0} y={y - box.row / 2} width={box.width} height={box.row} fill="transparent" />
       <text {...text} x={0} y={y + 4.5}>
@@ -171,7 +182,7 @@ function Legend({ theme }: { readonly theme: Theme }) {
         <svg width="22" height="14" aria-hidden="true">
           <rect y="2" width="22" height="10" rx="1.5" fill={theme.work} />
         </svg>{' '}
-        the mail, measured
+        {t('the mail, measured')}
       </span>
       {rules.map((rule) => (
         <span key={rule}>
@@ -188,16 +199,26 @@ function Legend({ theme }: { readonly theme: Theme }) {
 /** Which model the profile speaks for, and by how much. */
 export function verdict(profiles: readonly ModelProfile[]): string {
   const [own, read] = rules.map((rule) => distance(profiles, rule));
-  const words = `On average a share is ${formatFigure(own!)} points off the mail’s if loads own the line, and ${formatFigure(read!)} if they read it`;
+  const words = t(
+    'On average a share is {own} points off the mail’s if loads own the line, and {read} if they read it',
+    { own: formatFigure(own!), read: formatFigure(read!) },
+  );
   return own! < read!
-    ? `${words}. So loads own by default: with the stated numbers that is nearer, and not exact.`
-    : `${words}: with these numbers the profile speaks against the default.`;
+    ? t(
+        '{words}. So loads own by default: with the stated numbers that is nearer, and not exact.',
+        { words },
+      )
+    : t('{words}: with these numbers the profile speaks against the default.', { words });
 }
 
 function spoken(one: ModelProfile, title: Props['title']): string {
-  const parts = mailProfile.parts.map(
-    ({ name }, i) =>
-      `${name} ${mailWords(mailShares(one.arm)[i] ?? null)} percent in the mail, ${one.owning[i]!.toFixed(1)} if loads own, ${one.reading[i]!.toFixed(1)} if they read`,
+  const parts = mailProfile.parts.map(({ name }, i) =>
+    t('{name} {mail} percent in the mail, {own} if loads own, {read} if they read', {
+      name,
+      mail: mailWords(mailShares(one.arm)[i] ?? null),
+      own: formatPlaces(one.owning[i]!, 1),
+      read: formatPlaces(one.reading[i]!, 1),
+    }),
   );
   return `${title(one.arm)}: ${parts.join('; ')}.`;
 }
@@ -206,19 +227,19 @@ function spoken(one: ModelProfile, title: Props['title']): string {
 function ProfileTable({ profiles, title }: Omit<Props, 'theme'>) {
   return (
     <details className="small">
-      <summary>the profile as a table, and its source</summary>
+      <summary>{t('the profile as a table, and its source')}</summary>
       <table className="table small" data-testid="profile-table">
         <thead>
           <tr>
             <th scope="col">%</th>
             <th scope="col" className="right">
-              mail
+              {t('mail')}
             </th>
             <th scope="col" className="right">
-              loads own
+              {t('loads own')}
             </th>
             <th scope="col" className="right">
-              loads read
+              {t('loads read')}
             </th>
           </tr>
         </thead>

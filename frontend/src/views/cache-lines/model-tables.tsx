@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts, as tables. */
 
+import { rich } from '../../base/lang/rich.ts';
+import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Prediction } from './model/prediction.ts';
@@ -14,12 +16,12 @@ import {
 } from './model/sensitivity.ts';
 
 const words: Readonly<Record<ModelNumber, string>> = {
-  hit: 'hit',
-  transfer: 'transfer',
-  upgrade: 'upgrade',
-  own: 'other work',
-  handover: 'handover',
-  jitter: 'jitter',
+  hit: t('hit'),
+  transfer: t('transfer'),
+  upgrade: t('upgrade'),
+  own: t('other work'),
+  handover: t('handover'),
+  jitter: t('jitter'),
 };
 
 /** How far the ratio hangs on each number of the model, and which of its choices the mail's profile allows. */
@@ -28,34 +30,39 @@ export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
   return (
     <table className="table small" data-testid="sensitivity">
       <caption className="small quiet" style={{ textAlign: 'left' }}>
-        <b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below
-        it, how many points the time by function is off the mail’s. {allowedWords(owning, 'own')}{' '}
-        {allowedWords(reading, 'read')} Struck out: more than {mostOff} points off. Handover: after
-        which share of a transfer the others have lost the line. Jitter: by which share the other
-        work varies.
+        {rich(
+          '<b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below it, how many points the time by function is off the mail’s. {owning} {reading} Struck out: more than {mostOff} points off. Handover: after which share of a transfer the others have lost the line. Jitter: by which share the other work varies.',
+          {
+            b: (words) => <b>{words}</b>,
+            cpus,
+            owning: allowedWords(owning, 'own'),
+            reading: allowedWords(reading, 'read'),
+            mostOff,
+          },
+        )}
       </caption>
       <thead>
         <tr>
           <td />
           <th scope="colgroup" colSpan={2} className="right">
-            loads own
+            {t('loads own')}
           </th>
           <th scope="colgroup" colSpan={2} className="right">
-            loads read
+            {t('loads read')}
           </th>
         </tr>
         <tr>
-          <th scope="col">number</th>
-          {['half', 'double', 'half ', 'double '].map((head) => (
-            <th key={head} scope="col" className="right">
-              {head.trim()}
+          <th scope="col">{t('number')}</th>
+          {['own half', 'own double', 'read half', 'read double'].map((of) => (
+            <th key={of} scope="col" className="right">
+              {of.endsWith('half') ? t('half') : t('double')}
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
         <tr>
-          <th scope="row">as stated</th>
+          <th scope="row">{t('as stated')}</th>
           <CaseCell of={owning.stated} span={2} />
           <CaseCell of={reading.stated} span={2} />
         </tr>
@@ -91,9 +98,18 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
 /** Between which ratios those choices lie whose profile is near the mail's. */
 export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
   const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
-  if (near.length === 0) return `Where loads ${verb}, no profile is near the mail’s.`;
+  if (near.length === 0)
+    return t('Where loads {verb, select, own {own} other {read}}, no profile is near the mail’s.', {
+      verb,
+    });
   const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => ratio.toFixed(2));
-  return `Where loads ${verb} and the profile is near the mail’s, the ratio is ${low === high ? low : `${low} to ${high}`}.`;
+  return t(
+    'Where loads {verb, select, own {own} other {read}} and the profile is near the mail’s, the ratio is {ratio}.',
+    {
+      verb,
+      ratio: low === high ? low : t('{low} to {high}', { low, high }),
+    },
+  );
 }
 
 /** The chart as a table. */
@@ -115,15 +131,18 @@ export function CurveTable({
   };
   return (
     <details className="small">
-      <summary>the curve as a table</summary>
+      <summary>{t('the curve as a table')}</summary>
       <table className="table small" data-testid="curve-table">
         <caption className="small quiet">
-          {lesson.operation.plural} a second, transfers per {lesson.operation.name}; modelled
+          {t('{plural} a second, transfers per {name}; modelled', {
+            plural: lesson.operation.plural,
+            name: lesson.operation.name,
+          })}
         </caption>
         <thead>
           <tr>
             <th scope="col" className="right">
-              CPUs
+              {t('CPUs')}
             </th>
             {curves.map(({ arm }) => (
               <th key={arm} scope="col" className="right">

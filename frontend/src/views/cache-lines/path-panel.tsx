@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lock path in figures, phase by phase, and why it feeds itself or does not. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
@@ -36,18 +37,24 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
 
 /** Why a lock that is taken once stays taken. */
 const feeds = [
-  'Somebody holds the lock of the word, if only for an instant.',
-  'Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.',
-  'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
-  'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
+  t('Somebody holds the lock of the word, if only for an instant.'),
+  t('Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.'),
+  t(
+    'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
+  ),
+  t(
+    'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
+  ),
 ];
 
 /** Why it does not, where nobody stands in a queue. */
 const recovers = [
-  'Somebody holds the lock of the word, if only for an instant.',
-  'Whoever comes by now finds it locked. He may not swap; so he tries to take the lock, too.',
-  'Nobody stands in a queue: the lock is free until one of them is awake and tries again.',
-  'An operation that comes by in such a moment finds it free, and swaps. So it ends with what began it.',
+  t('Somebody holds the lock of the word, if only for an instant.'),
+  t('Whoever comes by now finds it locked. He may not swap; so he tries to take the lock, too.'),
+  t('Nobody stands in a queue: the lock is free until one of them is awake and tries again.'),
+  t(
+    'An operation that comes by in such a moment finds it free, and swaps. So it ends with what began it.',
+  ),
 ];
 
 /** What this run shows, if it is known: with most operations under the lock after the storm, the state feeds itself. */
@@ -63,21 +70,23 @@ export function PathPanel({ runIndex, lesson }: PanelProps) {
     <>
       {runIndex.lanes.map((lane) => (
         <table key={lane.arm} className="table small" data-testid={`path-${lane.arm}`}>
-          <caption className="small quiet">{armTitle(lesson, lane)}, whole phases</caption>
+          <caption className="small quiet">
+            {t('{name}, whole phases', { name: armTitle(lesson, lane) })}
+          </caption>
           <thead>
             <tr>
-              <th scope="col">phase</th>
+              <th scope="col">{t('phase')}</th>
               <th scope="col" className="right">
-                under the lock
+                {t('under the lock')}
               </th>
               <th scope="col" className="right">
-                a second
+                {t('a second')}
               </th>
             </tr>
           </thead>
           <tbody>
             {phaseRows(lane, runIndex).map(({ phase, slow, rate, retries }) => (
-              <tr key={phase} title={`failed compare-and-swaps: ${retries}`}>
+              <tr key={phase} title={t('failed compare-and-swaps: {retries}', { retries })}>
                 <th scope="row">{phase}</th>
                 <td className="right">{slow}</td>
                 <td className="right">{rate}</td>
@@ -102,7 +111,7 @@ export function PathPanel({ runIndex, lesson }: PanelProps) {
         ))}
       </ol>
       <p className="small quiet">
-        Rates are of a traced run on vCPUs that share the host: read the share, not the rate.
+        {t('Rates are of a traced run on vCPUs that share the host: read the share, not the rate.')}
       </p>
     </>
   );

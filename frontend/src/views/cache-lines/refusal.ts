@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a lesson calls its object and operation, and why something cannot be shown: a sentence instead of zeros. */
 
-import { formatCount, formatFigure, plural } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatCount, formatFigure } from '../../base/units.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -13,7 +14,7 @@ type Nouns = Pick<Lesson, 'operation' | 'microscope'>;
 
 /** "dentry", of 'struct dentry'. */
 export function objectName({ microscope }: Pick<Nouns, 'microscope'>): string {
-  return microscope?.object.split(' ').at(-1) || 'object';
+  return microscope?.object.split(' ').at(-1) || t('object');
 }
 
 /** "4 stats", "1 stat", "14.3 stats". */
@@ -24,7 +25,9 @@ export function operationWords(n: number, { operation }: Pick<Nouns, 'operation'
 
 /** Why no field of the object is known. */
 export function noObject(lesson: Nouns): string {
-  return `The x-ray has not found the ${objectName(lesson)}: which field is where is not known.`;
+  return t('The x-ray has not found the {object}: which field is where is not known.', {
+    object: objectName(lesson),
+  });
 }
 
 /** Why nothing can be reported of one operation; null: the counts are there. */
@@ -34,18 +37,18 @@ export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
   const facts = countsOf(lane)?.facts;
   if (facts === undefined) {
     return countedOf(lane).shown === 0
-      ? `No access to the ${objectName(lesson)} has been counted yet.`
-      : `No whole ${name} has been counted yet.`;
+      ? t('No access to the {object} has been counted yet.', { object: objectName(lesson) })
+      : t('No whole {name} has been counted yet.', { name });
   }
-  if (facts['size'] === 0) return 'The microscope watched no object in this run.';
+  if (facts['size'] === 0) return t('The microscope watched no object in this run.');
   const why = unseen(facts, lesson);
-  return `${why} So nothing is given per ${name}.`;
+  return t('{why} So nothing is given per {name}.', { why, name });
 }
 
 const reasons = [
-  ['ops_slept', 'slept or were preempted'],
-  ['ops_left', 'left by a jump to another function'],
-  ['ops_again', 'began anew before their end'],
+  ['ops_slept', t('slept or were preempted')],
+  ['ops_left', t('left by a jump to another function')],
+  ['ops_again', t('began anew before their end')],
 ] as const;
 
 function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string {
@@ -53,15 +56,21 @@ function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string 
   const of = (fact: string) => facts[fact] ?? 0;
   const ended = of('ops_ended') || of('ops');
   if (ended > 0) {
-    return `None of ${operationWords(ended, lesson)} touched the ${objectName(lesson)}.`;
+    return t('None of {ops} touched the {object}.', {
+      ops: operationWords(ended, lesson),
+      object: objectName(lesson),
+    });
   }
-  if (of('ops_begun') === 0 && of('ops_broken') === 0) return `No ${name} was seen to begin.`;
+  if (of('ops_begun') === 0 && of('ops_broken') === 0)
+    return t('No {name} was seen to begin.', { name });
   const broken = reasons.flatMap(([fact, words]) =>
     of(fact) > 0 ? [`${formatCount(of(fact))} ${words}`] : [],
   );
   const begun = Math.max(of('ops_begun'), of('ops_broken'));
-  const how = broken.length === 0 ? '' : `: ${list(broken)}`;
-  return `Of ${operationWords(begun, lesson)} none was seen to end${how}.`;
+  const ops = operationWords(begun, lesson);
+  return broken.length === 0
+    ? t('Of {ops} none was seen to end.', { ops })
+    : t('Of {ops} none was seen to end: {broken}.', { ops, broken: list(broken) });
 }
 
 /** Why there is no order of the accesses, and so no copies and no transfers; null: there is one. */
@@ -69,7 +78,9 @@ export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   if (countedOf(lane).ops > 0) return null;
   const counts = noCounts(lane, lesson);
   if (counts !== null) return counts;
-  return `The accesses of this run were counted, and too few were saved one by one: no order of them is known.`;
+  return t(
+    'The accesses of this run were counted, and too few were saved one by one: no order of them is known.',
+  );
 }
 
 /** Why no field is said to be the one that everybody writes. */
@@ -77,8 +88,14 @@ export function noHot(lane: LaneIndex, lesson: Nouns): string {
   const totals = totalsOf(lane);
   if (totals === null) return noCounts(lane, lesson) ?? '';
   const written = totals.lines.some(({ writes, rmws }) => writes + rmws > 0);
-  if (written) return `What is written lies in no known field of the ${objectName(lesson)}.`;
-  return `No ${lesson.operation.name} writes to the ${plural(totals.lines.length, 'line')} of the ${objectName(lesson)}.`;
+  if (written)
+    return t('What is written lies in no known field of the {object}.', {
+      object: objectName(lesson),
+    });
+  return t(
+    'No {name} writes to the {lines, plural, one {# line} other {# lines}} of the {object}.',
+    { name: lesson.operation.name, lines: totals.lines.length, object: objectName(lesson) },
+  );
 }
 
 /** Why no rate is predicted on a lane; null: one is, or will be. */
@@ -86,13 +103,18 @@ export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
   const { ops, placed } = countedOf(lane);
   if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
   if (placed || countsOf(lane) === null) return null;
-  return `No rate is predicted: the model knows where in a stat(2) its accesses lie, and not where in a ${lesson.operation.name} those of these functions do.`;
+  return t(
+    'No rate is predicted: the model knows where in a stat(2) its accesses lie, and not where in a {name} those of these functions do.',
+    { name: lesson.operation.name },
+  );
 }
 
 /** Why the second act, on an axis of time, has nothing to show; null: it has. */
 export function noPath(lane: LaneIndex): string | null {
   if (lane.samples('lockref-counts').length > 0) return null;
   return lane.ended
-    ? 'In this workload the axis is time, and the x-ray read no counts of lockref operations: there is nothing to draw.'
-    : 'The counts of the kernel have not been read yet.';
+    ? t(
+        'In this workload the axis is time, and the x-ray read no counts of lockref operations: there is nothing to draw.',
+      )
+    : t('The counts of the kernel have not been read yet.');
 }

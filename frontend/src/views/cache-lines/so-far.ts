@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Sums of a lane up to the moment. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
@@ -38,7 +39,7 @@ export function operationsFar(one: LaneNow, lesson: Lesson): string {
 }
 
 /** In place of a figure of the whole run while that is not whole: a recording comes in, or a guest still runs. */
-export const stillRead = 'still being read';
+export const stillRead = t('still being read');
 
 /** Transfers of each operation of the whole run, its cold begin included: the figure to compare. */
 export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {

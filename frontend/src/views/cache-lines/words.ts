@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture in words: the sentence of each scene, computed for the moment; counted and modelled are distinguished. */
 
-import { formatCount, formatFigure, plural, second } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatCount, formatFigure, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { about, figure } from '../../derive/figures.ts';
-import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
+import type { Frame, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
 import { all, totalsOf } from './counted.ts';
-import { fieldWords, lineBytes, type Struct } from './fields.ts';
+import { fieldWords } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
 import { burstWords, phaseFigures } from './lock-figures.ts';
 import { stepWords } from './marks.ts';
+import { nouns } from './nouns.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
+import { placeWords } from './place-words.ts';
 import { predictedPerSecond, predictedRatio } from './predicted.ts';
 import { noHot, noObject, noOrder, noPath } from './refusal.ts';
 import { far, operationsFar, perStatWords, soFar, stillRead } from './so-far.ts';
@@ -32,7 +35,7 @@ function sentence(tell: (shown: SentenceInput) => string): Sentence {
     const shown = index.lanes.map((lane) => laneNow({ index, frame, lesson }, lane));
     const known = shown.filter(({ model }) => model !== null);
     if (known.length === 0) return shown[0] ? (noOrder(shown[0].lane, lesson) ?? '') : '';
-    if (known.some(({ beyond }) => beyond)) return 'More is not known yet.';
+    if (known.some(({ beyond }) => beyond)) return t('More is not known yet.');
     return tell({ shown: known, lesson, index });
   };
 }
@@ -44,7 +47,8 @@ const oneStat = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
   const { name } = lesson.operation;
-  if (access === null) return `A CPU is about to do a ${name}; ${noneOf(one)} yet.`;
+  if (access === null)
+    return t('A CPU is about to do a {name}; {lines} yet.', { name, lines: noneOf(one) });
   const { model, lane } = one;
   let [reads, writes, rmws, fetched] = [0, 0, 0, 0];
   const written = new Set<string>();
@@ -59,26 +63,38 @@ const oneStat = sentence(({ shown, lesson }) => {
     }
     if (happening(past) === 'fetch') fetched += 1;
   }
-  const of = (n: number, kind: string) => figure('operation', lane.arm, kind, n, plural(n, kind));
+  const of = (n: number, kind: keyof typeof nouns) =>
+    figure('operation', lane.arm, kind, n, nouns[kind](n));
   const how = [
     ...(writes > 0 ? [of(writes, 'write')] : []),
     ...(rmws > 0 ? [of(rmws, 'read-modify-write')] : []),
   ];
-  const wrote = how.length === 0 ? 'nothing written' : `${list(how)} of ${list([...written])}`;
+  const wrote =
+    how.length === 0
+      ? t('nothing written')
+      : t('{how} of {fields}', { how: list(how), fields: list([...written]) });
   const came =
-    fetched > 0 ? `${of(fetched, 'line')} had to come from memory` : 'nothing had to come';
+    fetched > 0
+      ? t('{lines} had to come from memory', { lines: of(fetched, 'line') })
+      : t('nothing had to come');
   const named = figure('now', lane.arm, 'operation', access.op, String(access.op));
   const number = about(lane.arm, 'access', named);
-  return `${capital(name)} ${number}: so far ${of(reads, 'read')}, ${wrote}, counted; ${came}, modelled.`;
+  return t('{name} {number}: so far {read}, {wrote}, counted; {came}, modelled.', {
+    name: capital(name),
+    number,
+    read: of(reads, 'read'),
+    wrote,
+    came,
+  });
 });
-
-const numbers = ['', '', 'two', 'three', 'four'];
 
 /** "it has none of the three lines" */
 function noneOf({ struct, model }: LaneNow): string {
   const lines = struct?.lines ?? model?.trace.log.lines ?? 1;
-  if (lines === 1) return 'it does not have the line';
-  return `it has none of the ${numbers[lines] ?? lines} lines`;
+  if (lines === 1) return t('it does not have the line');
+  return t('it has none of the {lines, plural, =2 {two} =3 {three} =4 {four} other {#}} lines', {
+    lines,
+  });
 }
 
 /** What happens now, and what it costs by and by. */
@@ -94,11 +110,22 @@ const sharedLine = sentence(({ shown, lesson }) => {
   const words = totals?.nameReads == null ? '' : nameWords(totals.nameReads, one, lesson);
   if (ops < 0.5) return `${words}${now}`.trim();
   const name = far(one, 'forName', none(forName));
-  const why = one.struct?.name ? `, ${name} of them to read the name` : '';
-  return `${words}${now}So far ${far(one, 'transfers', plural(transfers, 'transfer'))} in ${operationsFar(one, lesson)}, ${perStatWords(one)} each${why}; modelled.`;
+  const why = one.struct?.name ? t(', {name} of them to read the name', { name }) : '';
+  return t('{words}{now}So far {transfers} in {ops}, {each} each{why}; modelled.', {
+    words,
+    now,
+    transfers: far(
+      one,
+      'transfers',
+      t('{transfers, plural, one {# transfer} other {# transfers}}', { transfers }),
+    ),
+    ops: operationsFar(one, lesson),
+    each: perStatWords(one),
+    why,
+  });
 });
 
-const none = (n: number) => (n === 0 ? 'none' : formatCount(n));
+const none = (n: number) => (n === 0 ? t('none') : formatCount(n));
 
 /** Of the whole run. */
 function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {
@@ -109,47 +136,80 @@ function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
   const { struct } = one;
   if (!struct?.name || struct.hot === null) return '';
   const { length } = struct.name;
-  const letters = figure('setup', one.lane.arm, 'letters', length, plural(length, 'letter'));
-  if (!one.lane.ended) return `${letters}: the run is ${stillRead}. `;
-  const where = `on the line of the ${struct.hot.words}, counted over the whole run. `;
-  if (reads < 0.005) return `${letters}: no read of the name falls ${where}`;
+  const letters = figure(
+    'setup',
+    one.lane.arm,
+    'letters',
+    length,
+    t('{length, plural, one {# letter} other {# letters}}', { length }),
+  );
+  if (!one.lane.ended) return t('{letters}: the run is {stillRead}. ', { letters, stillRead });
+  const where = t('on the line of the {words}, counted over the whole run. ', {
+    words: struct.hot.words,
+  });
+  if (reads < 0.005) return t('{letters}: no read of the name falls {where}', { letters, where });
   const n = whole(one, 'name reads', reads);
-  const fall = n === '1' ? '1 read of the name' : `${n} reads of the name`;
-  return `${letters}: ${fall} a ${operation.name} fall${n === '1' ? 's' : ''} ${where}`;
+  const { name } = operation;
+  return n === '1'
+    ? t('{letters}: 1 read of the name a {name} falls {where}', { letters, name, where })
+    : t('{letters}: {n} reads of the name a {name} fall {where}', { letters, n, name, where });
 }
 
 /** The same operations on each kernel: how many lines travel, and what for. */
 const compared = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const { ops, forName } = soFar(one);
-    const per = `transfers a ${lesson.operation.name}`;
-    const each = ops < 0.5 ? 'none yet' : `${perStatWords(one)} ${per}`;
+    const { name: op } = lesson.operation;
+    const each =
+      ops < 0.5 ? t('none yet') : t('{n} transfers a {op}', { n: perStatWords(one), op });
     const name = far(one, 'forName', none(forName));
-    const why = one.struct?.name ? `, ${name} of ${far(one, 'transfers')} to read the name` : '';
-    return `${title(lesson, one)} ${each}${why}`;
+    const why = one.struct?.name
+      ? t(', {name} of {all} to read the name', { name, all: far(one, 'transfers') })
+      : '';
+    return t('{name} {each}{why}', { name: title(lesson, one), each, why });
   });
   const where = shown.map(({ struct, ...one }) =>
     struct?.hot
-      ? `${about(one.lane.arm, 'hot', figure('setup', one.lane.arm, 'place of the count', struct.hot.at - struct.lead))} on ${armTitle(lesson, one.lane)}`
+      ? t('{hot} on {name}', {
+          hot: about(
+            one.lane.arm,
+            'hot',
+            figure('setup', one.lane.arm, 'place of the count', struct.hot.at - struct.lead),
+          ),
+          name: armTitle(lesson, one.lane),
+        })
       : '',
   );
   const hot = shown[0]?.struct?.hot?.words ?? '';
-  const moved = where.every(Boolean) ? ` The ${hot} stands at byte ${list(where)}.` : '';
-  return `So far: ${list(parts)}; modelled.${moved}`;
+  const moved = where.every(Boolean)
+    ? t(' The {hot} stands at byte {where}.', { hot, where: list(where) })
+    : '';
+  return t('So far: {parts}; modelled.{moved}', { parts: list(parts), moved });
 });
 
 function cpusOf({ lane, model }: LaneNow): string {
   const { cpus } = model!.settings;
-  return figure('setup', lane.arm, 'CPUs', cpus, plural(cpus, 'CPU'));
+  return figure(
+    'setup',
+    lane.arm,
+    'CPUs',
+    cpus,
+    t('{cpus, plural, one {# CPU} other {# CPUs}}', { cpus }),
+  );
 }
 
 /** What more CPUs make of it, and what the model predicts. */
 const many = sentence(({ shown, lesson }) => {
   const cpus = cpusOf(shown[0]!);
   const parts = shown.map((one) => {
-    return `${perStatWords(one)} on ${title(lesson, one)}`;
+    return t('{n} on {name}', { n: perStatWords(one), name: title(lesson, one) });
   });
-  return `${cpus}, transfers a ${lesson.operation.name} so far: ${list(parts)}; modelled.${ratioWords(shown, lesson)}`;
+  return t('{cpus}, transfers a {name} so far: {parts}; modelled.{ratio}', {
+    cpus,
+    name: lesson.operation.name,
+    parts: list(parts),
+    ratio: ratioWords(shown, lesson),
+  });
 });
 
 function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
@@ -158,9 +218,16 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   const ratio = predictedRatio(before.lane, after.lane, settings);
   if (ratio === null) return '';
   const mail = mailRatio(lesson);
-  const beside = mail === null ? '' : `; the mail measured ${formatFigure(mail)} on 20`;
+  const beside =
+    mail === null ? '' : t('; the mail measured {mail} on 20', { mail: formatFigure(mail) });
   const times = figure('model', after.lane.arm, 'times the rate', ratio, formatFigure(ratio));
-  return ` Predicted rate of ${title(lesson, after)}, in times of ${title(lesson, before)}: ${times}${settings.owning ? '' : ' if loads only read'}${beside}.`;
+  return t(' Predicted rate of {after}, in times of {before}: {times}{owning}{beside}.', {
+    after: title(lesson, after),
+    before: title(lesson, before),
+    times,
+    owning: settings.owning ? '' : t(' if loads only read'),
+    beside,
+  });
 }
 
 /** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's published figures. */
@@ -181,17 +248,33 @@ export function mailRatio(lesson: Pick<Lesson, 'published'>): number | null {
 const proved = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const totals = totalsOf(one.lane);
-    if (totals === null) return `${title(lesson, one)} not counted yet`;
-    if (!one.lane.ended) return `${title(lesson, one)} ${stillRead}`;
+    if (totals === null) return t('{name} not counted yet', { name: title(lesson, one) });
+    if (!one.lane.ended) return t('{name} {stillRead}', { name: title(lesson, one), stillRead });
     const sum = totals.lines.reduce((n, line) => n + all(line), 0);
-    const each = `${title(lesson, one)} ${whole(one, 'accesses per op', sum)} accesses a ${lesson.operation.name}`;
+    const each = t('{name} {n} accesses a {op}', {
+      name: title(lesson, one),
+      n: whole(one, 'accesses per op', sum),
+      op: lesson.operation.name,
+    });
     const hot = one.struct?.hot;
     if (totals.hot === null || !hot) return each;
     const { reads, writes, rmws } = totals.hot;
-    const wrote = writes > 0.004 ? `, ${whole(one, 'hot writes', writes)} writes` : '';
-    return `${each}, of the ${about(one.lane.arm, 'hot', hot.lineWords)} (line ${hot.line}) ${whole(one, 'hot reads', reads)} reads${wrote} and ${whole(one, 'hot rmws', rmws)} read-modify-writes`;
+    const wrote = writes > 0.004 ? t(', {n} writes', { n: whole(one, 'hot writes', writes) }) : '';
+    return t(
+      '{each}, of the {hot} (line {line}) {reads} reads{wrote} and {rmws} read-modify-writes',
+      {
+        each,
+        hot: about(one.lane.arm, 'hot', hot.lineWords),
+        line: hot.line,
+        reads: whole(one, 'hot reads', reads),
+        wrote,
+        rmws: whole(one, 'hot rmws', rmws),
+      },
+    );
   });
-  return `Counted over the whole run: ${list(parts)}. A rate here says nothing of caches.`;
+  return t('Counted over the whole run: {parts}. A rate here says nothing of caches.', {
+    parts: list(parts),
+  });
 });
 
 /** What the gain does to the lock: operations on the one word come faster. */
@@ -199,19 +282,24 @@ const price = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const rate = predictedPerSecond(one.lane, one.model!.settings);
     const totals = totalsOf(one.lane);
-    if (rate === null || !totals?.hot?.rmws) return `not known on ${title(lesson, one)}`;
+    if (rate === null || !totals?.hot?.rmws)
+      return { known: false, words: t('not known on {name}', { name: title(lesson, one) }) };
     const gap = second / (rate * totals.hot.rmws);
     const every = figure('model', one.lane.arm, 'gap', gap, formatFigure(gap));
-    return about(one.lane.arm, 'hot', `every ${every} ns on ${title(lesson, one)}`);
+    const words = t('every {every} ns on {name}', { every, name: title(lesson, one) });
+    return { known: true, words: about(one.lane.arm, 'hot', words) };
   });
   const cpus = cpusOf(shown[0]!);
   const hot = shown[0]!.struct?.hot?.words;
   if (hot === undefined) return noHot(shown[0]!.lane, lesson);
   if (shown.some(({ lane }) => !lane.ended))
-    return `No rate is predicted yet: the run is ${stillRead}.`;
-  if (parts.every((part) => part.startsWith('not known')))
-    return 'No rate is predicted: where in an operation these functions run was not counted.';
-  return `With ${cpus} somebody moves the ${hot} ${list(parts)}; modelled. The sooner the next one comes, the likelier he finds the lock taken.`;
+    return t('No rate is predicted yet: the run is {stillRead}.', { stillRead });
+  if (parts.every(({ known }) => !known))
+    return t('No rate is predicted: where in an operation these functions run was not counted.');
+  return t(
+    'With {cpus} somebody moves the {hot} {parts}; modelled. The sooner the next one comes, the likelier he finds the lock taken.',
+    { cpus, hot, parts: list(parts.map(({ words }) => words)) },
+  );
 });
 
 /** The three phases, as far as they are known. */
@@ -228,21 +316,36 @@ const stuck: Sentence = (index, frame, lesson) => {
       const [slow, rate] = [slowShare(share), rateOf(share)];
       if (slow === null || rate === null) return [];
       const when = {
-        before: 'before the listing',
-        listing: 'during the listing',
-        after: 'after it',
+        before: t('before the listing'),
+        listing: t('during the listing'),
+        after: t('after it'),
       }[phase.name];
       const over = now >= phase.t1;
       const [part, per] = phaseFigures(lane, phase.name, over, slow, rate);
-      return [`${when}${over ? '' : ' so far'} ${part} (${per} operations a second)`];
+      return [
+        t('{when}{over} {part} ({per} operations a second)', {
+          when,
+          over: over ? '' : t(' so far'),
+          part,
+          per,
+        }),
+      ];
     });
-    if (phases.length === 0) return `${armTitle(lesson, lane)}: nothing was counted yet`;
-    return about(lane.arm, 'phase', `${armTitle(lesson, lane)}: ${list(phases)}`);
+    if (phases.length === 0)
+      return t('{name}: nothing was counted yet', { name: armTitle(lesson, lane) });
+    return about(
+      lane.arm,
+      'phase',
+      t('{name}: {phases}', { name: armTitle(lesson, lane), phases: list(phases) }),
+    );
   });
   const bursts = index.lanes.map((lane) =>
     burstWords(lane, index, laneTime(frame.offset, lane.arm, frame.moment)),
   );
-  return `Under the lock, ${parts.join('; ')}.${bursts.join('')}`;
+  return t('Under the lock, {parts}.{bursts}', {
+    parts: parts.join('; '),
+    bursts: bursts.join(''),
+  });
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
@@ -261,27 +364,31 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
   return index.lanes.map((lane) => {
     const shown = laneNow({ index, frame, lesson }, lane);
     const name = capital(armTitle(lesson, lane));
-    if (shown.model === null) return `${name}: ${noOrder(lane, lesson)}`;
+    if (shown.model === null) return t('{name}: {why}', { name, why: noOrder(lane, lesson) });
     const { settings, trace } = shown.model;
     const { transfers } = soFar(shown);
     const where = shown.struct === null ? ` ${noObject(lesson)}` : placeWords(lane, shown.struct);
     const done = figure('far', lane.arm, 'accesses', shown.done);
     const order = figure('run', lane.arm, 'accesses', trace.log.length);
     const part = lane.ended
-      ? `of the ${order} accesses of the whole run`
-      : `accesses of a run that is ${stillRead}`;
-    return `${name}: so far ${done} ${part}, ${operationsFar(shown, lesson)}, ${far(shown, 'transfers', plural(transfers, 'transfer'))} among ${cpusOf(shown)} (${settings.protocol}, modelled).${where}`;
+      ? t('of the {n} accesses of the whole run', { n: order })
+      : t('accesses of a run that is {stillRead}', { stillRead });
+    return t(
+      '{name}: so far {done} {part}, {ops}, {transfers} among {cpus} ({protocol}, modelled).{where}',
+      {
+        name,
+        done,
+        part,
+        ops: operationsFar(shown, lesson),
+        transfers: far(
+          shown,
+          'transfers',
+          t('{transfers, plural, one {# transfer} other {# transfers}}', { transfers }),
+        ),
+        cpus: cpusOf(shown),
+        protocol: settings.protocol,
+        where,
+      },
+    );
   });
-}
-
-/** " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
-function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
-  const given = (what: string, n: number, text = String(n)) => figure('setup', arm, what, n, text);
-  const among = `${given('lines', lines, plural(lines, 'line'))} of ${lineBytes} bytes`;
-  if (hot === null) return ` It lies on ${among}.`;
-  const place = given('place of the count', hot.at - lead);
-  const at = `at ${name ? '' : 'byte '}${place}, in line ${hot.line} of ${among}`;
-  if (name === null) return ` The ${hot.words} begins ${at}.`;
-  const begin = given('place of the name', name.compared[0] - lead);
-  return ` The name begins at byte ${begin}, the ${hot.words} ${at}.`;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The truth about predictions, counts of the run, and the marks near a moment: all from visits reported one by one. */
 
-import { formatCount, ns, plural } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatCount, ns } from '../../base/units.ts';
 import { type Answer, choiceOf } from '../../derive/prediction.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
@@ -33,7 +34,10 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const first = facts.scans[0];
     if (first === undefined || first.open) return null;
     const { visited, freed } = sumsOf(facts, first.from, first.to);
-    const words = `${name} looked at ${plural(visited, 'entry', 'entries')} in its first scan and freed ${formatCount(freed)}.`;
+    const words = t(
+      '{name} looked at {visited, plural, one {# entry} other {# entries}} in its first scan and freed {freed}.',
+      { name, visited, freed: formatCount(freed) },
+    );
     return { value: visited, words };
   }),
   first_gain_scan: reading((facts, name) => {
@@ -42,8 +46,17 @@ export const answers: Readonly<Record<string, Answerer>> = {
     if (n === 0)
       return all === 0
         ? null
-        : { value: 0, words: `${name}: none of ${plural(all, 'scan')} freed anything.` };
-    return { value: n, words: `${name} freed its first entry in scan ${formatCount(n)}.` };
+        : {
+            value: 0,
+            words: t(
+              '{name}: none of {all, plural, one {# scan} other {# scans}} freed anything.',
+              { name, all },
+            ),
+          };
+    return {
+      value: n,
+      words: t('{name} freed its first entry in scan {n}.', { name, n: formatCount(n) }),
+    };
   }),
 };
 
@@ -53,13 +66,13 @@ export function counts(index: RunIndex, frame: Frame): Counts {
   const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
   const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
   const heads = [
-    'scans',
-    'visited',
-    'freed',
-    'kept',
-    ...(spared ? ['spared'] : []),
-    'visited per freed',
-    ...(refilled ? ['put back'] : []),
+    t('scans'),
+    t('visited'),
+    t('freed'),
+    t('kept'),
+    ...(spared ? [t('spared')] : []),
+    t('visited per freed'),
+    ...(refilled ? [t('put back')] : []),
   ];
   const names = ['visited', 'freed', 'kept', ...(spared ? (['spared'] as const) : [])] as const;
   const rows = index.lanes.map((lane): [string, string[]] => {
@@ -112,9 +125,12 @@ function visitsNear(
       t0,
       when: momentWords(index.axis, t0),
       lane: armTitle(lesson, lane),
-      row: `block ${formatCount(points.b[i]!)} ${letter}`,
-      what: `visited, ${fates[points.e[i]!] ?? 'reported'}`,
-      length: scan === undefined ? '' : `scan ${formatCount(scan.number)}`,
+      row: t('block {n} {letter}', { n: formatCount(points.b[i]!), letter }),
+      what: t(
+        'visited, {fate, select, kept {kept} referenced {referenced} freed {freed} other {reported}}',
+        { fate: fates[points.e[i]!] ?? 'reported' },
+      ),
+      length: scan === undefined ? '' : t('scan {n}', { n: formatCount(scan.number) }),
       cpu: String(points.cpu[i]!),
     });
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The events behind a box, a unit of the budget or the list: those that name its block, up to the moment. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import { type Behind, madeOfPoints, mostRows, placeOfPoint } from '../../derive/behind.ts';
 import { laneOf } from '../../derive/query.ts';
@@ -26,8 +27,10 @@ export function behindBox(
     const on = threadOf(now.boxes);
     const places = on.slice(0, mostRows).map((box) => now.boxes.made[box]! - 1);
     return madeOfPoints(lane, lesson, mark, {
-      who: `${formatCount(on.length)} entries`,
-      how: 'Computed from events: entries that may be freed, the one that was made last at its head.',
+      who: t('{n} entries', { n: formatCount(on.length) }),
+      how: t(
+        'Computed from events: entries that may be freed, the one that was made last at its head.',
+      ),
       places,
     });
   }
@@ -36,8 +39,9 @@ export function behindBox(
   const named = part === 'unit' ? [made] : placesOf(lane, block, now.points);
   const places = named.filter((i) => i >= 0).slice(-mostRows);
   return madeOfPoints(lane, lesson, mark, {
-    who: `block ${formatCount(block)}`,
-    how: places.length > 0 ? '' : 'No event made it: up to this moment none has named this block.',
+    who: t('block {block}', { block: formatCount(block) }),
+    how:
+      places.length > 0 ? '' : t('No event made it: up to this moment none has named this block.'),
     places,
     ...(places.includes(made) ? { made } : {}),
   });
@@ -46,11 +50,11 @@ export function behindBox(
 /** No event made it: the drawer shows where the lane has come to. */
 function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
   const made = madeOfPoints(lane, lesson, mark, {
-    who: `unit ${formatCount(mark.row + 1)}`,
-    how: 'No event has spent it up to this moment; the last one of the lane is below.',
+    who: t('unit {row}', { row: formatCount(mark.row + 1) }),
+    how: t('No event has spent it up to this moment; the last one of the lane is below.'),
     places: upTo > 0 ? [upTo - 1] : [],
   });
-  return { ...made, title: 'of the budget: not spent' };
+  return { ...made, title: t('of the budget: not spent') };
 }
 
 /** Points of the file among the first `upTo` that name a block. */

@@ -2,6 +2,7 @@
 /** Entries freed against entries visited, a line for each lane and its name in a key above, up to the moment. */
 
 import { scaleLinear } from 'd3-scale';
+import { t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount } from '../../base/units.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
@@ -103,7 +104,7 @@ export function drawChart(pen: Pen, given: Given): void {
   pen.stroke();
   pen.textAlign = 'center';
   for (const n of wholeTicks(x, fontSize * 5, 3)) pen.fillText(formatCount(n), x(n), bottom + 12);
-  pen.fillText('entries visited', (left + right) / 2, bottom + 29);
+  pen.fillText(t('entries visited'), (left + right) / 2, bottom + 29);
   for (const [i, { lane, facts, now }] of lines.entries()) {
     const high = (visits: number) => y(facts.upTo[freed][visits]!);
     pen.strokeStyle = theme.gain;

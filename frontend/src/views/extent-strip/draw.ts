@@ -5,7 +5,7 @@ import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen, TileMaker } from '../paints.ts';
 import { type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
-import { chargeWords, figures, soFarWords } from './figures.ts';
+import { chargeWords, figures, soFarBegin, soFarWords } from './figures.ts';
 import { cellAt, type StripLane, type StripLayout } from './layout.ts';
 import { countLetters } from './letter-counts.ts';
 import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
@@ -255,7 +255,7 @@ function drawMeter(
   for (const { text, strong } of figures(scene)) {
     if (sumsBelow && text === soFarWords) newLine();
     say(
-      sumsBelow && text === soFarWords ? text.slice(2) : text,
+      sumsBelow && text === soFarWords ? soFarBegin : text,
       strong ? theme.ink : theme.soft,
       strong ? 600 : 400,
     );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Figures of a lane at the moment, for the line below it and for the counts. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount, formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
@@ -20,8 +21,8 @@ export function chargeWords(one: Sentences): string {
   const { charge } = one.facts;
   if (charge === null) return '';
   return charge === 'looks'
-    ? `budget: ${budgetOf(one)} looks`
-    : `budget: ${budgetOf(one)} gains, looks are free`;
+    ? t('budget: {n} looks', { n: budgetOf(one) })
+    : t('budget: {n} gains, looks are free', { n: budgetOf(one) });
 }
 
 type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
@@ -77,32 +78,36 @@ export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
   const { visited, freed } = sums;
   if (freed === 0) return null;
-  const text = visited === freed ? '1 look' : `${perFreed(sums)} looks`;
+  const text = visited === freed ? t('1 look') : t('{n} looks', { n: perFreed(sums) });
   return figure('far', lane.arm, 'visited per freed, of scans over', visited / freed, text);
 }
 
 /** Between the figures of a scan and the sums. */
-export const soFarWords = '. So far: ';
+export const soFarWords = t('. So far: ');
+/** The same at the begin of a line. */
+export const soFarBegin = t('So far: ');
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
 export function figures(
   one: Sentences & Pick<LaneNow, 'points'>,
 ): { text: string; strong: boolean }[] {
   const { now } = one;
-  if (now.beyond) return [{ text: 'not known yet', strong: false }];
+  if (now.beyond) return [{ text: t('not known yet'), strong: false }];
   if (now.scan === null) return [];
   const words = (text: string) => ({ text, strong: false });
   const number = (text: string) => ({ text, strong: true });
   return [
-    words(`scan ${scanNumber(one)}: looked at `),
+    words(t('scan {n}: looked at ', { n: scanNumber(one) })),
     number(ofScan(one, 'visited')),
-    words(', freed '),
+    words(t(', freed ')),
     number(ofScan(one, 'freed')),
     words(soFarWords),
     number(soFar(one, 'visited')),
-    words(', freed '),
+    words(t(', freed ')),
     number(soFar(one, 'freed')),
-    ...(backSoFar(one.lane, one.points) > 0 ? [words(', put back '), number(backText(one))] : []),
+    ...(backSoFar(one.lane, one.points) > 0
+      ? [words(t(', put back ')), number(backText(one))]
+      : []),
   ];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The view of lesson 04: a file's entries as lettered boxes, one strip a kernel; the axis counts entries visited. */
 
+import { t } from '../../base/lang/t.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, Drawing, ViewKind } from '../contract.ts';
@@ -44,7 +45,7 @@ const artist: Artist<StripLayout> = {
     return { x: x + lane.grid.cell, y: y + lane.grid.pitch };
   },
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
-  label: 'The entries of one file as boxes, a strip for each kernel',
+  label: t('The entries of one file as boxes, a strip for each kernel'),
 };
 
 /** Sentences that outline what they speak of. */

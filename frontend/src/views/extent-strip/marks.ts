@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Boxes, units of the budget and the list as marks that can be pointed at, and how the keys go among them. */
 
-import { formatCount, ns, plural } from '../../base/units.ts';
+import { t as tr } from '../../base/lang/t.ts';
+import { formatCount, ns } from '../../base/units.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
@@ -187,18 +188,43 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   if (lane === undefined) return '';
   const where = `${armTitle(lesson, lane)}, `;
   if (isUnspent(mark))
-    return `${where}unit ${formatCount(mark.row + 1)} of the budget: not spent so far.`;
+    return tr('{where}unit {row} of the budget: not spent so far.', {
+      where,
+      row: formatCount(mark.row + 1),
+    });
   if (kind === undefined) return '';
   const block = blockOf(index, lane, mark, lesson);
   const what = `${kind.title.replace(/^([DWHU]), /, '$1: ')}.`;
-  if (kind.name === 'thread') return `${where}${what} Its head is block ${formatCount(block)}.`;
+  if (kind.name === 'thread')
+    return tr('{where}{what} Its head is block {block}.', {
+      where,
+      what,
+      block: formatCount(block),
+    });
   if (partOf(lesson, mark) === 'unit')
-    return `${where}unit ${formatCount(mark.row + 1)} ${what} Block ${formatCount(block)}.`;
+    return tr('{where}unit {row} {what} Block {block}.', {
+      where,
+      row: formatCount(mark.row + 1),
+      what,
+      block: formatCount(block),
+    });
   const visits = visitsOf(lane, block, mark.t0);
-  const seen = visits === 0 ? 'Not visited yet.' : `Visited ${plural(visits, 'time')} so far.`;
+  const seen =
+    visits === 0
+      ? tr('Not visited yet.')
+      : tr('Visited {visits, plural, one {# time} other {# times}} so far.', { visits });
   const backs = backsOfBlock(lane, block, mark.t0);
-  const back = backs === 0 ? '' : ` Put back ${plural(backs, 'time')} by a lookup.`;
-  return `${where}block ${formatCount(block)}. ${what} ${seen}${back}`;
+  const back =
+    backs === 0
+      ? ''
+      : tr(' Put back {backs, plural, one {# time} other {# times}} by a lookup.', { backs });
+  return tr('{where}block {block}. {what} {seen}{back}', {
+    where,
+    block: formatCount(block),
+    what,
+    seen,
+    back,
+  });
 }
 
 export function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {

@@ -2,7 +2,8 @@
 /** Beside the stage: freed against visited as a chart, and what an entry costs. */
 
 import { type CSSProperties, useCallback, useRef } from 'react';
-import { formatFigure } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatFigure, formatPlaces } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { Panel, PanelProps } from '../contract.ts';
@@ -31,7 +32,9 @@ function Cumulative({ runIndex, lesson, frame, theme }: PanelProps) {
         ref={canvas}
         style={fill}
         role="img"
-        aria-label="Entries freed against entries visited, a line for each kernel. The counts below tell the same."
+        aria-label={t(
+          'Entries freed against entries visited, a line for each kernel. The counts below tell the same.',
+        )}
       />
     </div>
   );
@@ -86,25 +89,25 @@ export function priceRows(props: PanelProps): PriceRow[] {
     n == null ? '–' : figure('setup', arm, what, n, `${formatFigure(n)}${unit}`);
   const rows: PriceRow[] = [
     {
-      head: 'bytes an entry',
+      head: t('bytes an entry'),
       evidence: 'counted',
       of: (arm) => given(arm, 'bytes an entry', said(linesOf(arm), 'entry_bytes')),
     },
     {
-      head: 'list changed so far',
+      head: t('list changed so far'),
       evidence: 'counted',
       of: at(({ lane, points }) => {
         const steps = listSteps(lane, points);
-        return steps === null ? 'no list' : figure('far', lane.arm, 'list steps', steps);
+        return steps === null ? t('no list') : figure('far', lane.arm, 'list steps', steps);
       }),
     },
     {
-      head: 'looks for each gain so far',
+      head: t('looks for each gain so far'),
       evidence: 'counted',
       of: at(eachFreed),
     },
     {
-      head: 'freed so far',
+      head: t('freed so far'),
       evidence: 'counted',
       of: at((one) => soFar(one, 'freed')),
     },
@@ -118,19 +121,19 @@ export function priceRows(props: PanelProps): PriceRow[] {
   return [
     ...rows,
     {
-      head: 'time of a scan',
+      head: t('time of a scan'),
       // On the count clock a time is counted instructions.
       evidence: times.table.clock === 'count' ? 'counted' : 'measured',
       of: (arm) => given(arm, 'measured', times.here(arm), ' µs'),
     },
     ...(times.mail === null
       ? []
-      : [{ head: 'time of a scan in the mail', evidence: 'measured' as const, of: byMail }]),
+      : [{ head: t('time of a scan in the mail'), evidence: 'measured' as const, of: byMail }]),
   ];
 }
 
 /** As the mail's text rounds it. */
-const mailText = (us: number) => `${us.toFixed(1)} µs`;
+const mailText = (us: number) => `${formatPlaces(us, 1)} µs`;
 
 /** What is left of the time there and here, where both kernels stand in the table; else nothing. */
 export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'>): string {
@@ -141,7 +144,15 @@ export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'
   const title = (name?: string | null) =>
     props.lesson.arms.find((arm) => arm.name === name)?.title ?? '';
   const percent = (share: number) => `${Math.round(100 * share)} %`;
-  return `In the mail ${title(mail.arm)} takes ${percent(mail.value / mail.base)} of the time of ${title(mail.to)}, here ${percent(after / before)}. What the latter spends goes over delayed entries, and the mail does not say how many its files had.`;
+  return t(
+    'In the mail {arm} takes {there} of the time of {to}, here {here}. What the latter spends goes over delayed entries, and the mail does not say how many its files had.',
+    {
+      arm: title(mail.arm),
+      there: percent(mail.value / mail.base),
+      to: title(mail.to),
+      here: percent(after / before),
+    },
+  );
 }
 
 function Price(props: PanelProps) {
@@ -153,14 +164,16 @@ function Price(props: PanelProps) {
     <>
       <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
-        Bytes: the guest's own slab. Time: untraced runs alone, of the table that ends the lesson,
-        with its knobs; this run was traced and gives none. {leftWords(props)}
+        {t(
+          "Bytes: the guest's own slab. Time: untraced runs alone, of the table that ends the lesson, with its knobs; this run was traced and gives none. {left}",
+          { left: leftWords(props) },
+        )}
       </p>
     </>
   );
 }
 
 export const panels: Readonly<Record<string, Panel>> = {
-  cumulative: { title: 'Freed, against looks', evidence: 'counted', Body: Cumulative },
-  price: { title: 'The price beside the gain', evidence: 'counted', Body: Price },
+  cumulative: { title: t('Freed, against looks'), evidence: 'counted', Body: Cumulative },
+  price: { title: t('The price beside the gain'), evidence: 'counted', Body: Price },
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Scans, the fate of the entries they looked at, and what their budget was charged for. All from events. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
 import { laneTime } from '../../derive/align.ts';
 import { heldOp } from '../../derive/hold.ts';
@@ -82,8 +83,10 @@ function make(lane: LaneIndex): Facts {
 /** Why there is nothing to see of a lane: scans are counted, but visits were not traced one by one, or nothing came yet. */
 export function absence(lane: LaneIndex): string {
   return lane.pointsOf('scanned').length > 0
-    ? 'With so many entries visits are counted, not reported one by one. Fewer delayed entries bring the picture back.'
-    : 'No entry has been seen yet.';
+    ? tr(
+        'With so many entries visits are counted, not reported one by one. Fewer delayed entries bring the picture back.',
+      )
+    : tr('No entry has been seen yet.');
 }
 
 function scansOf(lane: LaneIndex, visits: number): Scan[] {

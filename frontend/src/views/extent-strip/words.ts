@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture in words: the sentence of each scene, read off the events up to the moment. */
 
-import { formatCount, plural } from '../../base/units.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatCount } from '../../base/units.ts';
 import { about, figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
@@ -32,13 +33,13 @@ function sentence(tell: SentenceOf, hold?: boolean): Sentence {
     const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
     const known = states.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
     if (known.length === 0) return states[0] === undefined ? '' : absence(states[0].lane);
-    if (known.some(({ now }) => now.beyond)) return 'More is not known yet.';
+    if (known.some(({ now }) => now.beyond)) return t('More is not known yet.');
     return tell(known, lesson);
   };
 }
 
 function none(n: number): string {
-  return n === 0 ? 'none' : formatCount(n);
+  return n === 0 ? t('none') : formatCount(n);
 }
 
 const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
@@ -48,15 +49,29 @@ const oneScan: SentenceOf = (states, lesson) => {
   const one = states[0]!;
   const { lane, now, facts } = one;
   const { visited, kept } = now.sums;
-  const asked = budgetOf(one, plural(facts.budget, 'entry', 'entries'));
-  if (visited === 0) return `${capital(title(lesson, lane))} is asked to look for ${asked}.`;
-  const stay = ofScan(one, 'kept', kept === visited ? 'all of them' : none(kept));
-  const many = plural(visited, 'entry', 'entries');
-  const looked = `${about(lane.arm, 'scan', ofScan(one, 'visited', many))} looked at, ${stay} must stay`;
+  const asked = budgetOf(
+    one,
+    t('{budget, plural, one {# entry} other {# entries}}', { budget: facts.budget }),
+  );
+  if (visited === 0)
+    return t('{name} is asked to look for {asked}.', {
+      name: capital(title(lesson, lane)),
+      asked,
+    });
+  const stay = ofScan(one, 'kept', kept === visited ? t('all of them') : none(kept));
+  const many = t('{visited, plural, one {# entry} other {# entries}}', { visited });
+  const looked = t('{scan} looked at, {stay} must stay', {
+    scan: about(lane.arm, 'scan', ofScan(one, 'visited', many)),
+    stay,
+  });
   const freed = ofScan(one, 'freed', none(now.sums.freed));
   return now.over
-    ? `The scan comes back: ${looked}, ${freed} freed. Its budget of ${budgetOf(one)} is gone.`
-    : `The scan has begun: ${looked}, ${freed} freed so far.`;
+    ? t('The scan comes back: {looked}, {freed} freed. Its budget of {budget} is gone.', {
+        looked,
+        freed,
+        budget: budgetOf(one),
+      })
+    : t('The scan has begun: {looked}, {freed} freed so far.', { looked, freed });
 };
 
 /** Entries that the scan has looked at, and where they are. */
@@ -68,13 +83,19 @@ function scanned(one: LaneNow): string {
 const eachScan: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { lane, now } = one;
-    const done = now.over ? 'looked at' : 'has looked at';
-    const freed = ofScan(one, 'freed', none(now.sums.freed));
-    return `${title(lesson, lane)} ${done} ${scanned(one)} and freed ${freed}`;
+    return t('{name} {over, select, yes {looked at} other {has looked at}} {n} and freed {freed}', {
+      ...{ name: title(lesson, lane), over: now.over ? 'yes' : 'no', n: scanned(one) },
+      freed: ofScan(one, 'freed', none(now.sums.freed)),
+    });
   });
   const over = states.every(({ now }) => now.over);
-  const scan = `In scan ${scanNumber(states[0]!)}, asked for ${budgetOf(states[0]!)}`;
-  return `${scan}: ${list(parts)}${over ? '. All have come back.' : '.'}`;
+  return t(
+    'In scan {scan}, asked for {budget}: {parts}.{over, select, yes { All have come back.} other {}}',
+    {
+      ...{ scan: scanNumber(states[0]!), budget: budgetOf(states[0]!), parts: list(parts) },
+      over: over ? 'yes' : 'no',
+    },
+  );
 };
 
 const firstGain: SentenceOf = (states, lesson) => {
@@ -83,29 +104,57 @@ const firstGain: SentenceOf = (states, lesson) => {
   const freedOf = (other: LaneNow) =>
     soFar(other, 'freed', none(sumsOf(other.facts, 0, other.now.visits).freed));
   const name = title(lesson, lane);
-  const rest = states
-    .slice(1)
-    .map(
-      (other) =>
-        ` ${capital(title(lesson, other.lane))} has freed ${freedOf(other)} so far${putBack(other)}.`,
-    );
+  const rest = states.slice(1).map((other) =>
+    t(' {name} has freed {n} so far{back}.', {
+      name: capital(title(lesson, other.lane)),
+      n: freedOf(other),
+      back: alsoBack(other),
+    }),
+  );
   const all = sumsOf(facts, 0, now.visits);
   if (all.freed === 0) {
     const ahead = aheadOf(one)?.length ?? -1;
     const more = () => about(lane.arm, 'ahead', figure('now', lane.arm, 'delayed ahead', ahead));
-    const way = ahead > 0 ? `, ${more()} more delayed ones lie ahead` : '';
-    return `Scan ${scanNumber(one)} of ${name}: so far ${soFar(one, 'visited')} entries looked at, ${freedOf(one)} freed${way}.${rest.join('')}`;
+    const way = ahead > 0 ? t(', {more} more delayed ones lie ahead', { more: more() }) : '';
+    return t(
+      'Scan {scan} of {name}: so far {visited} entries looked at, {freed} freed{way}.{rest}',
+      {
+        scan: scanNumber(one),
+        name,
+        visited: soFar(one, 'visited'),
+        freed: freedOf(one),
+        way,
+        rest: rest.join(''),
+      },
+    );
   }
   const first = facts.scans.find((scan) => scan.number === facts.firstGain);
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
   const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
-  return `Scan ${of('first gain', facts.firstGain)} of ${name} is the first to free anything, after ${of('looks before', before)} looks in vain; so far ${freedNow(one, freedOf(one))} are freed${putBack(one)}.${rest.join('')}`;
+  return t(
+    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks in vain; so far {freed} are freed{back}.{rest}',
+    {
+      firstGain: of('first gain', facts.firstGain),
+      name,
+      looksBefore: of('looks before', before),
+      freed: freedNow(one, freedOf(one)),
+      back: alsoBack(one),
+      rest: rest.join(''),
+    },
+  );
 };
 
 /** Entries that were freed and are there again, since a program looked their blocks up. */
 function putBack(one: LaneNow): string {
   const n = backSoFar(one.lane, one.points);
-  return n === 0 ? '' : `; ${backText(one, plural(n, 'entry was', 'entries were'))} put back`;
+  return n === 0
+    ? ''
+    : backText(one, t('{n, plural, one {# entry was} other {# entries were}} put back', { n }));
+}
+
+function alsoBack(one: LaneNow): string {
+  const back = putBack(one);
+  return back && t('; {back}', { back });
 }
 
 /** Freed entries, and which of them this scan has freed. */
@@ -115,19 +164,30 @@ function freedNow(one: LaneNow, text: string): string {
 
 /** What the looks so far brought: the same number on every lane, until one lane's run is over. */
 const charged: SentenceOf = (states, lesson) => {
-  const looks = (one: LaneNow) => soFar(one, 'visited', plural(one.now.visits, 'look'));
+  const looks = (one: LaneNow) =>
+    soFar(
+      one,
+      'visited',
+      t('{visits, plural, one {# look} other {# looks}}', { visits: one.now.visits }),
+    );
   const first = states[0]!;
   const same = states.every(({ now }) => now.visits === first.now.visits);
   const parts = states.map((one) => {
     const { lane, now, facts } = one;
     const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
-    const back = putBack(one).slice(2);
-    const by = same ? '' : ` by ${looks(one)}`;
-    return `${title(lesson, lane)} ${freedNow(one, freed)}${by} up to scan ${scanNumber(one)}${back && ` (${back})`}`;
+    const back = putBack(one);
+    return t('{name} {freed}{by} up to scan {scan}{back}', {
+      ...{ name: title(lesson, lane), freed: freedNow(one, freed), scan: scanNumber(one) },
+      by: same ? '' : t(' by {looks}', { looks: looks(one) }),
+      back: back && t(' ({back})', { back }),
+    });
   });
   return same
-    ? `${looks(first)} each so far, and this many entries freed: ${list(parts)}.`
-    : `Entries freed so far: ${list(parts)}.`;
+    ? t('{looks} each so far, and this many entries freed: {parts}.', {
+        looks: looks(first),
+        parts: list(parts),
+      })
+    : t('Entries freed so far: {parts}.', { parts: list(parts) });
 };
 
 const price: SentenceOf = (states, lesson) => {
@@ -138,22 +198,48 @@ const price: SentenceOf = (states, lesson) => {
   for (let box = 0; box < boxes.there.length; box++)
     if (boxes.there[box] === 1 && boxes.letter[box] === 1) off += 1;
   const steps = listSteps(lane, one.points) ?? 0;
-  const many = figure('now', lane.arm, 'on the list', on, plural(on, 'entry is', 'entries are'));
+  const many = figure(
+    'now',
+    lane.arm,
+    'on the list',
+    on,
+    t('{on, plural, one {# entry is} other {# entries are}}', { on }),
+  );
   const entries = on > 0 ? about(lane.arm, 'list', many) : many;
-  const changed = figure('far', lane.arm, 'list steps', steps, plural(steps, 'time'));
-  return `${capital(title(lesson, lane))}: ${entries} on the list, which was changed ${changed} so far; ${figure('now', lane.arm, 'letter 1 there', off)} delayed ones carry its pointers and are not on it.`;
+  const changed = figure(
+    'far',
+    lane.arm,
+    'list steps',
+    steps,
+    t('{steps, plural, one {# time} other {# times}}', { steps }),
+  );
+  return t(
+    '{name}: {entries} on the list, which was changed {changed} so far; {others} delayed ones carry its pointers and are not on it.',
+    {
+      name: capital(title(lesson, lane)),
+      entries,
+      changed,
+      others: figure('now', lane.arm, 'letter 1 there', off),
+    },
+  );
 };
 
 const promise: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const { freed, kept } = one.now.sums;
-    const vain = ofScan(one, 'kept', plural(kept, 'look'));
+    const vain = ofScan(one, 'kept', t('{kept, plural, one {# look} other {# looks}}', { kept }));
     const gain = freedNow(one, ofScan(one, 'freed', none(freed)));
-    const brings = one.now.over ? `brings ${gain}` : `has brought ${gain} so far`;
-    return `${title(lesson, one.lane)} ${brings}, for ${vain} in vain`;
+    const of = { name: title(lesson, one.lane), gain, vain };
+    return one.now.over
+      ? t('{name} brings {gain}, for {vain} in vain', { name: of.name, gain, vain })
+      : t('{name} has brought {gain} so far, for {vain} in vain', { name: of.name, gain, vain });
   });
   const first = states[0]!;
-  return `Scan ${scanNumber(first)}, asked for ${budgetOf(first)}: ${list(parts)}.`;
+  return t('Scan {scan}, asked for {budget}: {parts}.', {
+    scan: scanNumber(first),
+    budget: budgetOf(first),
+    parts: list(parts),
+  });
 };
 
 /** What lseek last answered, and how many delayed entries the kernel found for it. */
@@ -171,29 +257,40 @@ const reader: SentenceOf = (states, lesson) => {
     const say = (what: string, value: number, text?: string) =>
       figure('now', lane.arm, `answer: ${what}`, value, text);
     const start = about(lane.arm, 'data', say('data', data / blockBytes));
-    const from = `data from block ${start}, a hole at ${say('hole', hole / blockBytes)}`;
-    const entries = say('found', n, plural(n, 'delayed entry', 'delayed entries'));
-    const words = `${from}; ${entries} gave the answer`;
+    const from = t('data from block {start}, a hole at {hole}', {
+      start,
+      hole: say('hole', hole / blockBytes),
+    });
+    const entries = say(
+      'found',
+      n,
+      t('{n, plural, one {# delayed entry} other {# delayed entries}}', { n }),
+    );
+    const words = t('{from}; {entries} gave the answer', { from, entries });
     return [{ name: title(lesson, lane), words }];
   });
-  if (answers.length === 0) return 'No program has asked where the data are yet.';
+  if (answers.length === 0) return t('No program has asked where the data are yet.');
   const same = answers.every(({ words }) => words === answers[0]!.words);
-  const said = same ? `${answers[0]!.words}${answers.length > 1 ? ' on each kernel' : ''}` : '';
+  const { words } = answers[0]!;
+  const said = answers.length > 1 ? t('{words} on each kernel', { words }) : words;
   const each = answers.map(({ name, words }) => `${name}: ${words}`).join('. ');
-  return `After a scan, SEEK_DATA and SEEK_HOLE ask for the data. ${capital(same ? said : each)}.`;
+  return t('After a scan, SEEK_DATA and SEEK_HOLE ask for the data. {said}.', {
+    said: capital(same ? said : each),
+  });
 };
 
 /** Of scans that are over alone: what the one under way has freed is not theirs. */
 const totals: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const name = title(lesson, one.lane);
-    if (scansOver(one.facts, one.now.visits) === 0) return `${name} is in its first scan`;
+    if (scansOver(one.facts, one.now.visits) === 0)
+      return t('{name} is in its first scan', { name });
     const looks = eachFreedByOver(one);
-    const per = looks === null ? 'nothing freed' : `${looks} for each entry freed`;
-    const scans = scansSoFar(one, (n) => plural(n, 'scan'));
-    return `${name} ${per} in ${scans} that came back`;
+    const per = looks === null ? t('nothing freed') : t('{looks} for each entry freed', { looks });
+    const scans = scansSoFar(one, (n) => t('{n, plural, one {# scan} other {# scans}}', { n }));
+    return t('{name} {per} in {scans} that came back', { name, per, scans });
   });
-  return `So far: ${list(parts)}.`;
+  return t('So far: {parts}.', { parts: list(parts) });
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
@@ -218,16 +315,46 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
     const one = laneNow({ index, frame }, lane);
     const { facts, now } = one;
     const name = capital(title(lesson, lane));
-    const entries = figure('setup', lane.arm, 'entries', boxes, plural(boxes, 'entry', 'entries'));
-    if (now.scan === null) return `${name}: ${entries}, no visit yet.`;
+    const entries = figure(
+      'setup',
+      lane.arm,
+      'entries',
+      boxes,
+      t('{boxes, plural, one {# entry} other {# entries}}', { boxes }),
+    );
+    if (now.scan === null) return t('{name}: {entries}, no visit yet.', { name, entries });
     const { visited, spared } = sumsOf(facts, 0, now.visits);
-    const fates = [`${soFar(one, 'freed')} freed`, `${soFar(one, 'kept')} kept`];
-    if (spared > 0) fates.push(`${soFar(one, 'spared')} spared once`);
-    const scan = `scan ${scanNumber(one)}${now.over ? ' is over' : ''}`;
+    const fates = [
+      t('{freed} freed', { freed: soFar(one, 'freed') }),
+      t('{kept} kept', { kept: soFar(one, 'kept') }),
+    ];
+    if (spared > 0) fates.push(t('{spared} spared once', { spared: soFar(one, 'spared') }));
+    const scan = t('scan {n}{over, select, yes { is over} other {}}', {
+      n: scanNumber(one),
+      over: now.over ? 'yes' : 'no',
+    });
     const more = () =>
-      figure('run', lane.arm, 'untold', facts.untold, plural(facts.untold, 'visit'));
+      figure(
+        'run',
+        lane.arm,
+        'untold',
+        facts.untold,
+        t('{untold, plural, one {# visit} other {# visits}}', { untold: facts.untold }),
+      );
     const untold =
-      facts.untold > 0 ? ` In the whole run ${more()} more were counted, not reported.` : '';
-    return `${name}: ${scan}; ${soFar(one, 'visited', plural(visited, 'visit'))} so far, ${list(fates)}.${untold}`;
+      facts.untold > 0
+        ? t(' In the whole run {more} more were counted, not reported.', { more: more() })
+        : '';
+    return t('{name}: {scan}; {visited} so far, {fates}.{untold}', {
+      name,
+      scan,
+      visited: soFar(
+        one,
+        'visited',
+        t('{visited, plural, one {# visit} other {# visits}}', { visited }),
+      ),
+      fates: list(fates),
+      untold,
+    });
   });
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Answers to predictions, from the events of the run. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import { choiceOf, scopeWords } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
@@ -20,7 +21,13 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   const { early, reused } = tallyOf(lane, lives, lane.watermark);
   if (reused < least) return null;
   const value = (early / reused) * 100;
-  const words = `${scopeWords(index)} ${formatCount(early)} of ${formatCount(reused)} on ${armTitle(lesson, lane)}: ${Math.round(value)} of a hundred.`;
+  const words = t('{scope} {early} of {reused} on {name}: {value} of a hundred.', {
+    scope: scopeWords(index),
+    early: formatCount(early),
+    reused: formatCount(reused),
+    name: armTitle(lesson, lane),
+    value: Math.round(value),
+  });
   return { value, choice: choiceOf(prediction, value), words };
 };
 
@@ -31,7 +38,15 @@ const throttles: Answerer = (index, prediction, lesson) => {
   const { lives } = lifeOf(index, lane, lesson);
   const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
   if (queued < least) return null;
-  const words = `${scopeWords(index)} who unlinks on ${armTitle(lesson, lane)} had to wait ${value === 1 ? 'once' : `${formatCount(value)} times`} for ${formatCount(queued)} inodes.`;
+  const words = t(
+    '{scope} who unlinks on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
+    {
+      scope: scopeWords(index),
+      name: armTitle(lesson, lane),
+      value,
+      queued: formatCount(queued),
+    },
+  );
   return { value, choice: choiceOf(prediction, value), words };
 };
 

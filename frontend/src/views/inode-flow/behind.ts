@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The events behind a mark of an inode or of a worker: those that name it, from the begin of the mark to its end. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { type Behind, behindMark, madeOfPoints, mostRows } from '../../derive/behind.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
@@ -21,12 +22,15 @@ const ofInode: ReadonlySet<string> = new Set([
 const ofWorker: ReadonlySet<string> = new Set(['batch', 'batch_done', 'gp_wait', 'gp_wait_done']);
 
 const computed: Readonly<Record<string, string>> = {
-  shadow:
+  shadow: tr(
     'Computed from events: it begins when the inode is queued, and ends with the first grace period that began after that.',
-  walker:
+  ),
+  walker: tr(
     'Modelled: nobody read here; who had found the inode before it was queued could have gone on reading until that grace period ended.',
-  early:
+  ),
+  early: tr(
     'Computed from events: the inode was queued and used again before the first grace period that began in between had ended.',
+  ),
 };
 
 export function behindInode(
@@ -47,7 +51,7 @@ export function behindInode(
   const all = placesOf(lane, lesson, ofInode, from, until, (i) => lane.points.a[i] === mark.row);
   const made = all.find((i) => lane.points.t[i] === mark.t0);
   return madeOfPoints(lane, lesson, mark, {
-    who: `inode ${mark.row}`,
+    who: tr('inode {row}', { row: mark.row }),
     how: computed[kind] ?? beforeWords(kind, life),
     places: all.slice(0, mostRows),
     ...(made === undefined ? {} : { made }),
@@ -56,14 +60,15 @@ export function behindInode(
 
 function beforeWords(kind: string, life: Life | null): string {
   if (kind !== 'alive' || life === null || life.born > 0) return '';
-  const end = life.queued < never ? 'only its end is an event' : 'no event has named it since';
-  return `A file had this inode before the workload's start; ${end}.`;
+  return life.queued < never
+    ? tr("A file had this inode before the workload's start; only its end is an event.")
+    : tr("A file had this inode before the workload's start; no event has named it since.");
 }
 
 function behindWorker(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind {
   const onCpu = (i: number) => lane.points.cpu[i] === mark.row;
   return madeOfPoints(lane, lesson, mark, {
-    who: `worker of CPU ${mark.row}`,
+    who: tr('worker of CPU {row}', { row: mark.row }),
     places: placesOf(lane, lesson, ofWorker, mark.t0, mark.t1, onCpu).slice(0, mostRows),
   });
 }

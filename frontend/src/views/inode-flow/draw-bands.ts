@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The bands that have time: the process, one inode, all inodes, a queue, the grace periods. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
+import { formatPlaces } from '../../base/units.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { mix, type Pen } from '../paints.ts';
@@ -258,7 +260,7 @@ export function drawQueue(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
 function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): void {
   pen.fillStyle = easel.theme.soft;
   for (let x = layout.left; x < layout.right; x += 9) pen.fillRect(x, Math.round(y), 6, 1.5);
-  const words = `backlog limit ${box.limit}`;
+  const words = tr('backlog limit {limit}', { limit: box.limit });
   const at = y + 11 * easel.em;
   // Also where the run is over, and in what has not happened yet.
   easel.late?.push(() => sayOn(pen, easel, words, layout.right - 8, at, 'right', easel.theme.soft));
@@ -297,5 +299,5 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
 }
 
 function lengthWords(shape: Shape): string {
-  return `${((shape.mark.t1 - shape.mark.t0) / 1e6).toFixed(1)} ms`;
+  return `${formatPlaces((shape.mark.t1 - shape.mark.t0) / 1e6, 1)} ms`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The population at the moment: each inode a cell, in the place where it is now. Nothing glides; cells jump. */
 
+import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { fitting } from '../fitting.ts';
@@ -60,8 +61,8 @@ export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   const people = populationAt(box.lives, box.now);
   const tally = tallyOf(box.lane, box.lives, box.now);
   if (layout.margin) {
-    say(pen, easel, 'where they are', left - 12, band.top + 30 * em, 'right', theme.soft);
-    say(pen, easel, 'at this moment', left - 12, band.top + 45 * em, 'right', theme.faint);
+    say(pen, easel, t('where they are'), left - 12, band.top + 30 * em, 'right', theme.soft);
+    say(pen, easel, t('at this moment'), left - 12, band.top + 45 * em, 'right', theme.faint);
   }
   const fresh = (layout.right - layout.left) * layout.nsPerPx * glow;
   const pitch = pitchOf(at.alive, box.lives.inos.length, em);
@@ -78,7 +79,7 @@ function title(pen: Pen, place: Place, words: string, count: string, easel: Ease
   const y = place.y - 9 * easel.em;
   const room = place.w - widthOf(pen, easel, count, 600) - 8;
   // A place that is too narrow has its first word, or its count alone.
-  const wordings = [words, words.split(',')[0]!, words.split(' ')[0]!];
+  const wordings = [words, words.split(/[,，]/)[0]!, words.split(' ')[0]!];
   const short = wordings.find((one) => widthOf(pen, easel, one) < room) ?? '';
   say(pen, easel, short, place.x, y, 'left', easel.theme.soft);
   say(pen, easel, count, place.x + place.w, y, 'right', easel.theme.ink, 600);
@@ -133,7 +134,7 @@ function cells(
     paint(lives[i]!, x, y, pitch - 2);
   });
   if (corners.length === lives.length) return;
-  const words = `and ${formatCount(lives.length - corners.length)} more`;
+  const words = t('and {n} more', { n: formatCount(lives.length - corners.length) });
   const y = place.y + place.h - 11 * easel.em;
   say(pen, easel, words, place.x + 8, y, 'left', easel.theme.soft);
 }
@@ -148,7 +149,7 @@ function drawAlive(
 ): void {
   const { theme } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'alive, a file each', now(box, 'alive', people.alive.length), easel);
+  title(pen, place, t('alive, a file each'), now(box, 'alive', people.alive.length), easel);
   const calm = mix(theme.work, theme.paper, 0.75);
   cells(pen, place, people.alive, pitch, easel, (life, x, y, side) => {
     const danger = endangered(life, box.now);
@@ -172,7 +173,7 @@ function drawFree(
 ): void {
   const { theme, tiles } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'inactivated, free', now(box, 'free', people.free.length), easel);
+  title(pen, place, t('inactivated, free'), now(box, 'free', people.free.length), easel);
   const shadow = lookOf('shadow', theme, tiles);
   cells(pen, place, people.free, pitch, easel, (life, x, y, side) => {
     const inside = box.now < life.shadowEnd;
@@ -191,7 +192,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
   const { box } = scene;
   const { theme, em, tiles } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, 'queued and taken', now(box, 'queued', people.queued.length), easel);
+  title(pen, place, t('queued and taken'), now(box, 'queued', people.queued.length), easel);
   const cpus = box.queues.cpus.length === 0 ? [0] : box.queues.cpus.map((q) => q.cpu);
   const pitch = place.w / cpus.length;
   const high = place.h - 8;
@@ -221,8 +222,8 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
     // None are said, too: figures stand still together, and one that comes later would be of a later moment.
     const words = [
-      `${waits} of ${figure('setup', box.lane.arm, 'limit', box.limit)}`,
-      `${now(box, `taken on CPU ${cpu}`, step.hands)} taken`,
+      t('{waits} of {limit}', { waits, limit: figure('setup', box.lane.arm, 'limit', box.limit) }),
+      t('{n} taken', { n: now(box, `taken on CPU ${cpu}`, step.hands) }),
     ];
     if (pitch > 120 * em) {
       words.forEach((line, k) => {
@@ -236,13 +237,18 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
 function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
   const of = (name: keyof Tally) => counted(lane, tally, name);
-  const waits = [
-    ...(tally.gpWaits > 0 ? [`${of('gpWaits')} waits for RCU`] : []),
-    ...(tally.throttles > 0 ? [`${of('throttles')} waits for the backlog`] : []),
-  ];
+  /** In the words that say most, and in fewer. */
+  const waits: [string, string][] = [];
+  for (const name of ['gpWaits', 'throttles'] as const) {
+    if (tally[name] === 0) continue;
+    const n = of(name);
+    const long =
+      name === 'gpWaits' ? t('{n} waits for RCU', { n }) : t('{n} waits for the backlog', { n });
+    waits.push([long, t('{n} waits', { n })]);
+  }
   const line = 16 * em;
   let at = place.y + 8 * em;
-  title(pen, place, 'used again so far', of('reused'), easel);
+  title(pen, place, t('used again so far'), of('reused'), easel);
   // A removal uses no inode again.
   if (tally.reused > 0) {
     const h = Math.min(22 * em, place.h * 0.3);
@@ -258,22 +264,24 @@ function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, ease
     pen.font = fontOf(easel, 600);
     const inside = of('early');
     const wordings = [
-      `${inside} inside the shadow`,
-      `${inside} in shadow`,
-      `${inside} inside`,
+      t('{inside} inside the shadow', { inside }),
+      t('{inside} in shadow', { inside }),
+      t('{inside} inside', { inside }),
       inside,
     ];
     const early = fitting(pen, wordings, place.w - shift);
     const colour = tally.early > 0 ? theme.hazard : theme.soft;
     say(pen, easel, early, place.x + shift, at, 'left', colour, 600);
     at += line;
-    if (tally.early > 0) waits.unshift(`${afterShadow(lane, tally)} after it`);
+    if (tally.early > 0) {
+      const after = t('{n} after it', { n: afterShadow(lane, tally) });
+      waits.unshift([after, after]);
+    }
   }
   for (const words of waits) {
     if (at + 6 * em > place.y + place.h) break;
     pen.font = fontOf(easel, 400);
-    const short = words.replace(' for RCU', '').replace(' for the backlog', '');
-    say(pen, easel, fitting(pen, [words, short], place.w), place.x, at, 'left', theme.soft);
+    say(pen, easel, fitting(pen, words, place.w), place.x, at, 'left', theme.soft);
     at += line;
   }
 }

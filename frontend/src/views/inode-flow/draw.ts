@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture: lanes, bands, axis, playhead. Knows no time but the frame's moment. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
 import { axisFlag } from '../../derive/axis-words.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
@@ -128,24 +129,33 @@ function labelOf({ box, index, layout }: Scene, band: Band): readonly string[] {
   switch (band.name) {
     case 'thread': {
       const processes = processesOf(box.lane);
-      return [processes.length > 1 ? `${processes.length} processes` : 'program'];
+      return [processes.length > 1 ? tr('{n} processes', { n: processes.length }) : tr('program')];
     }
     case 'inode':
-      return box.hero === null ? ['no inode yet'] : [`inode ${box.hero}`];
+      return box.hero === null ? [tr('no inode yet')] : [tr('inode {row}', { row: box.hero })];
     case 'inodes': {
       const n = box.lives.inos.length;
       const rows = box.rows.filter((ino) => box.lives.byIno.has(ino)).length;
-      if (rows >= n) return [n === 1 ? '1 inode' : `${n} inodes`];
-      return tall ? [`${rows} inodes`, `of ${formatCount(n)}`] : [`${rows} inodes`];
+      if (rows >= n) return [tr('{n, plural, one {# inode} other {# inodes}}', { n })];
+      return tall
+        ? [
+            tr('{n, plural, one {# inode} other {# inodes}}', { n: rows }),
+            tr('of {n}', { n: formatCount(n) }),
+          ]
+        : [tr('{n, plural, one {# inode} other {# inodes}}', { n: rows })];
     }
     case 'worker':
-      return [box.queues.cpus.length > 1 ? `worker, CPU ${band.cpu}` : 'worker'];
+      return [
+        box.queues.cpus.length > 1 ? tr('worker, CPU {cpu}', { cpu: band.cpu }) : tr('worker'),
+      ];
     case 'queue':
-      return [`queue, CPU ${band.cpu}`];
+      return [tr('queue, CPU {cpu}', { cpu: band.cpu })];
     case 'ticks':
-      return [gridOf(box.lives, index.tickNs, box.lane) === null ? 'ticks: not known' : 'ticks'];
+      return [
+        gridOf(box.lives, index.tickNs, box.lane) === null ? tr('ticks: not known') : tr('ticks'),
+      ];
     case 'grace':
-      return ['grace periods'];
+      return [tr('grace periods')];
     default:
       return [];
   }
@@ -180,7 +190,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     const from = Math.max(x, layout.left);
     pen.fillStyle = tiles('fog', { ground: theme.paper, ink: mix(theme.faint, theme.paper, 0.28) });
     pen.fillRect(from, top, layout.right - from, height);
-    const words = box.lane.ended ? 'the run is over' : 'not known yet';
+    const words = box.lane.ended ? tr('the run is over') : tr('not known yet');
     const y = box.bottom - 8 * easel.em;
     // On the last line of the lane, which has no other words: not the sweep's, so the veil does not cover it.
     if (layout.right - from > 130 * easel.em)
@@ -193,7 +203,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     if (b < layout.left || a > layout.right) continue;
     pen.fillStyle = tiles('dashes', { ground: theme.paper, ink: theme.hazard });
     pen.fillRect(a, top, Math.max(3, b - a), height);
-    say(pen, easel, 'events lost', a + 5, top + 8 * easel.em, 'left', theme.hazard);
+    say(pen, easel, tr('events lost'), a + 5, top + 8 * easel.em, 'left', theme.hazard);
   }
 }
 

@@ -2,6 +2,7 @@
 /** The view of lesson 03: one inode enlarged, all of them as a weave and a population, queues, grace periods. */
 
 import { useCallback, useMemo, useRef } from 'react';
+import { t } from '../../base/lang/t.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
 import { canvasTiles, type TileMaker } from '../paints.ts';
 import { brushTick } from '../tick-marks.ts';
@@ -16,10 +17,11 @@ import { bar, cross, type Easel, lookOf } from './ink.ts';
 import { type Layout, layoutOf, leastHeight, naturalHeight } from './layout.ts';
 import { legend } from './legend.ts';
 import { moments } from './moments.ts';
+import { table } from './nearby.ts';
 import { hit, placeOf, step } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
 import { walker } from './toy/walker.ts';
-import { counts, sentences, summary, table } from './words.ts';
+import { counts, sentences, summary } from './words.ts';
 
 function easelOf({ theme, frame }: Drawing, fontSize: number, tiles: TileMaker): Easel {
   return { theme, tiles, em: fontSize / 13, focus: frame.focus };
@@ -42,8 +44,9 @@ const artist: Artist<Layout> = {
   },
   axis: ({ left, right }) => ({ left, right }),
   describe: ({ index, lesson }, mark) => describe(index, mark, lesson),
-  label:
+  label: t(
     'Lives of inodes on a time axis, with the shadow that each leaves until its grace period ends',
+  ),
 };
 
 /** How a kind looks, painted as the picture paints it. */
@@ -109,7 +112,7 @@ export const view: ViewKind = {
   mutes: mutedness,
   toys: { walker },
   panels: {
-    sweep: { title: 'Files a second against batch', evidence: 'counted', Body: SweepPanel },
+    sweep: { title: t('Files a second against batch'), evidence: 'counted', Body: SweepPanel },
   },
   Swatch,
 };

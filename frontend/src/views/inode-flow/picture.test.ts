@@ -13,9 +13,10 @@ import { pitchOf } from './draw-flow.ts';
 import { view } from './index.tsx';
 import { layoutOf, xOf } from './layout.ts';
 import { moments } from './moments.ts';
+import { table } from './nearby.ts';
 import { hit, placeOf, step } from './point.ts';
 import { ourLines, publishedLines } from './sweep.tsx';
-import { counts, sentences, summary, table } from './words.ts';
+import { counts, sentences, summary } from './words.ts';
 
 const text = `
   stock

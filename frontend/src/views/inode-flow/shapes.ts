@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAtLeast } from '../../base/search.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
@@ -41,17 +42,17 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
     const mark = markOf(at, kind, id, life.ino, t0, t1);
     shapes.push({ kind, x0, x1, y, h, mark, words });
   };
-  add('alive', life.bornId, life.born, life.queued, ['alive: a file has it', 'a file']);
+  add('alive', life.bornId, life.born, life.queued, [tr('alive: a file has it'), tr('a file')]);
   add('queued', life.queuedId, life.queued, Math.min(life.inactivated, life.next), [
-    'queued for the worker',
-    'queued',
+    tr('queued for the worker'),
+    tr('queued'),
   ]);
   const until = life.waitFrom < life.next ? life.waitFrom : life.next;
-  add('free', life.queuedId, life.inactivated, until, ['free for the next file', 'free']);
+  add('free', life.queuedId, life.inactivated, until, [tr('free for the next file'), tr('free')]);
   if (life.waitFrom < never)
     add('wait_gp', life.nextId, life.waitFrom, life.next, [
-      'create waits for readers',
-      'create waits',
+      tr('create waits for readers'),
+      tr('create waits'),
     ]);
   return shapes;
 }
@@ -64,7 +65,7 @@ export function shadowOf(at: At, life: Life, nth: number, top: number, h: number
   const pitch = h / shadowRows;
   const y = top + (nth % shadowRows) * pitch;
   const mark = markOf(at, 'shadow', life.queuedId, life.ino, life.queued, life.shadowEnd);
-  const words = ['an old reader may still look', 'old reader?'];
+  const words = [tr('an old reader may still look'), tr('old reader?')];
   return { kind: 'shadow', x0, x1, y: y + 1, h: pitch - 2, mark, words };
 }
 
@@ -83,7 +84,7 @@ export function dangerOf(at: At, life: Life, nth: number, top: number, h: number
     y: y + 1,
     h: pitch - 2,
     mark,
-    words: ['an old reader would look at the new file', 'looks at the new file'],
+    words: [tr('an old reader would look at the new file'), tr('looks at the new file')],
   };
 }
 
@@ -139,7 +140,7 @@ function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   if (!Number.isFinite(t0) || life.shadowEnd === never) return null;
   const [x0, x1] = span(at, t0, life.shadowEnd);
   const mark = markOf(at, 'walker', life.queuedId, life.ino, t0, life.shadowEnd);
-  const words = ['a reader that could have been'];
+  const words = [tr('a reader that could have been')];
   return { kind: 'walker', x0, x1, y: shadow.y, h: shadow.h, mark, words };
 }
 

@@ -6,6 +6,7 @@
 
 import { scaleLog } from 'd3-scale';
 import { curveLinearClosed, line as lineShape } from 'd3-shape';
+import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import type { Lesson, MeasuredTable } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
@@ -100,7 +101,9 @@ export function SweepPanel({ lesson, data }: PanelProps) {
       <svg
         viewBox={`0 0 ${box.width} ${box.height}`}
         role="img"
-        aria-label="Files a second against batch, ours and the mail's; the table below has the figures"
+        aria-label={t(
+          "Files a second against batch, ours and the mail's; the table below has the figures",
+        )}
         style={{ width: '100%', height: 'auto', font: '13px var(--font)' }}
       >
         <Axes />
@@ -112,9 +115,9 @@ export function SweepPanel({ lesson, data }: PanelProps) {
       </svg>
       <SweepTable lesson={lesson} ours={ours} mails={mails} />
       <p className="small quiet">
-        Ours: untraced runs on the count clock, 1 ns an instruction; solid. The mail's: Foster,
-        January 2022, another machine; dashed. Filled dots are the kernel before, hollow ones wait
-        at recycle. Measure at another batch and a point joins.
+        {t(
+          "Ours: untraced runs on the count clock, 1 ns an instruction; solid. The mail's: Foster, January 2022, another machine; dashed. Filled dots are the kernel before, hollow ones wait at recycle. Measure at another batch and a point joins.",
+        )}
       </p>
     </div>
   );
@@ -143,10 +146,10 @@ function Axes() {
         </text>
       ))}
       <text x={(box.left + box.width) / 2} y={box.height - 6} textAnchor="middle">
-        files in a batch
+        {t('files in a batch')}
       </text>
       <text x={2} y={15}>
-        files/s
+        {t('files/s')}
       </text>
     </g>
   );
@@ -173,7 +176,15 @@ function LinePath({ line, hollow }: { readonly line: Line; readonly hollow: bool
           stroke={colour}
           strokeWidth="1.75"
         >
-          <title>{`${line.mail ? 'the mail, ' : ''}${line.name}, batch ${p.batch}: ${formatCount(p.perSecond)} files a second`}</title>
+          <title>
+            {t(
+              '{mail, select, yes {the mail, } other {}}{name}, batch {batch}: {n} files a second',
+              {
+                ...{ mail: line.mail ? 'yes' : 'no', name: line.name, batch: p.batch },
+                n: formatCount(p.perSecond),
+              },
+            )}
+          </title>
         </circle>
       ))}
     </g>
@@ -196,10 +207,10 @@ function SweepTable(props: {
     <table className="table small" data-testid="sweep-table">
       <thead>
         <tr>
-          <th scope="col">batch</th>
+          <th scope="col">{t('batch')}</th>
           {columns.map((line) => (
             <th key={`${line.mail} ${line.arm}`} scope="col" className="right">
-              {line.mail ? `mail, ${line.name}` : line.name}
+              {line.mail ? t('mail, {name}', { name: line.name }) : line.name}
             </th>
           ))}
         </tr>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Sentences, summary, table and counts. Every number is read off the events of the run. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { quantile } from '../../base/search.ts';
-import { formatCount, formatMoment, formatNs, ns, plural } from '../../base/units.ts';
+import { formatCount, formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
+import { figure, sinceBegin } from '../../derive/figures.ts';
 import { lostIn, spanAt, markOf as spanMark, spansIn } from '../../derive/query.ts';
-import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Counts, Sentence } from '../contract.ts';
-import { describe } from './describe.ts';
 import { ageAtReuse, counted, markOf, shadowLeft } from './figures.ts';
 import { commonest } from './hero.ts';
 import { lifeOf, limitOf } from './layout.ts';
@@ -39,7 +38,7 @@ function seen(index: RunIndex, lane: LaneIndex, frame: Frame, lesson: Lesson): S
   return { index, lane, lives, lesson, name: armTitle(lesson, lane), t, from };
 }
 
-function known(index: RunIndex): readonly LaneIndex[] {
+export function known(index: RunIndex): readonly LaneIndex[] {
   return index.lanes.filter((lane) => lane.points.length > 0);
 }
 
@@ -48,7 +47,9 @@ function perLane(say: PerLane): Sentence {
     known(index)
       .map((lane) => {
         if (lostIn(lane, 0, lane.watermark))
-          return `Events of ${armTitle(lesson, lane)} were lost, so nothing is said about it.`;
+          return tr('Events of {name} were lost, so nothing is said about it.', {
+            name: armTitle(lesson, lane),
+          });
         return capital(say(seen(index, lane, frame, lesson)));
       })
       .filter((words) => words !== '')
@@ -63,8 +64,9 @@ const life: Sentence = (index, frame, lesson) => {
   const row = frame.selection?.table === 'points' ? frame.selection.row : null;
   const ino = row !== null && see.lives.byIno.has(row) ? row : commonest([see.lives]);
   const now = ino === null ? null : lifeAt(see.lives, ino, see.t);
-  if (ino === null || now === null) return `On ${see.name} no inode has been seen yet.`;
-  return `On ${see.name} inode ${ino} ${lifeWords(now, see)}`;
+  if (ino === null || now === null)
+    return tr('On {name} no inode has been seen yet.', { name: see.name });
+  return tr('On {name} inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
 };
 
 /** When the next file has it, or who creates one begins to wait for it. */
@@ -86,37 +88,64 @@ function lifeWords(now: Life, see: Seen): string {
   switch (stateAt(now, t)) {
     case 'queued': {
       const reader =
-        t < now.shadowEnd ? 'An old reader may still look at it.' : 'Its grace period is over.';
-      return `was unlinked ${ago('its unlinking', now.queued, spans.queued())} ago and waits for the worker. ${reader}`;
+        t < now.shadowEnd
+          ? tr('An old reader may still look at it.')
+          : tr('Its grace period is over.');
+      return tr('was unlinked {queued} ago and waits for the worker. {reader}', {
+        queued: ago('its unlinking', now.queued, spans.queued()),
+        reader,
+      });
     }
     case 'free': {
       const inside = t < now.shadowEnd;
       const shadow = inside
-        ? 'its grace period is not over: an old reader may still look.'
-        : `its grace period has been over for ${ago('its grace period', now.shadowEnd)}: nobody can be looking any more.`;
-      const wait = now.waitFrom <= t ? ` Who creates a file was given it and waits.` : '';
-      return `was inactivated ${ago('its inactivation', now.inactivated, spans.free())} ago and is free; ${shadow}${wait}`;
+        ? tr('its grace period is not over: an old reader may still look.')
+        : tr('its grace period has been over for {ago}: nobody can be looking any more.', {
+            ago: ago('its grace period', now.shadowEnd),
+          });
+      const wait = now.waitFrom <= t ? tr(' Who creates a file was given it and waits.') : '';
+      return tr('was inactivated {inactivated} ago and is free; {shadow}{wait}', {
+        inactivated: ago('its inactivation', now.inactivated, spans.free()),
+        shadow,
+        wait,
+      });
     }
     case 'alive': {
-      if (before === null || before.queued === never) return 'is alive: a file has it.';
+      if (before === null || before.queued === never) return tr('is alive: a file has it.');
       const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
       const age = ageAtReuse(see.lane.arm, now, before, mark);
       if (!now.early)
-        return `has a new file, ${age} after it was let go, when its grace period was over.`;
+        return tr('has a new file, {age} after it was let go, when its grace period was over.', {
+          age,
+        });
       const left = shadowLeft(see.lane.arm, now, before);
       const over = t - before.shadowEnd;
-      const early = `has a new file, ${age} after the old one was let go and ${left === null ? '' : `${left} `}before its grace period`;
+      const of = { age, left: left ?? 'unknown' };
       return over >= 0
-        ? `${early} ended. That was ${ago('that grace period', before.shadowEnd)} ago: nobody can be looking at the old file any more.`
-        : `${early} ends. An old reader may now look at the wrong file.`;
+        ? tr(
+            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ended. That was {ago} ago: nobody can be looking at the old file any more.',
+            { age: of.age, left: of.left, ago: ago('that grace period', before.shadowEnd) },
+          )
+        : tr(
+            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
+            { age: of.age, left: of.left },
+          );
     }
     default:
-      return 'is not known at this moment.';
+      return tr('is not known at this moment.');
   }
 }
 
 function times(n: number): string {
-  return n === 1 ? 'once' : n === 2 ? 'twice' : `${formatCount(n)} times`;
+  return tr('{n, plural, =1 {once} =2 {twice} other {# times}}', { n });
+}
+
+function inodes(n: number): string {
+  return tr('{n, plural, one {# inode} other {# inodes}}', { n });
+}
+
+function waits(n: number): string {
+  return tr('{n, plural, one {# wait} other {# waits}}', { n });
 }
 
 /** Reuses so far, and what was waited for; in few words where there are many lanes. */
@@ -124,21 +153,38 @@ const reuses = perLane((see) => {
   const { index, lane, lives, name, t } = see;
   const tally = tallyOf(lane, lives, t);
   const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
-  const early = () => of('early', tally.early === 0 ? 'none' : undefined);
+  const early = () => of('early', tally.early === 0 ? tr('none') : undefined);
   if (index.lanes.length > 2) {
-    const held = tally.gpWaits === 0 ? '' : `, ${of('gpWaitNs')} waited`;
-    return `${name}: ${of('reused')} came back so far, ${early()} in the shadow${held}.`;
+    const held = tally.gpWaits === 0 ? '' : tr(', {gpWaitNs} waited', { gpWaitNs: of('gpWaitNs') });
+    return tr('{name}: {reused} came back so far, {early} in the shadow{held}.', {
+      name,
+      reused: of('reused'),
+      early: early(),
+      held,
+    });
   }
-  if (tally.reused === 0 && tally.gpWaits === 0) return `on ${name} no inode has come back yet.`;
-  const waits: string[] = [];
+  if (tally.reused === 0 && tally.gpWaits === 0)
+    return tr('on {name} no inode has come back yet.', { name });
+  const costs: string[] = [];
   if (tally.gpWaits > 0)
-    waits.push(
-      `${of('gpWaits', times(tally.gpWaits))} somebody waited for RCU, ${of('gpWaitNs')} in all`,
+    costs.push(
+      tr('{gpWaits} somebody waited for RCU, {gpWaitNs} in all', {
+        gpWaits: of('gpWaits', times(tally.gpWaits)),
+        gpWaitNs: of('gpWaitNs'),
+      }),
     );
-  if (tally.throttles > 0) waits.push(`${of('throttles', times(tally.throttles))} for the backlog`);
-  const cost = waits.length === 0 ? '' : `; ${list(waits)}`;
-  const back = of('reused', plural(tally.reused, 'inode'));
-  return `on ${name} ${back} came back so far, ${early()} of them inside the shadow${cost}.`;
+  if (tally.throttles > 0)
+    costs.push(
+      tr('{throttles} for the backlog', { throttles: of('throttles', times(tally.throttles)) }),
+    );
+  const back = of('reused', inodes(tally.reused));
+  if (costs.length === 0)
+    return tr('on {name} {back} came back so far, {early} of them inside the shadow.', {
+      ...{ name, back, early: early() },
+    });
+  return tr('on {name} {back} came back so far, {early} of them inside the shadow; {costs}.', {
+    ...{ name, back, early: early(), costs: list(costs) },
+  });
 });
 
 /** What the process and the worker do now, and how high the water stands. */
@@ -152,23 +198,39 @@ const dam = perLane((see) => {
   const { list: listed, rcu, hands } = high.step;
   const of = (what: string, n: number) => figure('now', lane.arm, `${what} on CPU ${high.cpu}`, n);
   const parts = [
-    `${of('wait', listed + rcu)} of ${figure('setup', lane.arm, 'limit', limit)} inodes wait on CPU ${high.cpu}`,
+    tr('{wait} of {limit} inodes wait on CPU {cpu}', {
+      wait: of('wait', listed + rcu),
+      limit: figure('setup', lane.arm, 'limit', limit),
+      cpu: high.cpu,
+    }),
   ];
-  if (rcu > 0) parts.push(`${of('for RCU', rcu)} of them for RCU`);
-  const more = hands === 1 ? 'more is' : 'more are';
-  if (hands > 0) parts.push(`${of('taken', hands)} ${more} in the worker's hands`);
+  if (rcu > 0) parts.push(tr('{forRCU} of them for RCU', { forRCU: of('for RCU', rcu) }));
+  if (hands > 0)
+    parts.push(
+      tr("{taken} {hands, plural, one {more is} other {more are}} in the worker's hands", {
+        taken: of('taken', hands),
+        hands,
+      }),
+    );
   const asleep = lives.waits.find((w) => w.worker && w.t0 <= t && t < w.t1);
   const worker = asleep
-    ? `; the worker waits for a grace period, for ${sinceBegin(markOf(see, 'worker_wait', asleep.id, asleep.cpu, asleep.t0, asleep.t1), t)} now`
+    ? tr('; the worker waits for a grace period, for {time} now', {
+        time: sinceBegin(
+          markOf(see, 'worker_wait', asleep.id, asleep.cpu, asleep.t0, asleep.t1),
+          t,
+        ),
+      })
     : '';
   const row = lane.rows.find((r) => r.role === 'thread')?.row ?? 0;
   const state = spanAt(lane, row, 'state', t);
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? ` Who unlinks waits with it, for ${sinceBegin(spanMark(lane.arm, state), t)} now.`
+      ? tr(' Who unlinks waits with it, for {time} now.', {
+          time: sinceBegin(spanMark(lane.arm, state), t),
+        })
       : '';
-  return `on ${name} ${list(parts)}${worker}.${held}`;
+  return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
 /** How old inodes are when they come back, beside how long their shadows are. */
@@ -178,25 +240,39 @@ const ages = perLane(({ lane, lives, name, t }) => {
   const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
   if (old.length < 5) {
     const { free } = populationAt(lives, t);
-    if (free.length === 0) return `on ${name} no inode is free yet, and none has come back.`;
+    if (free.length === 0)
+      return tr('on {name} no inode is free yet, and none has come back.', { name });
     const shaded = free.filter((one) => t < one.shadowEnd).length;
-    const still = shaded === 0 ? 'none is' : `${formatCount(shaded)} are`;
+    const still = tr('{shaded, plural, =0 {none is} one {# is} other {# are}}', { shaded });
     const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
-    return `on ${name} ${say('free', free.length, plural(free.length, 'inode'))} are free, and ${say('in the shadow', shaded, still)} in the shadow still.`;
+    return tr('on {name} {free} are free, and {shaded} in the shadow still.', {
+      name,
+      free: say('free', free.length, inodes(free.length)),
+      shaded: say('in the shadow', shaded, still),
+    });
   }
   const median = (what: string, values: number[]) => {
     const value = quantile(values, 0.5);
     return figure('far', lane.arm, `median ${what}`, value, formatNs(value));
   };
-  const waits =
+  const waited =
     tally.gpWaits === 0
-      ? ' Nobody waited.'
-      : ` So far ${of('gpWaits', times(tally.gpWaits))} somebody waited, ${of('gpWaitNs')} in all.`;
+      ? tr(' Nobody waited.')
+      : tr(' So far {gpWaits} somebody waited, {gpWaitNs} in all.', {
+          gpWaits: of('gpWaits', times(tally.gpWaits)),
+          gpWaitNs: of('gpWaitNs'),
+        });
   const inside =
     tally.early === 0
-      ? 'None came back inside it.'
-      : `${of('early')} of ${of('reused')} came back inside it so far.`;
-  return `on ${name} inodes came back ${median('age', old)} after they were let go (the median so far), and a shadow lasts ${median('shadow', shadows)}. ${inside}${waits}`;
+      ? tr('None came back inside it.')
+      : tr('{early} of {reused} came back inside it so far.', {
+          early: of('early'),
+          reused: of('reused'),
+        });
+  return tr(
+    'on {name} inodes came back {old} after they were let go (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
+    { name, old: median('age', old), shadows: median('shadow', shadows), inside, waited },
+  );
 });
 
 /** What the wait buys: occasions at which a reader could have been harmed. */
@@ -207,10 +283,17 @@ const buys: Sentence = (index, frame, lesson) => {
   });
   if (tallies.length === 0) return '';
   const open = tallies.map(({ lane, name, tally }) => {
-    const early = counted(lane, tally, 'early', tally.early === 0 ? 'none' : undefined);
-    return `${early} of ${counted(lane, tally, 'reused')} on ${name}`;
+    const early = counted(lane, tally, 'early', tally.early === 0 ? tr('none') : undefined);
+    return tr('{early} of {reused} on {name}', {
+      early,
+      reused: counted(lane, tally, 'reused'),
+      name,
+    });
   });
-  return `Up to this moment a reader could have been caught in ${list(open)}. No reader walked here; these are the occasions, not the accidents.`;
+  return tr(
+    'Up to this moment a reader could have been caught in {open}. No reader walked here; these are the occasions, not the accidents.',
+    { open: list(open) },
+  );
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
@@ -229,77 +312,44 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const tally = tallyOf(lane, see.lives, to, see.from);
     const gps = [...spansIn(lane, 'track', see.from, to)].length;
     const lost = lostIn(lane, see.from, to)
-      ? ' Events were lost here, so no number is proven.'
+      ? tr(' Events were lost here, so no number is proven.')
       : '';
     const of = (what: string, n: number, text = formatCount(n)) =>
       figure('window', lane.arm, what, n, text);
-    const many = (what: string, n: number, one: string) => of(what, n, plural(n, one));
     const length = of('length', to - see.from, formatNs(to - see.from));
-    const lives = `${many('queued', tally.queued, 'inode')} queued, ${of('inactivated', tally.inactivated)} inactivated, ${of('reused', tally.reused)} used again, ${of('early', tally.early)} of them inside the shadow`;
-    const waits = `${many('grace periods', gps, 'grace period')}, ${many('gpWaits', tally.gpWaits, 'wait')} for one, ${many('throttles', tally.throttles, 'wait')} for the backlog`;
-    return `${see.name}, ${length} of this window: ${lives}; ${waits}.${lost}`;
+    const lives = tr(
+      '{queued} queued, {inactivated} inactivated, {reused} used again, {early} of them inside the shadow',
+      {
+        queued: of('queued', tally.queued, inodes(tally.queued)),
+        inactivated: of('inactivated', tally.inactivated),
+        reused: of('reused', tally.reused),
+        early: of('early', tally.early),
+      },
+    );
+    const held = tr('{gps}, {gpWaits} for one, {throttles} for the backlog', {
+      gps: of(
+        'grace periods',
+        gps,
+        tr('{gps, plural, one {# grace period} other {# grace periods}}', { gps }),
+      ),
+      gpWaits: of('gpWaits', tally.gpWaits, waits(tally.gpWaits)),
+      throttles: of('throttles', tally.throttles, waits(tally.throttles)),
+    });
+    return tr('{name}, {length} of this window: {lives}; {held}.{lost}', {
+      ...{ name: see.name, length, lives, held, lost },
+    });
   });
-}
-
-const mostRows = 50;
-
-/** At most 50 marks near the moment: turns in the lives of inodes, batches, waits, grace periods. */
-export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
-  const found: { readonly mark: Mark; readonly far: number; readonly lane: LaneIndex }[] = [];
-  for (const lane of known(index)) {
-    const t = laneTime(frame.offset, lane.arm, frame.moment);
-    for (const mark of marksOf(index, lane, lesson, t - frame.span / 2, t + frame.span / 2))
-      found.push({ mark, far: Math.abs(mark.t0 - t), lane });
-  }
-  found.sort((a, b) => a.far - b.far);
-  return found
-    .slice(0, mostRows)
-    .map(({ mark, lane }): NearbyRow => {
-      const t0 = mark.t0 + (frame.offset.get(lane.arm) ?? 0);
-      const kind = index.kinds[mark.kind];
-      return {
-        mark,
-        t0: ns(t0),
-        when: formatMoment(t0, frame.span / 10),
-        lane: armTitle(lesson, lane),
-        row: mark.table === 'points' ? String(mark.row) : '',
-        what: describe(index, mark, lesson) || (kind?.title ?? ''),
-        length: lengthOf(mark),
-        cpu: '',
-      };
-    })
-    .sort((a, b) => a.t0 - b.t0);
-}
-
-function marksOf(index: RunIndex, lane: LaneIndex, lesson: Lesson, a: number, b: number): Mark[] {
-  const { lives, queues } = lifeOf(index, lane, lesson);
-  const marks: Mark[] = [];
-  const add = (kind: string, id: number, row: number, t0: number, t1: number) => {
-    if (t0 >= a && t0 < b) marks.push(markOf({ index, lane }, kind, id, row, t0, t1));
-  };
-  for (const one of lives.all) {
-    const { bornId, born, queued, ino } = one;
-    if (queued < never)
-      add('queued', one.queuedId, ino, queued, Math.min(one.inactivated, one.next));
-    if (bornId < 0 || one.before === null) continue;
-    if (one.early) add('early', bornId, ino, born, dangerEnd(one));
-    else add('reuse', bornId, ino, born, queued);
-  }
-  for (const batch of queues.batches) add('batch', batch.id, batch.cpu, batch.t0, batch.t1);
-  for (const wait of lives.waits)
-    if (wait.worker) add('worker_wait', wait.id, wait.cpu, wait.t0, wait.t1);
-  return marks;
 }
 
 /** Counts of the run so far, a row per arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const heads = [
-    'queued',
-    'inactivated',
-    'used again',
-    'in the shadow',
-    'waits for RCU',
-    'waits for backlog',
+    tr('queued'),
+    tr('inactivated'),
+    tr('used again'),
+    tr('in the shadow'),
+    tr('waits for RCU'),
+    tr('waits for backlog'),
   ];
   const rows = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The wall for LaneCanvas. All pure functions of (index, frame, size). */
 
+import { t } from '../../base/lang/t.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
@@ -58,5 +59,5 @@ export const wallArtist: Artist<WallLayout> = {
     const lane = laneOf(index, mark.arm);
     return lane === null ? '' : describeCell(index, mark, lesson, heldTime(lane, frame));
   },
-  label: 'Walls of memory cgroups by shrinkers, one per kernel: a cell is a possible visit',
+  label: t('Walls of memory cgroups by shrinkers, one per kernel: a cell is a possible visit'),
 };

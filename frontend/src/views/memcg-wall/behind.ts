@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The events behind a cell: those of this memcg and shrinker in the call that goes on, and the one that set its bit. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { type Behind, madeOfPoints, mostRows } from '../../derive/behind.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
@@ -42,8 +43,10 @@ export function behindCell(
 
 function noneWords(call: number): string {
   return call < 0
-    ? 'No event made it: no call of drop_caches has begun at this moment.'
-    : 'No event made it: since this call of drop_caches began, no visit to this cell was recorded.';
+    ? tr('No event made it: no call of drop_caches has begun at this moment.')
+    : tr(
+        'No event made it: since this call of drop_caches began, no visit to this cell was recorded.',
+      );
 }
 
 /** Visits, sets and clears of a cell since the last call began, the newest few; and where the call began, -1: none. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Paints the steps of one clearing on a line of time: looks, clear, barrier, and the bit below them. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { mix, type Pen } from '../paints.ts';
@@ -63,9 +64,13 @@ export class Strip {
     const found = foundAgain(one);
 
     const narrow = this.narrow();
-    this.text(narrow ? 'empty' : 'looks: empty', 0, y, theme.ink);
-    const again = over ? (found ? 'looks again: found' : 'looks again: empty') : 'looks again';
-    this.text(narrow ? 'again' : again, second, y, over ? theme.ink : theme.soft);
+    this.text(narrow ? tr('empty') : tr('looks: empty'), 0, y, theme.ink);
+    const again = over
+      ? found
+        ? tr('looks again: found')
+        : tr('looks again: empty')
+      : tr('looks again');
+    this.text(narrow ? tr('again') : again, second, y, over ? theme.ink : theme.soft);
     this.box(0, width * lookEnd, boxTop, boxHigh, theme.vain, true);
     this.box(second, width * againEnd, boxTop, boxHigh, theme.mechanism, over);
     this.diamond(clear, boxTop + boxHigh / 2, boxHigh * 0.42, cleared);
@@ -82,14 +87,14 @@ export class Strip {
     this.band(clear, width, bitTop, bitHigh, !cleared);
     if (one.set !== null && t >= one.set) this.band(at(one.set), width, bitTop, bitHigh, true);
     const below = bitTop + bitHigh + fontSize + 3;
-    this.text(narrow ? 'bit' : 'bit set', 0, below, theme.mechanism);
-    const short = narrow ? 'clear' : 'cleared, barrier';
+    this.text(narrow ? tr('bit') : tr('bit set'), 0, below, theme.mechanism);
+    const short = narrow ? tr('clear') : tr('cleared, barrier');
     const left = Math.max(clear - fontSize * 0.5, width * lookEnd);
     this.text(short, left, below, theme.ink);
     const room = left + pen.measureText(short).width + fontSize;
     const fates = found
-      ? ['found one: set again', 'set again']
-      : ['had it found one: set again', 'else set again'];
+      ? [tr('found one: set again'), tr('set again')]
+      : [tr('had it found one: set again'), tr('else set again')];
     const fate = fates.find((words) => width - pen.measureText(words).width > room);
     if (fate !== undefined) {
       const right = width - pen.measureText(fate).width;
@@ -97,7 +102,7 @@ export class Strip {
     }
     if (!this.timed || narrow) return;
     const [first, last] = clearingTimes(lane.arm, one);
-    const times = `${first} to the clear, ${last} to the second look`;
+    const times = tr('{first} to the clear, {last} to the second look', { first, last });
     this.text(times, 0, below + line, theme.soft);
   }
 

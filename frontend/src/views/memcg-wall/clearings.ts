@@ -5,6 +5,7 @@
  * the lane. An event of a look is written when the look is over.
  */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAbove } from '../../base/search.ts';
 import { formatNs } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
@@ -145,6 +146,8 @@ export function clearingTimes(arm: string, one: Clearing): readonly [string, str
 
 export function clearingWords(arm: string, one: Clearing): string {
   const [clear, again] = clearingTimes(arm, one);
-  const end = foundAgain(one) ? 'found something and set the bit again' : 'found nothing either';
-  return `${capital(clear)} after the look the bit was cleared; behind a barrier a second look, over after ${again}, ${end}.`;
+  return tr(
+    '{clear} after the look the bit was cleared; behind a barrier a second look, over after {again}, {found, select, yes {found something and set the bit again} other {found nothing either}}.',
+    { clear: capital(clear), again, found: foundAgain(one) ? 'yes' : 'no' },
+  );
 }

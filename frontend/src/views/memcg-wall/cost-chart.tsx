@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Cost against n, both axes logarithmic: a mark for each run and arm, guides, and the mail's own figures. */
 
+import { t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { type CostPoint, guide, type Measure, type Reference, scalesOf } from './cost.ts';
@@ -33,7 +34,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
       viewBox={`0 0 ${frame.width} ${frame.height}`}
       width="100%"
       role="img"
-      aria-label={`Cost of one pass of the fifth call against n. ${summary}`}
+      aria-label={t('Cost of one pass of the fifth call against n. {summary}', { summary })}
       data-testid="cost-chart"
     >
       <clipPath id="cost-plot">
@@ -66,7 +67,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
           </text>
         ))}
       <text {...label} x={frame.width - frame.right} y={frame.height - 3} textAnchor="end">
-        containers
+        {t('containers')}
       </text>
       {/* Of large walls the visits are not traced, so that times of different n are no straight line. */}
       {measure === 'visits' && (
@@ -80,7 +81,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
           <line x1={x(r.n) - 5} x2={x(r.n) + 5} y1={y(r.value)} y2={y(r.value)} />
           <line x1={x(r.n)} x2={x(r.n)} y1={y(r.value) - 5} y2={y(r.value) + 5} />
           <text {...label} stroke="none" x={x(r.n) - 8} y={y(r.value) - 7} textAnchor="end">
-            mail, {formatCount(r.n)}
+            {t('mail, {n}', { n: formatCount(r.n) })}
           </text>
         </g>
       ))}

@@ -2,6 +2,7 @@
 /** The chart of cost against n. It grows with each run that the viewer makes, and is kept in this browser. */
 
 import { useEffect, useMemo, useState } from 'react';
+import { t } from '../../base/lang/t.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
@@ -61,8 +62,8 @@ function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): strin
 }
 
 const measures: readonly { readonly of: Measure; readonly words: string }[] = [
-  { of: 'visits', words: 'visits' },
-  { of: 'ns', words: 'time, traced' },
+  { of: 'visits', words: t('visits') },
+  { of: 'ns', words: t('time, traced') },
 ];
 
 export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
@@ -73,7 +74,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
   const value = (p: CostPoint) => (measure === 'visits' ? formatCount(p.visits) : formatNs(p.ns));
   return (
     <div>
-      <fieldset className="segments cost-measure" aria-label="What is drawn">
+      <fieldset className="segments cost-measure" aria-label={t('What is drawn')}>
         {measures.map(({ of, words }) => (
           <button
             key={of}
@@ -93,25 +94,36 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
       />
       <p className="small quiet" aria-live="polite">
         {at === null
-          ? 'One pass of the fifth call, both axes logarithmic. Each run adds its points: choose n above and run.'
-          : `${title(at.arm)}, n = ${formatCount(at.n)}: ${value(at)}, ${at.source}, ${at.clock} clock.`}
+          ? t(
+              'One pass of the fifth call, both axes logarithmic. Each run adds its points: choose n above and run.',
+            )
+          : t(
+              '{arm}, n = {n}: {value}, {source, select, live {live} other {recorded}}, {clock} clock.',
+              {
+                arm: title(at.arm),
+                n: formatCount(at.n),
+                value: value(at),
+                source: at.source,
+                clock: at.clock,
+              },
+            )}
       </p>
       <details className="small">
-        <summary>{points.length} points as a table</summary>
+        <summary>{t('{n} points as a table', { n: points.length })}</summary>
         <table className="table small" data-testid="cost-table">
           <thead>
             <tr>
               <th scope="col" className="right">
                 n
               </th>
-              <th scope="col">arm</th>
+              <th scope="col">{t('arm')}</th>
               <th scope="col" className="right">
-                visits
+                {t('visits')}
               </th>
               <th scope="col" className="right">
-                time
+                {t('time')}
               </th>
-              <th scope="col">run</th>
+              <th scope="col">{t('run')}</th>
             </tr>
           </thead>
           <tbody>
@@ -140,7 +152,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
           </tbody>
         </table>
         <button type="button" className="link" onClick={forget}>
-          forget the others
+          {t('forget the others')}
         </button>
       </details>
     </div>

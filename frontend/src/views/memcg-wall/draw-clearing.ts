@@ -5,6 +5,7 @@
  * so the first look's begin is not known, and its box has a fixed length.
  */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { ns } from '../../base/units.ts';
 import { heldTime } from '../../derive/hold.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
@@ -54,9 +55,9 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
   const { line } = clearing;
   const top = clearing.y + clearing.fontSize;
   if (!wall.replay.readsMap) {
-    if (strip.narrow()) return strip.text('clears no bit', 0, top, theme.soft);
-    strip.text('How a bit goes: not at all. This walk looks once,', 0, top, theme.soft);
-    strip.text('clears nothing, and has no race to lose.', 0, top + line, theme.soft);
+    if (strip.narrow()) return strip.text(tr('clears no bit'), 0, top, theme.soft);
+    strip.text(tr('How a bit goes: not at all. This walk looks once,'), 0, top, theme.soft);
+    strip.text(tr('clears nothing, and has no race to lose.'), 0, top + line, theme.soft);
     return;
   }
   const one = shownClearing(wall, drawing);
@@ -64,8 +65,15 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
     const t = heldTime(lane, drawing.frame);
     const seen = wall.at(t, 'draw').n;
     const why =
-      seen[Count.cleared]! > 0 ? 'its steps are not traced one by one' : 'none so far in this call';
-    strip.text(strip.narrow() ? 'no bit gone' : `How a bit goes: ${why}`, 0, top, theme.soft);
+      seen[Count.cleared]! > 0
+        ? tr('its steps are not traced one by one')
+        : tr('none so far in this call');
+    strip.text(
+      strip.narrow() ? tr('no bit gone') : tr('How a bit goes: {why}', { why }),
+      0,
+      top,
+      theme.soft,
+    );
     return;
   }
   const row = wall.replay.rows[one.at]!;
@@ -73,7 +81,10 @@ export function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawi
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
   pen.strokeRect(x - 2, y - 2, wide + 3, high + 3);
-  const whose = `${memcgName(wall.replay, row)}, shrinker ${one.id}`;
-  strip.title(strip.narrow() ? 'how a bit goes' : `How a bit goes: ${whose}`, top);
+  const whose = tr('{memcg}, shrinker {id}', { memcg: memcgName(wall.replay, row), id: one.id });
+  strip.title(
+    strip.narrow() ? tr('how a bit goes') : tr('How a bit goes: {whose}', { whose }),
+    top,
+  );
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);
 }

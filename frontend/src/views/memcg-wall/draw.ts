@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws the walls: image, axes, the newest visit, and what has been counted so far beneath. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
@@ -103,7 +104,10 @@ function drawAxes(
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textBaseline = 'alphabetic';
   pen.textAlign = 'left';
-  const ids = replay.grid.cols > 0 ? `0 to ${formatCount(replay.grid.cols - 1)}: shrinker ids` : '';
+  const ids =
+    replay.grid.cols > 0
+      ? tr('0 to {last}: shrinker ids', { last: formatCount(replay.grid.cols - 1) })
+      : '';
   pen.fillText(ids, laid.x, y);
   const room = laid.x + pen.measureText(ids).width + 10;
   pen.textAlign = 'center';
@@ -119,11 +123,11 @@ function drawAxes(
   text(pen, theme, fontSize, 400, theme.faint);
   pen.textAlign = 'right';
   const tall = grid.tall * scale;
-  if (tall >= 3) pen.fillText('root', laid.x - 7, laid.y + tall / 2 + fontSize * 0.35);
+  if (tall >= 3) pen.fillText(tr('root'), laid.x - 7, laid.y + tall / 2 + fontSize * 0.35);
   const rows = replay.grid.memcgs.length - 1;
   if (rows < 1) return;
   const middle = laid.y + (rowTop(grid, 1) + (rows * grid.tall) / 2) * scale;
-  const words = `${figure('now', replay.lane.arm, 'memcgs', rows)} memcgs`;
+  const words = tr('{memcgs} memcgs', { memcgs: figure('now', replay.lane.arm, 'memcgs', rows) });
   if (rows * tall < pen.measureText(words).width + line) {
     pen.fillText(String(rows), laid.x - 7, middle + fontSize * 0.35);
     return;
@@ -176,7 +180,7 @@ function drawUnknown(
   pen.globalAlpha = 1;
   text(pen, theme, layout.fontSize, 500, theme.soft);
   pen.textAlign = 'center';
-  pen.fillText('not known yet', laid.x + laid.wide / 2, laid.y + laid.high / 2);
+  pen.fillText(tr('not known yet'), laid.x + laid.wide / 2, laid.y + laid.high / 2);
 }
 
 /** Three lines: what the call did, what came of it, what the maps say. */
@@ -209,33 +213,43 @@ function drawWords(
   };
   if (unknown) return;
   if (wall.replay.length === 0) {
-    say('no events of this lane are here', fontSize, 400, theme.soft);
+    say(tr('no events of this lane are here'), fontSize, 400, theme.soft);
     return;
   }
   if (n[Count.call] === 0) {
-    say(`no ${lesson.operation.name} yet`, fontSize, 400, theme.soft);
+    say(tr('no {name} yet', { name: lesson.operation.name }), fontSize, 400, theme.soft);
     y += line;
   } else {
     const now = { lane, n };
     say(counted(now, 'visits', 'visit'), fontSize + 3, 650, theme.ink);
-    say([outcomeWords(now, t), `${counted(now, 'vain')} in vain`], fontSize, 400, theme.soft);
+    say(
+      [outcomeWords(now, t), tr('{vain} in vain', { vain: counted(now, 'vain') })],
+      fontSize,
+      400,
+      theme.soft,
+    );
   }
   if (lostIn(lane, n[Count.began]!, t)) {
-    say('✕ events lost in this call: these are lower bounds', fontSize, 600, theme.hazard);
+    say(tr('✕ events lost in this call: these are lower bounds'), fontSize, 600, theme.hazard);
   } else {
-    const bits = `${counted({ lane, n }, 'bits', 'bit')} set`;
+    const bits = tr('{bits} set', { bits: counted({ lane, n }, 'bits', 'bit') });
     say([mapWords(wall, n), bits], fontSize, 400, theme.mechanism);
   }
 }
 
 function outcomeWords(now: CountsNow, t: number): string {
   const { n } = now;
-  const passes = n[Count.pass]! > 1 ? `, pass ${counted(now, 'pass')}` : '';
-  const state = `${n[Count.ended]! > 0 ? 'over after' : 'since'} ${callTime(now, t)}`;
-  return `${counted(now, 'vain')} in vain · ${callName(now)}${passes}, ${state}`;
+  const passes = n[Count.pass]! > 1 ? tr(', pass {pass}', { pass: counted(now, 'pass') }) : '';
+  return tr(
+    '{vain} in vain · {call}{passes}, {state, select, over {over after} other {since}} {time}',
+    {
+      ...{ vain: counted(now, 'vain'), call: callName(now), passes, time: callTime(now, t) },
+      state: n[Count.ended]! > 0 ? 'over' : 'runs',
+    },
+  );
 }
 
 function mapWords({ replay: { lane, readsMap } }: Wall, n: Float64Array): string {
   const bits = counted({ lane, n }, 'bits', 'bit');
-  return readsMap ? `${bits} set` : `${bits} set, nobody reads them`;
+  return readsMap ? tr('{bits} set', { bits }) : tr('{bits} set, nobody reads them', { bits });
 }

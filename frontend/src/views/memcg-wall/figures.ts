@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The wall's counts as figures: of the call that goes on or was the last, or of the maps as they stand now. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { figure, type Scope } from '../../derive/figures.ts';
 import { Count } from './cells.ts';
-import { countWords } from './marks.ts';
+import { countWords, type Noun, noWords } from './marks.ts';
 
 type Name = keyof typeof Count;
 
@@ -41,15 +42,15 @@ export function ofCall(
 }
 
 /** "4,332", or with `one` "4,332 visits". */
-export function counted(now: CountsNow, name: Name, one?: string): string {
+export function counted(now: CountsNow, name: Name, one?: Noun): string {
   const value = now.n[Count[name]]!;
   return write(now, name, value, one === undefined ? formatCount(value) : countWords(value, one));
 }
 
 /** "none", "no object" for 0. */
-export function fewCounted(now: CountsNow, name: Name, one?: string): string {
+export function fewCounted(now: CountsNow, name: Name, one?: Noun): string {
   if (now.n[Count[name]] !== 0) return counted(now, name, one);
-  return write(now, name, 0, one === undefined ? 'none' : `no ${one}`);
+  return write(now, name, 0, one === undefined ? tr('none') : noWords(one));
 }
 
 /** How long the call has gone on at t, or took. */
@@ -61,5 +62,5 @@ export function callTime(now: CountsNow, t: number): string {
 
 /** "call 3" */
 export function callName({ lane, n }: CountsNow): string {
-  return figure('now', lane.arm, 'call', n[Count.call]!, `call ${n[Count.call]}`);
+  return figure('now', lane.arm, 'call', n[Count.call]!, tr('call {n}', { n: n[Count.call] }));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The view of lesson 01: a wall per kernel, memcgs by shrinkers; a cell is a possible visit. */
 
+import { t } from '../../base/lang/t.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 
 import type { ViewKind } from '../contract.ts';
@@ -54,7 +55,7 @@ export const view: ViewKind = {
   moments: { touched },
   answers,
   toys: { arrival },
-  panels: { cost: { title: 'Cost against n', evidence: 'counted', Body: CostPanel } },
+  panels: { cost: { title: t('Cost against n'), evidence: 'counted', Body: CostPanel } },
   counts,
   legend,
   Swatch: CellSwatch,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Cells as marks: pointing, walking with keys, and a cell in words. */
 
-import { formatCount, momentMs, ns } from '../../base/units.ts';
+import { t as tr } from '../../base/lang/t.ts';
+import { momentMs, ns } from '../../base/units.ts';
 import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types.ts';
@@ -99,23 +100,29 @@ export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nan
   const { row, col } = cellOf(mark);
   const cells = wall.at(t, 'draw');
   const kind = index.kinds[mark.kind];
-  const when = mark.t0 < t ? `, at ${momentMs(mark.t0)}` : '';
-  const aside = kind?.lesson === false ? ' Not the lesson.' : '';
+  const when = mark.t0 < t ? tr(', at {t0}', { t0: momentMs(mark.t0) }) : '';
+  const aside = kind?.lesson === false ? tr(' Not the lesson.') : '';
   const who = `${capital(memcgName(wall.replay, row))}, ${shrinkerName(lane, col, t)}`;
-  const title = kind?.title ?? 'unknown';
+  const title = kind?.title ?? tr('unknown');
   const memcg = wall.replay.grid.memcgs[row]!;
   const cleared = clearingOfCell(lane, memcg, col, cells.n[Count.began]!, t);
   const steps = cleared === null ? '' : ` ${clearingWords(lane.arm, cleared)}`;
-  return `${who}: ${title}${when}.${steps} ${bitWords(wall, cells, row, col)} ${armTitle(lesson, lane)}.${aside}`;
+  const bit = bitWords(wall, cells, row, col);
+  const arm = armTitle(lesson, lane);
+  return tr('{who}: {title}{when}.{steps} {bit} {arm}.{aside}', {
+    ...{ who, title, when, steps, bit, arm, aside },
+  });
 }
 
 function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
   const { replay } = wall;
-  if (row === rootRow) return 'Nobody reads a map here.';
+  if (row === rootRow) return tr('Nobody reads a map here.');
   const bit = cells.bit[row * replay.grid.stride + col]!;
-  if (bit === Bit.clear) return 'Its bit is clear.';
-  const why = bit === Bit.object ? 'an object came' : 'the maps grew';
-  return `Its bit is set, since ${why}${replay.readsMap ? '' : '; nobody reads it'}.`;
+  if (bit === Bit.clear) return tr('Its bit is clear.');
+  return tr(
+    'Its bit is set, since {why, select, object {an object came} other {the maps grew}}{read, select, yes {} other {; nobody reads it}}.',
+    { why: bit === Bit.object ? 'object' : 'growth', read: replay.readsMap ? 'yes' : 'no' },
+  );
 }
 
 /** The newest visit, as a mark to begin walking from. */
@@ -165,6 +172,35 @@ export function stepFrom(
   return null;
 }
 
-export function countWords(n: number, one: string): string {
-  return `${formatCount(n)} ${n === 1 ? one : `${one}s`}`;
+/** What the wall counts. */
+export type Noun = 'bit' | 'container' | 'object' | 'pass' | 'shrinker' | 'time' | 'visit';
+
+/** `1 visit`, `4,332 visits`. */
+export function countWords(n: number, noun: Noun): string {
+  return nouns[noun](n);
 }
+
+const nouns: Readonly<Record<Noun, (n: number) => string>> = {
+  bit: (n) => tr('{n, plural, one {# bit} other {# bits}}', { n }),
+  container: (n) => tr('{n, plural, one {# container} other {# containers}}', { n }),
+  object: (n) => tr('{n, plural, one {# object} other {# objects}}', { n }),
+  pass: (n) => tr('{n, plural, one {# pass} other {# passes}}', { n }),
+  shrinker: (n) => tr('{n, plural, one {# shrinker} other {# shrinkers}}', { n }),
+  time: (n) => tr('{n, plural, one {# time} other {# times}}', { n }),
+  visit: (n) => tr('{n, plural, one {# visit} other {# visits}}', { n }),
+};
+
+/** `no visit`. */
+export function noWords(noun: Noun): string {
+  return none[noun];
+}
+
+const none: Readonly<Record<Noun, string>> = {
+  bit: tr('no bit'),
+  container: tr('no container'),
+  object: tr('no object'),
+  pass: tr('no pass'),
+  shrinker: tr('no shrinker'),
+  time: tr('no time'),
+  visit: tr('no visit'),
+};

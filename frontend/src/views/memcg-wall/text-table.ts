@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The window in words, and the visits near the moment as a table. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { firstAbove } from '../../base/search.ts';
 import { formatMoment, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
@@ -25,7 +26,7 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const calls = wallOf(lane, lesson)
       .calls()
       .filter((call) => call.began < b && (call.ended === 0 || call.ended >= a));
-    if (calls.length === 0) return `${title}: no call in this window.`;
+    if (calls.length === 0) return tr('{title}: no call in this window.', { title });
     return `${title}: ${calls
       .slice(0, 5)
       .map((call) => callWords(lane.arm, call))
@@ -39,14 +40,27 @@ function callWords(arm: string, call: Call): string {
       ? figure('window', arm, name, value, text)
       : ofCall(arm, call.number, name, value, text);
   const took = call.ended - call.began;
-  const time = call.ended === 0 ? 'not over yet' : `took ${of('time', took, formatNs(took))}`;
-  const passes = call.passes > 1 ? ` in ${of('pass', call.passes)} passes` : '';
-  const again = call.again > 0 ? `, ${of('again', call.again)} of them second looks` : '';
+  const time =
+    call.ended === 0
+      ? tr('not over yet')
+      : tr('took {time}', { time: of('time', took, formatNs(took)) });
+  const passes = call.passes > 1 ? tr(' in {pass} passes', { pass: of('pass', call.passes) }) : '';
+  const again =
+    call.again > 0 ? tr(', {again} of them second looks', { again: of('again', call.again) }) : '';
   const visits = of('visits', call.visits, countWords(call.visits, 'visit'));
   const freed = of('freed', call.freed, countWords(call.freed, 'object'));
   const rootVisits = of('rootVisits', call.rootVisits, countWords(call.rootVisits, 'visit'));
-  const root = ` and ${rootVisits} for the root cgroup, as on every kernel`;
-  return `call ${call.number} ${time}, ${visits}${passes}${again}, ${of('vain', call.vain)} in vain, ${freed} freed${root}`;
+  const root = tr(' and {rootVisits} for the root cgroup, as on every kernel', { rootVisits });
+  return tr('call {number} {time}, {visits}{passes}{again}, {vain} in vain, {freed} freed{root}', {
+    number: call.number,
+    time,
+    visits,
+    passes,
+    again,
+    vain: of('vain', call.vain),
+    freed,
+    root,
+  });
 }
 
 const mostNearby = 50;
@@ -112,8 +126,11 @@ function rowOf(index: RunIndex, frame: Frame, lesson: Lesson, one: Near): Nearby
     lane: armTitle(lesson, lane),
     row: memcgName(wall.replay, row),
     what: walk
-      ? `walk: ${countWords(points.b[at]!, 'visit')}, ${countWords(points.c[at]!, 'bit')} set`
-      : `${points.b[at]! < 0 ? 'a shrinker that knows no memcgs' : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, points.d[at]! > 0)}`,
+      ? tr('walk: {visits}, {bits} set', {
+          visits: countWords(points.b[at]!, 'visit'),
+          bits: countWords(points.c[at]!, 'bit'),
+        })
+      : `${points.b[at]! < 0 ? tr('a shrinker that knows no memcgs') : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, points.d[at]! > 0)}`,
     length: '',
     cpu: String(points.cpu[at]!),
   };
@@ -137,8 +154,14 @@ function kindOf(index: RunIndex, ret: number, again: boolean, row: number): numb
 }
 
 function outcome(ret: number, again: boolean): string {
-  const second = again ? ', second look' : '';
-  if (ret > 0) return `${countWords(ret, 'object')} freed${second}`;
-  if (ret === 0) return `something there, nothing freed${second}`;
-  return `in vain${second}`;
+  const look = again ? 'second' : 'first';
+  if (ret > 0)
+    return tr('{objects} freed{look, select, second {, second look} other {}}', {
+      ...{ objects: countWords(ret, 'object'), look },
+    });
+  if (ret === 0)
+    return tr('something there, nothing freed{look, select, second {, second look} other {}}', {
+      look,
+    });
+  return tr('in vain{look, select, second {, second look} other {}}', { look });
 }

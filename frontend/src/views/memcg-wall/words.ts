@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The text alternative: sentences for a moment, counts, and answers. Every number is read off the events. */
 
+import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { about, figure } from '../../derive/figures.ts';
 import { heldTime } from '../../derive/hold.ts';
@@ -13,7 +14,7 @@ import { sampleAt } from '../../store/samples.ts';
 import type { Answerer, Counts, Sentence } from '../contract.ts';
 import { Bit, type Cells, Count } from './cells.ts';
 import { callName, callTime, counted, fewCounted } from './figures.ts';
-import { countWords } from './marks.ts';
+import { countWords, type Noun, noWords } from './marks.ts';
 import { touches } from './moments.ts';
 import { shrinkerName } from './names.ts';
 import { type Call, type Wall, wallOf } from './wall.ts';
@@ -45,18 +46,20 @@ function perLane(say: (now: Now) => string): Sentence {
     nowOf(index, frame, lesson)
       .map((now) =>
         now.t > now.lane.watermark && !now.lane.ended
-          ? `With the ${now.name} nothing is known yet of this moment.`
+          ? tr('With the {name} nothing is known yet of this moment.', { name: now.name })
           : say(now),
       )
       .filter((words) => words !== '')
       .join(' ');
 }
 
-const few = (n: number, one: string) => (n === 0 ? `no ${one}` : countWords(n, one));
+const few = (n: number, noun: Noun) => (n === 0 ? noWords(noun) : countWords(n, noun));
 
 /** Lost events make counts lower bounds, and the text says so. */
 function bound({ lane, n, t }: Now): string {
-  return lostIn(lane, n[Count.began]!, t) ? ' Events were lost: that is the least it can be.' : '';
+  return lostIn(lane, n[Count.began]!, t)
+    ? tr(' Events were lost: that is the least it can be.')
+    : '';
 }
 
 function memcgs({ wall }: Now): number {
@@ -66,24 +69,46 @@ function memcgs({ wall }: Now): number {
 /** "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
 function call(now: Now): string {
   const { n, name, wall } = now;
-  if (n[Count.call] === 0) return `With the ${name} no call of drop_caches has begun yet.`;
+  if (n[Count.call] === 0)
+    return tr('With the {name} no call of drop_caches has begun yet.', { name });
   const over = n[Count.ended]! > 0;
   const pass = n[Count.pass]!;
   const whole = memcgs(now) * n[Count.shrinkers]! * pass;
   const area =
-    !wall.replay.readsMap && over && n[Count.visits] === whole
-      ? `, ${pass > 1 ? `${counted(now, 'pass', 'passe')} of ` : ''}${rowsOf(now)} memcgs times ${counted(now, 'shrinkers', 'shrinker')}`
-      : '';
+    !wall.replay.readsMap && over && n[Count.visits] === whole ? areaWords(now, pass) : '';
   const visits = visitsOf(now);
   const begin = over
-    ? `${capital(callName(now))} with the ${name} made ${visits}${area}`
-    : `${capital(callName(now))} with the ${name} has made ${visits} so far`;
-  const share = n[Count.visits] === 0 ? '' : `, ${fewCounted(now, 'vain')} in vain`;
+    ? tr('{call} with the {name} made {visits}{area}', {
+        call: capital(callName(now)),
+        name,
+        visits,
+        area,
+      })
+    : tr('{call} with the {name} has made {visits} so far', {
+        call: capital(callName(now)),
+        name,
+        visits,
+      });
+  const share =
+    n[Count.visits] === 0 ? '' : tr(', {vain} in vain', { vain: fewCounted(now, 'vain') });
   const gain =
     n[Count.freed]! > 0
-      ? ` It freed ${fewCounted(now, 'freed', 'object')}.`
-      : ' It freed nothing for them.';
-  return `${begin}${share}.${over ? gain : ''}${bound(now)}`;
+      ? tr(' It freed {freed}.', { freed: fewCounted(now, 'freed', 'object') })
+      : tr(' It freed nothing for them.');
+  return tr('{begin}{share}.{gain}{bound}', {
+    ...{ begin, share, gain: over ? gain : '', bound: bound(now) },
+  });
+}
+
+/** What makes the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
+function areaWords(now: Now, passes: number): string {
+  const of = { memcgs: rowsOf(now), shrinkers: counted(now, 'shrinkers', 'shrinker') };
+  return passes > 1
+    ? tr(', {passes} of {memcgs} memcgs times {shrinkers}', {
+        passes: counted(now, 'pass', 'pass'),
+        ...{ memcgs: of.memcgs, shrinkers: of.shrinkers },
+      })
+    : tr(', {memcgs} memcgs times {shrinkers}', { memcgs: of.memcgs, shrinkers: of.shrinkers });
 }
 
 /** Visits so far, and the cells that they were to. */
@@ -103,16 +128,21 @@ function bits(now: Now): string {
   const grown = set - objects;
   const why =
     grown > 0
-      ? `: ${counted(now, 'objects')} for an object, ${figure('now', now.lane.arm, 'bits of growth', grown)} since the maps grew`
+      ? tr(': {objects} for an object, {bitsOfGrowth} since the maps grew', {
+          objects: counted(now, 'objects'),
+          bitsOfGrowth: figure('now', now.lane.arm, 'bits of growth', grown),
+        })
       : set > 0
-        ? ', all for an object that came'
+        ? tr(', all for an object that came')
         : '';
   const read = wall.replay.readsMap
-    ? ' Only those are visited.'
-    : ' Nobody reads them; the walk calls every shrinker.';
+    ? tr(' Only those are visited.')
+    : tr(' Nobody reads them; the walk calls every shrinker.');
   const many = fewCounted(now, 'bits', 'bit');
   const all = set > 0 ? about(now.lane.arm, 'set', many) : many;
-  return `With the ${name} ${all} ${set === 1 ? 'is' : 'are'} set${why}.${read}${seenByXray(now)}`;
+  return tr('With the {name} {all} {set, plural, one {is} other {are}} set{why}.{read}{seen}', {
+    ...{ name, all, set, why, read, seen: seenByXray(now) },
+  });
 }
 
 /** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
@@ -126,13 +156,19 @@ function seenByXray({ lane, t, wall }: Now): string {
   const within = bitsSet >= Math.min(...around) && bitsSet <= Math.max(...around);
   const past = (what: string, value: number, text = formatCount(value)) =>
     figure('now', lane.arm, `${what} by the x-ray`, value, text);
-  const ago = `${past('since the look', t - sample.t, formatNs(t - sample.t))} ago`;
+  const ago = tr('{since} ago', {
+    since: past('since the look', t - sample.t, formatNs(t - sample.t)),
+  });
   const saw = past('bits', bitsSet);
   if (!within) {
-    return ` But the x-ray, ${ago}, saw ${saw}, where the events say ${past('bits then', at(sample.t))}.`;
+    return tr(' But the x-ray, {ago}, saw {saw}, where the events say {bitsThen}.', {
+      ago,
+      saw,
+      bitsThen: past('bits then', at(sample.t)),
+    });
   }
-  const then = at(t) === bitsSet ? '' : ', as the events say of that time';
-  return ` The x-ray saw ${saw} in the guest's memory ${ago}${then}.`;
+  const then = at(t) === bitsSet ? '' : tr(', as the events say of that time');
+  return tr(" The x-ray saw {saw} in the guest's memory {ago}{then}.", { saw, ago, then });
 }
 
 function first(now: Now): string {
@@ -143,14 +179,25 @@ function first(now: Now): string {
   if (found === undefined) return call(now);
   const grown =
     n[Count.expanded] === 0
-      ? ' The maps had room for all, so they did not grow: this guest has run it before.'
+      ? tr(' The maps had room for all, so they did not grow: this guest has run it before.')
       : '';
   const looks = counted(now, n[Count.again]! > 0 ? 'again' : 'cleared');
   const again = n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   const { bitsBefore } = found;
   const before = few(bitsBefore, 'bit');
   const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
-  return `The ${name} began ${callName(now)} with ${set} set. Of the ${counted(now, 'visits', 'visit')} of ${callName(now)} ${again} were second looks at what was just cleared.${grown}${bound(now)}`;
+  return tr(
+    'The {name} began {call} with {set} set. Of the {visits} of {call} {again} were second looks at what was just cleared.{grown}{bound}',
+    {
+      name,
+      call: callName(now),
+      set,
+      visits: counted(now, 'visits', 'visit'),
+      again,
+      grown,
+      bound: bound(now),
+    },
+  );
 }
 
 /** "8 containers made a file where shrinker 20 stands, which set their bit; 0 of these are still set." */
@@ -170,46 +217,86 @@ function touched(now: Now): string {
   const ids = list([...new Set(all.map(({ id }) => shrinkerName(lane, id, t)))].slice(0, 3));
   const fate =
     all.length === 1
-      ? `it is ${on === 1 ? '' : 'not '}set now`
-      : `${figure('now', lane.arm, 'of them set', on, still(on, all.length))} of them ${on === 1 ? 'is' : 'are'} set now`;
+      ? on === 1
+        ? tr('it is set now')
+        : tr('it is not set now')
+      : tr('{some} of them {on, plural, one {is} other {are}} set now', {
+          some: figure('now', lane.arm, 'of them set', on, still(on, all.length)),
+          on,
+        });
   const lit =
     all.length === 0
-      ? `With the ${name} no container has a bit beside the one of the cgroup filesystem.`
-      : `With the ${name} ${about(lane.arm, 'touched', figure('now', lane.arm, 'containers', all.length, countWords(all.length, 'container')))} made a file, which set a bit for ${ids}; ${fate}.`;
+      ? tr('With the {name} no container has a bit beside the one of the cgroup filesystem.', {
+          name,
+        })
+      : tr('With the {name} {touched} made a file, which set a bit for {ids}; {fate}.', {
+          name,
+          touched: about(
+            lane.arm,
+            'touched',
+            figure('now', lane.arm, 'containers', all.length, countWords(all.length, 'container')),
+          ),
+          ids,
+          fate,
+        });
   if (n[Count.call] === 0) return lit;
   const over = n[Count.ended]! > 0;
   const freed = fewCounted(now, 'freed', 'object');
-  const made = `${over ? 'made' : 'has made'} ${counted(now, 'visits', 'visit')}`;
-  const calls = `${capital(callName(now))} ${made} and freed ${freed} for memcgs.`;
+  const calls = tr(
+    '{call} {over, select, yes {made} other {has made}} {visits} and freed {freed} for memcgs.',
+    {
+      ...{ call: capital(callName(now)), over: over ? 'yes' : 'no', freed },
+      visits: counted(now, 'visits', 'visit'),
+    },
+  );
   return `${lit} ${calls}${bound(now)}`;
 }
 
 const still = (on: number, all: number) =>
-  on === all ? 'all' : on === 0 ? 'none' : formatCount(on);
+  on === all ? tr('all') : on === 0 ? tr('none') : formatCount(on);
 
 /** What keeping the bits right costs, and what would hang on one that is lost. */
 function price(now: Now): string {
   const { name, wall } = now;
-  const sets = `${fewCounted(now, 'sets', 'time')} so far`;
+  const sets = tr('{ops} so far', { ops: fewCounted(now, 'sets', 'time') });
   if (!wall.replay.readsMap) {
-    return `With the ${name} a bit was set ${sets}, also where it was set already, and nothing hangs on it: each of the ${visitsOf(now)} of ${callName(now)} would be made without.`;
+    return tr(
+      'With the {name} a bit was set {sets}, also where it was set already, and nothing hangs on it: each of the {visits} of {call} would be made without.',
+      { name, sets, visits: visitsOf(now), call: callName(now) },
+    );
   }
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
-  return `With the ${name} a bit was set ${sets}, also where it was set already; in ${callName(now)} ${counted(now, 'cleared')} were cleared, and ${again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.${bound(now)}`;
+  return tr(
+    'With the {name} a bit was set {sets}, also where it was set already; in {call} {cleared} were cleared, and {again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.{bound}',
+    { name, sets, call: callName(now), cleared: counted(now, 'cleared'), again, bound: bound(now) },
+  );
 }
 
 /** Visits of the same call beside memcgs and shrinkers: area against set bits. */
 const growth: Sentence = (index, frame, lesson) => {
   const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
-  if (nows.length === 0) return 'No call of drop_caches has begun yet.';
+  if (nows.length === 0) return tr('No call of drop_caches has begun yet.');
   const parts = nows.map((now) => {
-    const took = now.n[Count.ended]! > 0 ? `, over after ${callTime(now, now.t)}` : '';
-    return `the ${now.name} has made ${visitsOf(now)}${took}`;
+    const took =
+      now.n[Count.ended]! > 0 ? tr(', over after {time}', { time: callTime(now, now.t) }) : '';
+    return tr('the {name} has made {visits}{took}', {
+      name: now.name,
+      visits: visitsOf(now),
+      took,
+    });
   });
   const wide = nows[0]!;
-  const size = `${rowsOf(wide)} memcgs and ${counted(wide, 'shrinkers', 'shrinker')}`;
-  return `With ${size}, ${callName(wide)}: ${list(parts)}.${nows.map(bound).find((b) => b !== '') ?? ''}`;
+  const size = tr('{memcgs} memcgs and {shrinkers}', {
+    memcgs: rowsOf(wide),
+    shrinkers: counted(wide, 'shrinkers', 'shrinker'),
+  });
+  return tr('With {size}, {call}: {parts}.{bound}', {
+    size,
+    call: callName(wide),
+    parts: list(parts),
+    bound: nows.map(bound).find((b) => b !== '') ?? '',
+  });
 };
 
 export const sentences: Readonly<Record<string, Sentence>> = {
@@ -235,7 +322,17 @@ function visitsIn(number: number): Answerer {
     if (!one || !other || other.visits === 0) return null;
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
-    const words = `Call ${number} made ${formatCount(one.visits)} visits with the ${a}, ${formatCount(other.visits)} with the ${b}: ${forTen(ratio)} for ten.`;
+    const words = tr(
+      'Call {number} made {visits} visits with the {a}, {visits2} with the {b}: {ratio} for ten.',
+      {
+        number,
+        visits: formatCount(one.visits),
+        a,
+        visits2: formatCount(other.visits),
+        b,
+        ratio: forTen(ratio),
+      },
+    );
     return { value: ratio * 10, choice: choiceOf(prediction, ratio * 10), words };
   };
 }
@@ -255,6 +352,13 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     const columns = [...names.map((name) => `${least}${counted(now, name)}`), time];
     return [lane.arm, columns] as const;
   });
-  const heads = ['visits', 'in vain', 'second looks', 'objects freed', 'bits set', 'for the root'];
-  return { heads: [...heads, 'time of the call'], rows: new Map(rows) };
+  const heads = [
+    tr('visits'),
+    tr('in vain'),
+    tr('second looks'),
+    tr('objects freed'),
+    tr('bits set'),
+    tr('for the root'),
+  ];
+  return { heads: [...heads, tr('time of the call')], rows: new Map(rows) };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the lines: choose order and sizes of the fields, see the lines, and beat the layout that was merged. */
 
-import { formatFigure, plural } from '../../../base/units.ts';
+import { t } from '../../../base/lang/t.ts';
+import { formatFigure } from '../../../base/units.ts';
 import { armTitle } from '../../../derive/words.ts';
 import type {
   Part,
@@ -16,9 +17,6 @@ import { lineBytes } from '../cells.ts';
 import type { Role } from '../dentry.ts';
 import { type Stats, statsOf } from './counted-stat.ts';
 import { type Layout, layoutOf, transfersOf } from './score.ts';
-
-/** The layout to beat, in words. */
-const upstream = "upstream's layout";
 
 /** Differences below this are of chance, transfers an operation. */
 const chance = 0.01;
@@ -83,25 +81,31 @@ export function playFields(bench: Bench, setting: TileSetting): TilePlay {
     name: id,
     title,
     value,
-    words: `${formatFigure(value)} transfers a stat`,
+    words: t('{value} transfers a stat', { value: formatFigure(value) }),
     face,
   });
   return {
     shelf: {
       name: 'fields',
-      title: 'Your struct',
-      verdict: `${bytes} bytes, ${plural(lines, 'line')} of ${lineBytes}; the count at byte ${countAt(layout)}`,
+      title: t('Your struct'),
+      verdict: t(
+        '{bytes} bytes, {lines, plural, one {# line} other {# lines}} of {size}; the count at byte {count}',
+        { bytes, lines, size: lineBytes, count: countAt(layout) },
+      ),
       cells: lineBytes,
       folds: 2,
-      rows: Array.from({ length: lines }, (_, i) => `line ${i}`),
+      rows: Array.from({ length: lines }, (_, i) => t('line {i}', { i })),
       tiles: tilesOf(bench, layout),
     },
     results: [],
-    barsTitle: `Lines that come from another CPU, ${plural(cpus, 'CPU')}, modelled`,
+    barsTitle: t(
+      'Lines that come from another CPU, {cpus, plural, one {# CPU} other {# CPUs}}, modelled',
+      { cpus },
+    ),
     bars: [
-      bar('stock', 'stock', score.stock, 'wait'),
-      bar('other', `upstream (${bench.otherTitle})`, score.other, 'wait'),
-      bar('mine', 'yours', score.mine, score.mine <= score.other + chance ? 'gain' : 'hazard'),
+      bar('stock', t('stock'), score.stock, 'wait'),
+      bar('other', t('upstream ({title})', { title: bench.otherTitle }), score.other, 'wait'),
+      bar('mine', t('yours'), score.mine, score.mine <= score.other + chance ? 'gain' : 'hazard'),
     ],
     outcome: outcome(bench, layout, score),
     reached: reached(bench, setting, layout, score),
@@ -121,15 +125,24 @@ function tilesOf({ stats }: Bench, layout: Layout): Tile[] {
       return {
         id: `hole ${i}`,
         gap: true,
-        says: `a hole of ${size} bytes`,
+        says: t('a hole of {size} bytes', { size }),
         parts: [{ size, label: '', face: 'idle', look: 'hollow' }],
       };
     const lines = [Math.floor(at / lineBytes), Math.floor((at + size - 1) / lineBytes)];
-    const where = lines[0] === lines[1] ? `line ${lines[0]}` : `lines ${lines.join(' and ')}`;
-    const read = touched.has(field.name) ? '' : ', not touched by a stat';
+    const where =
+      lines[0] === lines[1]
+        ? t('line {line}', { line: lines[0] })
+        : t('lines {first} and {last}', { first: lines[0], last: lines[1] });
+    const read = touched.has(field.name) ? '' : t(', not touched by a stat');
     return {
       id: field.name,
-      says: `${field.name}, ${plural(size, 'byte')} from ${at}, ${where}${read}`,
+      says: t('{name}, {size, plural, one {# byte} other {# bytes}} from {at}, {where}{read}', {
+        name: field.name,
+        size,
+        at,
+        where,
+        read,
+      }),
       parts:
         field.role === 'name'
           ? nameParts(stats, layout, at, size, hot)
@@ -208,21 +221,29 @@ function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'
   const with_ = guests(stats, layout);
   const why =
     with_.length === 0
-      ? 'Nothing that a stat reads lies in the line of the count: what still travels is the count itself.'
-      : `A stat also reads ${with_.join(', ')} there, and every count of another CPU takes that away: false sharing.`;
+      ? t(
+          'Nothing that a stat reads lies in the line of the count: what still travels is the count itself.',
+        )
+      : t(
+          'A stat also reads {fields} there, and every count of another CPU takes that away: false sharing.',
+          { fields: with_.join(', ') },
+        );
   const outside = layout.outside
-    ? ` A name of ${stats.letters} letters does not fit and lies elsewhere, which takes memory of its own for each such name.`
+    ? t(
+        ' A name of {letters} letters does not fit and lies elsewhere, which takes memory of its own for each such name.',
+        { letters: stats.letters },
+      )
     : '';
   const than =
     score.mine < score.other - chance
-      ? `Fewer than ${upstream}.`
+      ? t("Fewer than upstream's layout.")
       : score.mine <= score.other + chance
-        ? `As few as ${upstream}.`
+        ? t("As few as upstream's layout.")
         : score.mine < score.stock - chance
-          ? `Fewer than stock, more than ${upstream}.`
+          ? t("Fewer than stock, more than upstream's layout.")
           : score.mine <= score.stock + chance
-            ? 'As many as stock.'
-            : 'More than stock.';
+            ? t('As many as stock.')
+            : t('More than stock.');
   const face = score.mine <= score.other + chance ? 'gain' : 'hazard';
   return { words: `${than} ${why}${outside}`, face };
 }
@@ -269,44 +290,55 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
   const goal = (id: string, title: string, can: () => string) => ({ name: id, title, can });
   return {
     from: stats.counted
-      ? `the fields, and ${stats.ops} whole stats of each of ${plural(stats.streams.length, 'CPU')}, each access where its field now lies. Yours was not in it`
+      ? t(
+          'the fields, and {ops} whole stats of each of {cpus, plural, one {# CPU} other {# CPUs}}, each access where its field now lies. Yours was not in it',
+          { ops: stats.ops, cpus: stats.streams.length },
+        )
       : null,
     start,
     amounts: [
       {
         name: 'name',
-        title: 'bytes of d_iname',
+        title: t('bytes of d_iname'),
         min: 16,
         max: 80,
         step: 8,
-        words: (n) => `${n}, up to ${n - 1} letters`,
+        words: (n) => t('{n}, up to {letters} letters', { n, letters: n - 1 }),
       },
-      { name: 'cpus', title: 'CPUs that stat the file', min: 2, max: 20, step: 1, words: String },
+      {
+        name: 'cpus',
+        title: t('CPUs that stat the file'),
+        min: 2,
+        max: 20,
+        step: 1,
+        words: String,
+      },
     ],
     presets: [
-      { title: 'as stock', setting: start },
-      { title: 'as upstream', setting: { ...start, order: stats.other } },
+      { title: t('as stock'), setting: start },
+      { title: t('as upstream'), setting: { ...start, order: stats.other } },
     ],
     play: (setting) => playFields(bench, setting),
     goals: [
-      goal(
-        'stock',
-        'Fewer transfers than stock.',
-        () => 'Yes: whatever takes d_lockref and the end of the name apart.',
+      goal('stock', t('Fewer transfers than stock.'), () =>
+        t('Yes: whatever takes d_lockref and the end of the name apart.'),
       ),
       goal(
         'line',
-        `As few as ${upstream}, with d_lockref in the line where stock has it.`,
-        () => 'Yes: then the name has to go, and nothing else that a stat reads may come.',
+        t("As few as upstream's layout, with d_lockref in the line where stock has it."),
+        () => t('Yes: then the name has to go, and nothing else that a stat reads may come.'),
       ),
       goal(
         'sizes',
-        `As few as ${upstream}, in stock's order: change the size of d_iname alone.`,
-        () => 'Yes, in two ways, and both cost memory.',
+        t("As few as upstream's layout, in stock's order: change the size of d_iname alone."),
+        () => t('Yes, in two ways, and both cost memory.'),
       ),
-      goal('beat', `Fewer than ${upstream}.`, () => {
+      goal('beat', t("Fewer than upstream's layout."), () => {
         const [least] = added(bench, cpus);
-        return `No: there the count has its line to itself, and all that travels is the count. Each field that a stat reads was tried on that line in turn; ${least?.[0]} adds least, ${formatFigure(least?.[1] ?? 0)} transfers a stat with ${plural(cpus, 'CPU')}.`;
+        return t(
+          'No: there the count has its line to itself, and all that travels is the count. Each field that a stat reads was tried on that line in turn; {least} adds least, {more} transfers a stat with {cpus, plural, one {# CPU} other {# CPUs}}.',
+          { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
+        );
       }),
     ],
   };
@@ -314,15 +346,18 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
 
 export const fields: TileToy = {
   form: 'tiles',
-  title: 'Lay out the struct',
-  ask: 'Every stat of a file adds to d_lockref and takes it off again; each time, the whole line leaves the other CPUs. Move fields and change sizes until as little as possible travels, and try to beat the layout that upstream merged.',
-  leavesOut:
+  title: t('Lay out the struct'),
+  ask: t(
+    'Every stat of a file adds to d_lockref and takes it off again; each time, the whole line leaves the other CPUs. Move fields and change sizes until as little as possible travels, and try to beat the layout that upstream merged.',
+  ),
+  leavesOut: t(
     "Upstream's layout is that of 6.1 with d_lockref behind d_lru; in 6.11 names have 40 bytes, and it stands at 128. Each object begins on a line. An access is a read, a write or both of one line; the numbers of the model are those of this lesson. Users of the other fields are not in it, and somebody may miss them.",
+  ),
   hand: 'order',
   open(index, lesson) {
     const stats = statsOf(index, lesson);
     const last = index?.lanes.at(-1);
     const shown = last !== undefined && (index?.lanes.length ?? 0) > 1;
-    return gameOf(stats, shown ? armTitle(lesson, last) : 'd_lockref behind d_lru');
+    return gameOf(stats, shown ? armTitle(lesson, last) : t('d_lockref behind d_lru'));
   },
 };

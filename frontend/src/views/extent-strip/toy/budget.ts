@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the strip: arrange delayed and written entries, give the budget, and see what a scan gets on three kernels. */
 
-import { formatCount, plural } from '../../../base/units.ts';
+import { t } from '../../../base/lang/t.ts';
+import { formatCount } from '../../../base/units.ts';
 import { capital, list } from '../../../derive/words.ts';
 import type { Lesson } from '../../../protocol/lesson.ts';
 import type {
@@ -26,9 +27,9 @@ import {
 import { boxes, thinned } from './thin.ts';
 
 const words: Readonly<Record<Entry, string>> = {
-  D: 'delayed',
-  W: 'written',
-  R: 'written and used since',
+  D: t('delayed'),
+  W: t('written'),
+  R: t('written and used since'),
 };
 const faces: Readonly<Record<Entry, Face>> = { D: 'work', W: 'other', R: 'mechanism' };
 const fateFaces: Readonly<Record<Fate, Face>> = {
@@ -37,9 +38,9 @@ const fateFaces: Readonly<Record<Fate, Face>> = {
   freed: 'gain',
 };
 const fateWords: Readonly<Record<Fate, string>> = {
-  kept: 'looked at in vain',
-  spared: 'spared once',
-  freed: 'freed',
+  kept: t('looked at in vain'),
+  spared: t('spared once'),
+  freed: t('freed'),
 };
 /** A scan is long that looks at so many entries for each that it frees. */
 const long = 8;
@@ -80,10 +81,13 @@ function titlesOf({ arms }: Pick<Lesson, 'arms'>): Titles {
 }
 
 function boxOf(block: number, entry: Entry | null, fate: Fate | null): Tile {
-  const what = entry === null ? 'gone' : words[entry];
+  const what = entry === null ? t('gone') : words[entry];
   return {
     id: `${block}`,
-    says: `block ${block}, ${what}${fate === null ? '' : `, ${fateWords[fate]}`}`,
+    says:
+      fate === null
+        ? t('block {block}, {what}', { block, what })
+        : t('block {block}, {what}, {fate}', { block, what, fate: fateWords[fate] }),
     parts: [
       {
         size: 1,
@@ -99,8 +103,8 @@ function shelfOf({ kernel, title, before, looks, freed }: Turn, asked: number): 
   const fates = new Map(looks);
   const nothing = reclaimable(before) === 0;
   const verdict = nothing
-    ? 'nothing may be freed here, and it does not look'
-    : `scan ${asked} looks at ${looks.length} and frees ${freed}`;
+    ? t('nothing may be freed here, and it does not look')
+    : t('scan {asked} looks at {n} and frees {freed}', { asked, n: looks.length, freed });
   const face = nothing ? 'other' : freed === 0 ? 'hazard' : looks.length > freed ? 'wait' : 'gain';
   return {
     name: kernel,
@@ -120,19 +124,25 @@ function play(setting: TileSetting, titles: Titles): TilePlay {
   return {
     shelf: {
       name: 'file',
-      title: 'Your file',
-      verdict: `${boxes - reclaimable(entries)} delayed, ${reclaimable(entries)} that may be freed`,
+      title: t('Your file'),
+      verdict: t('{delayed} delayed, {others} that may be freed', {
+        delayed: boxes - reclaimable(entries),
+        others: reclaimable(entries),
+      }),
       cells: boxes,
       folds: 2,
       tiles: entries.map((entry, block) => boxOf(block, entry, null)),
     },
     results: turns.map((turn) => shelfOf(turn, asked)),
-    barsTitle: "Who wants the file's lock meanwhile waits for",
+    barsTitle: t("Who wants the file's lock meanwhile waits for"),
     bars: turns.map(({ kernel, title, looks, freed }) => ({
       name: kernel,
       title,
       value: looks.length,
-      words: `${plural(looks.length, 'look')}, of them ${looks.length - freed} in vain`,
+      words: t('{n, plural, one {# look} other {# looks}}, of them {vain} in vain', {
+        n: looks.length,
+        vain: looks.length - freed,
+      }),
       face: looks.length > freed ? 'wait' : 'gain',
     })),
     outcome: outcome(turns),
@@ -156,17 +166,24 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
   const empty = turns.filter(({ looks, freed }) => looks.length > 0 && freed === 0);
   const vain = turns.filter(({ looks, freed }) => looks.length > freed && freed > 0);
   if (turns.every(({ looks }) => looks.length === 0))
-    return { words: 'Nothing may be freed. No kernel looks at a single entry.', face: 'other' };
+    return { words: t('Nothing may be freed. No kernel looks at a single entry.'), face: 'other' };
   if (empty.length > 0) {
     const names = list(empty.map(({ title }) => title));
     const more =
       old.freed > 0
-        ? ` ${capital(old.title)} frees ${old.freed} for ${plural(old.looks.length, 'look')}.`
+        ? t(' {title} frees {freed} for {n, plural, one {# look} other {# looks}}.', {
+            title: capital(old.title),
+            freed: old.freed,
+            n: old.looks.length,
+          })
         : '';
     const bound = empty.includes(stock)
-      ? ` Its budget of ${formatCount(stock.looks.length)} looks is spent.`
+      ? t(' Its budget of {n} looks is spent.', { n: formatCount(stock.looks.length) })
       : '';
-    return { words: `A scan that frees nothing, on ${names}.${bound}${more}`, face: 'hazard' };
+    return {
+      words: t('A scan that frees nothing, on {names}.{bound}{more}', { names, bound, more }),
+      face: 'hazard',
+    };
   }
   if (vain.length > 0) {
     const most = vain.reduce((a, b) =>
@@ -174,11 +191,14 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
     );
     const n = most.looks.length - most.freed;
     return {
-      words: `On ${most.title} whoever wants the lock waits for ${plural(n, 'look')} in vain.`,
+      words: t(
+        'On {title} whoever wants the lock waits for {n, plural, one {# look} other {# looks}} in vain.',
+        { title: most.title, n },
+      ),
       face: 'wait',
     };
   }
-  return { words: 'Every look frees an entry. Nobody waits in vain.', face: 'gain' };
+  return { words: t('Every look frees an entry. Nobody waits in vain.'), face: 'gain' };
 }
 
 /** As many of each kind, spread evenly. */
@@ -201,10 +221,13 @@ export function firstGain(entries: readonly Entry[], budget: number): number {
 
 export const budget: TileToy = {
   form: 'tiles',
-  title: 'What a budget buys',
-  ask: 'Memory runs short, and a scan is asked for entries. Arrange delayed and written ones, give it a budget, and ask again and again: which does it look at, which does it free, and how long has whoever wants the lock to wait?',
-  leavesOut:
+  title: t('What a budget buys'),
+  ask: t(
+    'Memory runs short, and a scan is asked for entries. Arrange delayed and written ones, give it a budget, and ask again and again: which does it look at, which does it free, and how long has whoever wants the lock to wait?',
+  ),
+  leavesOut: t(
     'One file; nothing is looked up again between scans, and written entries were made from left to right, so the list begins at the right.',
+  ),
   hand: [
     { mark: 'D', title: words.D },
     { mark: 'W', title: words.W },
@@ -220,59 +243,76 @@ export const budget: TileToy = {
       from:
         each === 0
           ? null
-          : `how many entries are delayed and written, and the budget, one box for ${each}; mixed, until you press "as recorded"`,
+          : t(
+              'how many entries are delayed and written, and the budget, one box for {each}; mixed, until you press "as recorded"',
+              { each },
+            ),
       start,
       amounts: [
         {
           name: 'budget',
-          title: 'budget',
+          title: t('budget'),
           min: 1,
           max: 16,
           step: 1,
-          words: (n) => `${n} of ${boxes}`,
+          words: (n) => t('{n} of {boxes}', { n, boxes }),
         },
         {
           name: 'asked',
-          title: 'scan',
+          title: t('scan'),
           min: 1,
           max: 24,
           step: 1,
-          words: (n) => `the ${ordinal(n)}`,
+          words: (n) => ordinal(n),
         },
       ],
       presets: [
-        { title: each === 0 ? 'as in the first step' : 'as recorded', setting: recorded },
-        { title: 'mixed', setting: start },
+        { title: each === 0 ? t('as in the first step') : t('as recorded'), setting: recorded },
+        { title: t('mixed'), setting: start },
       ],
       play: (setting) => play(setting, titles),
       goals: [
         goal(
           'empty',
-          `On ${titles.stock}, a scan that frees nothing, though something may be freed.`,
-          () => 'Yes: give it as many delayed entries on its way as its budget has looks.',
+          t('On {stock}, a scan that frees nothing, though something may be freed.', {
+            stock: titles.stock,
+          }),
+          () => t('Yes: give it as many delayed entries on its way as its budget has looks.'),
         ),
         goal(
           'long',
-          `On ${titles['scan-2013']}, a scan that looks at ${long} entries or more for each that it frees.`,
-          () => 'Yes: it pays for gains alone, so nothing bounds its looks.',
+          t('On {title}, a scan that looks at {long} entries or more for each that it frees.', {
+            title: titles['scan-2013'],
+            long,
+          }),
+          () => t('Yes: it pays for gains alone, so nothing bounds its looks.'),
         ),
-        goal(
-          'nobody',
-          'Make nobody wait in vain: on all three each look frees an entry.',
-          () =>
+        goal('nobody', t('Make nobody wait in vain: on all three each look frees an entry.'), () =>
+          t(
             'Yes: what may be freed must lie on the left, and none of it may have been used since.',
+          ),
         ),
         goal(
           'second',
-          `A scan in which ${titles.stock} frees more than the ${titles['evictable-list']}.`,
+          t('A scan in which {stock} frees more than the {title}.', {
+            stock: titles.stock,
+            title: titles['evictable-list'],
+          }),
           () =>
-            'Yes: an entry that was used since is spared once, and the list begins at the right.',
+            t(
+              'Yes: an entry that was used since is spared once, and the list begins at the right.',
+            ),
         ),
         goal(
           'never',
-          `A file from which ${titles.stock} frees nothing for ever, though something may be freed.`,
+          t('A file from which {stock} frees nothing for ever, though something may be freed.', {
+            stock: titles.stock,
+          }),
           () =>
-            `No: it goes on where it stopped, so with a budget of ${nr} it has been everywhere twice after ${plural(2 * Math.ceil(boxes / nr), 'scan')}, and an entry is spared only once. Of your first file it frees something in scan ${firstGain(entries, nr)}.`,
+            t(
+              'No: it goes on where it stopped, so with a budget of {nr} it has been everywhere twice after {n, plural, one {# scan} other {# scans}}, and an entry is spared only once. Of your first file it frees something in scan {first}.',
+              { nr, n: 2 * Math.ceil(boxes / nr), first: firstGain(entries, nr) },
+            ),
         ),
       ],
     };
@@ -280,16 +320,8 @@ export const budget: TileToy = {
 };
 
 function ordinal(n: number): string {
-  const small = [
-    'first',
-    'second',
-    'third',
-    'fourth',
-    'fifth',
-    'sixth',
-    'seventh',
-    'eighth',
-    'ninth',
-  ];
-  return small[n - 1] ?? `${n}th`;
+  return t(
+    'the {n, plural, =1 {first} =2 {second} =3 {third} =4 {fourth} =5 {fifth} =6 {sixth} =7 {seventh} =8 {eighth} =9 {ninth} other {#th}}',
+    { n },
+  );
 }

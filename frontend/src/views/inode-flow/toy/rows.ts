@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy's lanes: what an inode is on each kernel, from its old file to the next. */
 
+import { t } from '../../../base/lang/t.ts';
 import { formatNs } from '../../../base/units.ts';
 import type { Face, Item, Row, Stretch } from '../../../toys/types.ts';
 import { type Fate, isOld, type Race } from './rule.ts';
@@ -10,9 +11,9 @@ export function readerRow(race: Race): Row {
   const face: Face = isOld(race) ? 'hazard' : 'other';
   return {
     name: 'reader',
-    title: 'a reader under RCU',
+    title: t('a reader under RCU'),
     items: [
-      { kind: 'stretch', from, to, label: 'walks', face, look: 'solid', handle: 'reader' },
+      { kind: 'stretch', from, to, label: t('walks'), face, look: 'solid', handle: 'reader' },
       { kind: 'step', at: to, label: '', face, handle: 'end', aside: true },
     ],
   };
@@ -45,38 +46,38 @@ export function laneRow(name: string, title: string, race: Race, fate: Fate, spa
     const place = { from, to: Math.min(to, span) };
     if (to > from) items.push({ kind: 'stretch', ...place, label, face, look, terse });
   };
-  stretch(0, unlink, 'old file', 'work', 'solid');
-  stretch(unlink, listed, 'with RCU', 'mechanism', 'hollow');
+  stretch(0, unlink, t('old file'), 'work', 'solid');
+  stretch(unlink, listed, t('with RCU'), 'mechanism', 'hollow');
   if (wait?.who === 'worker') {
-    stretch(listed, wait.from, 'queued', 'other', 'hollow');
+    stretch(listed, wait.from, t('queued'), 'other', 'hollow');
     stretch(
       wait.from,
       wait.to,
-      `the worker waits ${formatNs(wait.to - wait.from)}`,
+      t('the worker waits {time}', { time: formatNs(wait.to - wait.from) }),
       'wait',
       'hatched',
     );
-  } else stretch(listed, free, 'queued', 'other', 'hollow');
+  } else stretch(listed, free, t('queued'), 'other', 'hollow');
   const next = wait?.who === 'create' ? wait.from : (reused ?? span);
-  stretch(free, next, 'free', 'idle', 'hollow');
+  stretch(free, next, t('free'), 'idle', 'hollow');
   if (wait?.who === 'create')
     stretch(
       wait.from,
       wait.to,
-      `the create waits ${formatNs(wait.to - wait.from)}`,
+      t('the create waits {time}', { time: formatNs(wait.to - wait.from) }),
       'wait',
       'hatched',
     );
   if (reused !== null) {
     const seen = wrong ? Math.min(race.reader.to, span) : reused;
-    stretch(reused, seen, 'the old reader looks', 'hazard', 'hatched');
-    stretch(seen, span, 'new file', 'work', 'solid');
-    if (wrong) items.push({ kind: 'step', at: reused, label: 'wrong file', face: 'hazard' });
+    stretch(reused, seen, t('the old reader looks'), 'hazard', 'hatched');
+    stretch(seen, span, t('new file'), 'work', 'solid');
+    if (wrong) items.push({ kind: 'step', at: reused, label: t('wrong file'), face: 'hazard' });
   }
   if (over <= span)
-    items.push({ kind: 'step', at: over, label: 'grace period over', face: 'mechanism' });
+    items.push({ kind: 'step', at: over, label: t('grace period over'), face: 'mechanism' });
   if (reused === null)
-    items.push({ kind: 'step', at: create, label: 'takes another inode', face: 'gain' });
+    items.push({ kind: 'step', at: create, label: t('takes another inode'), face: 'gain' });
   return { name, title, items, ...verdict(race, fate) };
 }
 
@@ -84,21 +85,26 @@ function verdict(race: Race, fate: Fate): { readonly verdict: string; readonly f
   const { wait, wrong, reused } = fate;
   if (wrong) {
     const long = formatNs(race.reader.to - (reused ?? 0));
-    return { verdict: `nobody waits; the reader sees the wrong file for ${long}`, face: 'hazard' };
+    return {
+      verdict: t('nobody waits; the reader sees the wrong file for {long}', { long }),
+      face: 'hazard',
+    };
   }
   if (wait?.who === 'create') {
     const long = formatNs(wait.to - wait.from);
     return {
-      verdict: `who creates the file waits ${long}, with the directory locked`,
+      verdict: t('who creates the file waits {long}, with the directory locked', { long }),
       face: 'wait',
     };
   }
   if (wait?.who === 'worker')
     return {
-      verdict: `the worker waits ${formatNs(wait.to - wait.from)}, once for a batch; what comes meanwhile dams up`,
+      verdict: t('the worker waits {time}, once for a batch; what comes meanwhile dams up', {
+        time: formatNs(wait.to - wait.from),
+      }),
       face: 'wait',
     };
   return reused === null
-    ? { verdict: 'nobody waits; the inode is out of use for longer', face: 'gain' }
-    : { verdict: 'nobody waits, nothing goes wrong', face: 'gain' };
+    ? { verdict: t('nobody waits; the inode is out of use for longer'), face: 'gain' }
+    : { verdict: t('nobody waits, nothing goes wrong'), face: 'gain' };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How long inodes of a run take: to be inactivated, to be used again, to outlive their shadow. Medians of stock. */
 
+import { t } from '../../../base/lang/t.ts';
 import { quantile } from '../../../base/search.ts';
 import { formatNs, millisecond } from '../../../base/units.ts';
 import type { RunIndex } from '../../../derive/types.ts';
@@ -26,10 +27,16 @@ export function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
   if (found === null) return laid(chosen, null);
   const { work, again, asked, whole, shadow } = found;
   const words = [
-    `on stock ${formatNs(work)} from an unlink until the inode is free, ${formatNs(again)} to its next file, ${formatNs(shadow)} to the end of its shadow`,
-    `where somebody asks, ${formatNs(asked)} to the end of the shadow, and ${formatNs(whole)} for a wait`,
+    t(
+      'on stock {work} from an unlink until the inode is free, {again} to its next file, {shadow} to the end of its shadow',
+      { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
+    ),
+    t('where somebody asks, {asked} to the end of the shadow, and {whole} for a wait', {
+      asked: formatNs(asked),
+      whole: formatNs(whole),
+    }),
   ];
-  return laid(found, `${words.join('; ')}; each the median`);
+  return laid(found, t('{words}; each the median', { words: words.join('; ') }));
 }
 
 function measured(index: RunIndex, lesson: Lesson): typeof chosen | null {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the lives: an old reader is dragged across an unlink and the next life of the inode. */
 
+import { t } from '../../../base/lang/t.ts';
+import { formatCount } from '../../../base/units.ts';
 import type { Limits, Play, Setting, Times, Toy } from '../../../toys/types.ts';
 import { filesRow, laneRow, readerRow } from './rows.ts';
 import { callRcu, type Fate, type Race, stock, waitAtRecycle, waitInWorker } from './rule.ts';
@@ -59,9 +61,9 @@ function play(times: Times, setting: Setting): Play {
     rows: [
       readerRow(race),
       filesRow(race),
-      lane('stock', 'stock', fates.stock),
-      lane('recycle', 'wait at recycle', fates.recycle),
-      lane('worker', 'wait in the worker', fates.worker),
+      lane('stock', t('stock'), fates.stock),
+      lane('recycle', t('wait at recycle'), fates.recycle),
+      lane('worker', t('wait in the worker'), fates.worker),
       lane('rcu', 'call_rcu', fates.rcu),
     ],
     says: says(race, fates),
@@ -95,41 +97,46 @@ function neverElsewhere(times: Times): string {
         const create = Math.max(place(c), times.at['unlink']! + times.at['work']!);
         const setting = { at: { reader: place(a), end: place(b), create }, on: {} };
         tried += 1;
-        if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return 'Yes.';
+        if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return t('Yes.');
       }
-  return `No: of ${tried.toLocaleString('en-GB')} places of reader and file, none does.`;
+  return t('No: of {n} places of reader and file, none does.', {
+    n: formatCount(tried),
+  });
 }
 
 export const walker: Toy = {
-  title: 'Let it see the wrong file',
-  ask: 'A file is unlinked, and the next file gets its inode. Drag a reader who walks under RCU, its end, and the moment of the next file. Who sees what, and who waits, on four kernels?',
-  leavesOut:
+  title: t('Let it see the wrong file'),
+  ask: t(
+    'A file is unlinked, and the next file gets its inode. Drag a reader who walks under RCU, its end, and the moment of the next file. Who sees what, and who waits, on four kernels?',
+  ),
+  leavesOut: t(
     'One inode and one reader. A grace period that he holds up ends when he leaves; in a kernel a tick or so later.',
+  ),
   handles: [
-    { name: 'reader', title: 'the reader' },
-    { name: 'end', title: 'the end of the reader' },
-    { name: 'create', title: 'the next file' },
+    { name: 'reader', title: t('the reader') },
+    { name: 'end', title: t('the end of the reader') },
+    { name: 'create', title: t('the next file') },
   ],
   switches: [],
   goals: [
     {
       name: 'wrong',
-      title: 'On stock, let the reader see the wrong file.',
-      can: () => 'Yes: it must come before the unlink and stay until the next file.',
+      title: t('On stock, let the reader see the wrong file.'),
+      can: () => t('Yes: it must come before the unlink and stay until the next file.'),
     },
     {
       name: 'nobody',
-      title: 'On wait at recycle, make nobody wait.',
-      can: () => 'Yes: the shadow must be over by itself when the file is created.',
+      title: t('On wait at recycle, make nobody wait.'),
+      can: () => t('Yes: the shadow must be over by itself when the file is created.'),
     },
     {
       name: 'innocent',
-      title: 'Have a create wait longer for a reader who never saw the old file.',
-      can: () => 'Yes: a long reader who comes after the unlink holds the next grace period up.',
+      title: t('Have a create wait longer for a reader who never saw the old file.'),
+      can: () => t('Yes: a long reader who comes after the unlink holds the next grace period up.'),
     },
     {
       name: 'elsewhere',
-      title: 'Let it see the wrong file on one of the other three.',
+      title: t('Let it see the wrong file on one of the other three.'),
       can: neverElsewhere,
     },
   ],

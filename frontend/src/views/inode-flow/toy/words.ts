@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the toy says of the race, on the kernels that differ most. */
 
+import { t } from '../../../base/lang/t.ts';
 import { formatNs } from '../../../base/units.ts';
 import type { Play } from '../../../toys/types.ts';
 import { type Fate, isOld, type Race, waitAtRecycle } from './rule.ts';
@@ -26,48 +27,64 @@ export function outcome(race: Race, fates: Fates): Play['outcome'] {
     const instead =
       wait === null
         ? ''
-        : ` On wait at recycle whoever creates the file sleeps ${formatNs(wait.to - wait.from)}, and the reader is gone.`;
+        : t(' On wait at recycle whoever creates the file sleeps {time}, and the reader is gone.', {
+            time: formatNs(wait.to - wait.from),
+          });
     return {
       face: 'hazard',
-      words: `On stock the reader looks at the wrong file for ${long}: it found the inode under its old name.${instead}`,
+      words: t(
+        'On stock the reader looks at the wrong file for {long}: it found the inode under its old name.{instead}',
+        { long, instead },
+      ),
     };
   }
   if (innocent(race, fates))
     return {
       face: 'wait',
-      words:
+      words: t(
         'The reader came after the unlink and cannot have the old file. RCU knows no files: a grace period that begins while anybody is inside waits for him.',
+      ),
     };
   if (wait === null)
     return {
       face: 'gain',
-      words:
+      words: t(
         'The shadow is over when the file is created: on wait at recycle nobody waits, and nothing would have gone wrong on stock either.',
+      ),
     };
   return {
     face: 'wait',
-    words: `Nothing goes wrong on stock. On wait at recycle whoever creates the file sleeps ${formatNs(wait.to - wait.from)} all the same, since nobody knows that no reader is left.`,
+    words: t(
+      'Nothing goes wrong on stock. On wait at recycle whoever creates the file sleeps {time} all the same, since nobody knows that no reader is left.',
+      { time: formatNs(wait.to - wait.from) },
+    ),
   };
 }
 
 export function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
   const { from, to } = race.reader;
-  const began = isOld(race) ? 'found the file before the unlink' : 'comes after the unlink';
+  const began = isOld(race) ? t('found the file before the unlink') : t('comes after the unlink');
   const left =
     to <= race.unlink
-      ? 'gone before it'
+      ? t('gone before it')
       : to <= race.create
-        ? 'gone before the next file'
-        : 'still there when the next file comes';
+        ? t('gone before the next file')
+        : t('still there when the next file comes');
   const end = fates.stock.wrong
-    ? 'on stock it sees the wrong file'
-    : 'on stock it sees no wrong file';
+    ? t('on stock it sees the wrong file')
+    : t('on stock it sees no wrong file');
   const { wait } = fates.recycle;
   const sleeps =
-    wait === null ? 'nobody waits' : `the create waits ${formatNs(wait.to - wait.from)}`;
+    wait === null
+      ? t('nobody waits')
+      : t('the create waits {time}', { time: formatNs(wait.to - wait.from) });
   return {
-    reader: `${began}, ${left}; ${end}`,
-    end: `inside for ${formatNs(to - from)}, ${left}; ${end}`,
-    create: `${formatNs(race.create - race.unlink)} after the unlink; on wait at recycle ${sleeps}; ${end}`,
+    reader: t('{began}, {left}; {end}', { began, left, end }),
+    end: t('inside for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
+    create: t('{create} after the unlink; on wait at recycle {sleeps}; {end}', {
+      create: formatNs(race.create - race.unlink),
+      sleeps,
+      end,
+    }),
   };
 }

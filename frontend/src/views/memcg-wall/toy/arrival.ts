@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the wall: an object arrives while a walk clears its bit. */
 
+import { t } from '../../../base/lang/t.ts';
 import type { Limits, Play, Setting, Times, Toy } from '../../../toys/types.ts';
 import { arrivalRow, barrierAt, bitRow, listRow, walkRow } from './rows.ts';
 import { type Care, count, type Op, opsOf, outcomeOf } from './rule.ts';
@@ -84,42 +85,55 @@ function whole(care: Care): boolean {
 /** What trying every order gives. */
 function tried(care: Care): string {
   const { all, lost } = count(care);
-  if (lost === 0) return `No: of the ${all} orders that are possible, none loses the object.`;
-  return `Yes: of the ${all} orders that are possible, ${lost} ${lost === 1 ? 'loses' : 'lose'} the object.`;
+  if (lost === 0)
+    return t('No: of the {all} orders that are possible, none loses the object.', { all });
+  return t(
+    'Yes: of the {all} orders that are possible, {lost, plural, one {# loses} other {# lose}} the object.',
+    {
+      all,
+      lost,
+    },
+  );
 }
 
 const full: Care = { second: true, walkBarrier: true, addBarrier: true };
 
 export const arrival: Toy = {
-  title: 'Lose the object',
-  ask: 'The list is empty and its bit is set. A walk looks, finds nothing and clears the bit, while somebody adds an object. Drag the object, its bit, and the moment when memory sees the clear. Take the care away piece by piece, and lose the object.',
-  leavesOut:
+  title: t('Lose the object'),
+  ask: t(
+    'The list is empty and its bit is set. A walk looks, finds nothing and clears the bit, while somebody adds an object. Drag the object, its bit, and the moment when memory sees the clear. Take the care away piece by piece, and lose the object.',
+  ),
+  leavesOut: t(
     'On x86 both atomic operations are barriers themselves and the two macros cost nothing; on arm64, for one, they are instructions.',
+  ),
   handles: [
-    { name: 'add', title: 'the object comes onto the list' },
-    { name: 'set', title: 'its bit is set' },
-    { name: 'clear', title: 'the clear is seen in memory' },
+    { name: 'add', title: t('the object comes onto the list') },
+    { name: 'set', title: t('its bit is set') },
+    { name: 'clear', title: t('the clear is seen in memory') },
   ],
   switches: [
-    { name: 'second', title: 'the walk looks again', on: true },
-    { name: 'walkBarrier', title: 'barrier of the walk', on: true },
-    { name: 'addBarrier', title: 'barrier of who adds', on: true },
+    { name: 'second', title: t('the walk looks again'), on: true },
+    { name: 'walkBarrier', title: t('barrier of the walk'), on: true },
+    { name: 'addBarrier', title: t('barrier of who adds'), on: true },
   ],
   goals: [
     {
       name: 'naive',
-      title: 'Lose it where the walk does not look again.',
+      title: t('Lose it where the walk does not look again.'),
       can: () => tried({ ...full, second: false }),
     },
     {
       name: 'late',
-      title: 'Lose it although the walk looks again: take away one barrier.',
+      title: t('Lose it although the walk looks again: take away one barrier.'),
       can: () =>
-        `Without the walk's: ${tried({ ...full, walkBarrier: false })} Without the other: ${tried({ ...full, addBarrier: false })}`,
+        t("Without the walk's: {walk} Without the other: {other}", {
+          walk: tried({ ...full, walkBarrier: false }),
+          other: tried({ ...full, addBarrier: false }),
+        }),
     },
     {
       name: 'whole',
-      title: 'Lose it with all the care in place.',
+      title: t('Lose it with all the care in place.'),
       can: () => tried(full),
     },
   ],

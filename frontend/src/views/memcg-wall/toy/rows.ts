@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy's lanes: the walk, who adds an object, and what memory holds. */
 
+import { t } from '../../../base/lang/t.ts';
 import type { Item, Row, Setting, Times } from '../../../toys/types.ts';
 import type { Care, Op, Outcome } from './rule.ts';
 
@@ -34,7 +35,7 @@ export function walkRow(times: Times, setting: Setting, care: Care, outcome: Out
       ...{ label: 'set_shrinker_bit()', face: 'gain' },
     });
   }
-  return { name: 'walk', title: 'the walk', items };
+  return { name: 'walk', title: t('the walk'), items };
 }
 
 export function arrivalRow(setting: Setting, care: Care): Row {
@@ -42,7 +43,7 @@ export function arrivalRow(setting: Setting, care: Care): Row {
   const code = { kind: 'step', code: true } as const;
   return {
     name: 'arrival',
-    title: 'who adds an object',
+    title: t('who adds an object'),
     items: [
       { ...code, at: add, label: 'list_add_tail()', face: 'work', handle: 'add' },
       {
@@ -59,11 +60,11 @@ export function listRow(times: Times, setting: Setting, { lost }: Outcome): Row 
   const stretch = { kind: 'stretch', from, to: times.span } as const;
   return {
     name: 'list',
-    title: 'on the list',
+    title: t('on the list'),
     items: [
       lost
-        ? { ...stretch, label: 'one object, and nobody asks', face: 'hazard', look: 'hatched' }
-        : { ...stretch, label: 'one object', face: 'work', look: 'solid' },
+        ? { ...stretch, label: t('one object, and nobody asks'), face: 'hazard', look: 'hatched' }
+        : { ...stretch, label: t('one object'), face: 'work', look: 'solid' },
     ],
   };
 }
@@ -85,5 +86,5 @@ export function bitRow(times: Times, setting: Setting, { after }: Outcome): Row 
     [from, bit] = [when[step.op], step.bit];
   }
   until(times.span);
-  return { name: 'bit', title: 'the bit', items };
+  return { name: 'bit', title: t('the bit'), items };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** When a walk of the run looked, cleared and looked again: the pair whose distances are the median of all. */
 
+import { t } from '../../../base/lang/t.ts';
 import type { LaneIndex, RunIndex } from '../../../derive/types.ts';
 import type { Lesson } from '../../../protocol/lesson.ts';
 import type { Times } from '../../../toys/types.ts';
@@ -24,8 +25,12 @@ export function walkTimes(index: RunIndex | null, lesson: Lesson): Times {
     const found = typical(clearedIn(lane));
     if (found === null) continue;
     const title = lesson.arms.find((arm) => arm.name === lane.arm)?.title ?? lane.arm;
-    const what = `memcg ${found.memcg}, shrinker ${found.id} on ${title}`;
-    return laid(found, `look, clear and second look of ${what}`);
+    const what = t('memcg {memcg}, shrinker {id} on {title}', {
+      memcg: found.memcg,
+      id: found.id,
+      title,
+    });
+    return laid(found, t('look, clear and second look of {what}', { what }));
   }
   return laid(chosen, null);
 }
