@@ -49,7 +49,7 @@ async def answer(rooms: Classrooms, viewer: Viewer, member: str, at: int, to: Co
 async def hold(url: str, code: str, secrets: list[str], at: int, to: Connection) -> None:
     """Hold the class of that code, or a new one."""
     hub = Hub()
-    async with Classrooms(hub, ClassStore(url, 180)) as rooms:
+    async with Classrooms(ClassStore(url, 180)) as rooms:
         if not code:
             teacher = hub.join()
             await rooms.command(teacher, m.StartClass(type="class_start", lesson=SLUG))

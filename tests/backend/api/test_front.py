@@ -177,7 +177,7 @@ def proxied(
     front = Front(PublicUrl.parse(f"http://127.0.0.1:{port}/duet/"))
     with (
         serving(toy_app(built, speed=20.0, front=front)) as upstream,
-        nginx(tmp_path_factory.mktemp("nginx"), port, upstream, request.param),
+        nginx(tmp_path_factory.mktemp("nginx"), port, upstream, sub_path=request.param),
     ):
         yield port
 

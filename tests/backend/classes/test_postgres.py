@@ -4,64 +4,36 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import signal
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import Connection, text
 
-from duet.classes import queries, reading
+from duet.classes import claims, queries, reading
 from duet.classes.database import file_of
 from duet.classes.records import ConfusionFacts
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
 from duet.errors import InfraError
 from tests.backend.classes.test_store import ANSWER, MEMBER, QUESTION, fill
+from tests.support.postgres import INSTALLED, postgres
 
-NOBODY = "nobody"
-START_S = 60.0
-pytestmark = pytest.mark.skipif(
-    shutil.which("initdb") is None, reason="the programs of PostgreSQL are not installed"
+END = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :server"
 )
+pytestmark = pytest.mark.skipif(not INSTALLED, reason="PostgreSQL's programs are not installed")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A server of its own, reached by a socket in its folder."""
-    folder = Path(tempfile.mkdtemp(prefix="duet-pg-", dir="/tmp"))  # a socket's path is short
-    user: dict[str, Any] = {}
-    if os.geteuid() == 0:  # PostgreSQL refuses root
-        shutil.chown(folder, NOBODY)
-        user = {"user": NOBODY, "extra_groups": []}
-    data = str(folder / "data")
-    begun = subprocess.run(
-        ["initdb", "-D", data, "-A", "trust", "-U", "duet"],
-        capture_output=True, text=True, timeout=START_S, check=False, cwd=folder, **user,
-    )  # fmt: skip
-    assert begun.returncode == 0, begun.stderr
-    command = ["postgres", "-D", data, "-k", str(folder), "-c", "listen_addresses="]
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user
-    )
-    try:
-        deadline = time.monotonic() + START_S
-        while subprocess.run(["pg_isready", "-q", "-h", str(folder)], check=False).returncode:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.1)
-        yield f"postgresql+psycopg://duet@/postgres?host={folder}"
-    finally:
-        process.send_signal(signal.SIGINT)  # connections end, too
-        process.wait(START_S)
-        shutil.rmtree(folder)
+    """Of a server of its own."""
+    with postgres() as server:
+        yield server.url
 
 
 def test_classes_are_stored_and_deleted_there_too(url: str, run_async: Any) -> None:
@@ -94,3 +66,37 @@ def test_classes_are_stored_and_deleted_there_too(url: str, run_async: Any) -> N
 
     run_async(go())
     assert file_of(url) is None
+
+
+def test_one_of_two_servers_owns_a_class_until_its_session_ends(url: str, run_async: Any) -> None:
+    async def go() -> None:
+        stores = [ClassStore(url, 180, f"http://{name}") for name in ("one", "two")]
+        for store in stores:
+            store.begin()  # both at once: the tables are made by one of them
+        one, two = stores
+        lost: list[str] = []
+        one.sessions.lost = lambda: lost.append("one")
+        assert await one.ask(claims.shared_secret) == await two.ask(claims.shared_secret)
+
+        def owned(connection: Connection) -> str | None:
+            return claims.claim(connection, "c2")
+
+        assert await one.ask(owned) is None
+        assert await one.ask(owned) is None  # once more
+        assert await two.ask(owned) == "http://one"
+        await one.ask(lambda c: claims.release(c, "c2"))
+        assert await two.ask(lambda c: claims.owner(c, "c2")) is None
+        assert await one.ask(owned) is None
+        # What is asked for under a session that has ended is not done in the next one.
+        await two.ask(lambda c: list(c.execute(END, {"server": "http://one"})))
+        assert await two.ask(owned) is None
+        with pytest.raises(InfraError, match="broke, and there is a new one"):
+            await one.ask(lambda c: queries.set_driver(c, "c2", "stale"))
+        await asyncio.sleep(0)
+        assert lost == ["one"]
+        assert await one.ask(owned) == "http://two"
+        await two.close()
+        assert await one.ask(owned) is None
+        await one.close()
+
+    run_async(go())

@@ -110,7 +110,7 @@ def test_memory_and_store_agree(
     async def go() -> None:
         hub = Hub()
         store = ClassStore(f"sqlite:///{tmp_path / 'classes.sqlite'}", 180)
-        async with Classrooms(hub, store) as rooms:
+        async with Classrooms(store) as rooms:
             hub.on_leave = rooms.left
             teacher = hub.join()
             await rooms.command(teacher, m.StartClass(type="class_start", lesson=SLUG))

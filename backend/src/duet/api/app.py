@@ -16,7 +16,7 @@ from duet.api.classes import add_class_routes
 from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Foreign, Guard, answered_names, is_loopback
-from duet.api.host_entrance import HostEntrance
+from duet.api.host_entrance import HostEntrance, doors_of
 from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
 from duet.api.labs import add_lab_routes
 from duet.api.lti import UNASKED, add_lti_routes, lab_choices, launches
@@ -106,7 +106,7 @@ def create_app(
         dependencies=[Depends(may_call)],
     )
     app.add_middleware(Identity, door=door)
-    app.add_middleware(HostEntrance, door=director.hosts)
+    app.add_middleware(HostEntrance, doors=doors_of(director))
     answered = answered_names(host, (*names, *front.names))
     may = foreign or launches(registered)
     app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)

@@ -31,8 +31,11 @@ MODE: Final = 0o600
 """Nicknames and answers are in it."""
 
 
-def engine_of(url: str) -> Engine:
+def engine_of(url: str, **connect_args: Any) -> Engine:
     """The engine for a SQLAlchemy URL; the folder and the file of an SQLite are made.
+
+    Args:
+        connect_args: for the driver; with some, there is one connection at most.
 
     Raises:
         InputError: it is no such URL.
@@ -43,7 +46,13 @@ def engine_of(url: str) -> Engine:
         parsed = make_url(url)
         if parsed.get_backend_name() == "sqlite":
             _make_file(parsed)
-        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+        one: dict[str, Any] = {"pool_size": 1, "max_overflow": 0} if connect_args else {}
+        engine = create_engine(
+            parsed,
+            pool_pre_ping=parsed.get_backend_name() != "sqlite",
+            connect_args=connect_args,
+            **one,
+        )
     except (ArgumentError, NoSuchModuleError) as error:
         raise InputError("DUET_CLASSES_DB is not a URL of SQLAlchemy.", remedy=remedy) from error
     except ImportError as error:
@@ -55,6 +64,14 @@ def engine_of(url: str) -> Engine:
         event.listen(engine, "connect", _begin_sqlite)
         event.listen(engine, "begin", _begin_transaction)
     return engine
+
+
+def backend_of(url: str) -> str:
+    """`sqlite` or `postgresql`, say; empty: it is no URL of SQLAlchemy."""
+    try:
+        return make_url(url).get_backend_name()
+    except ArgumentError:
+        return ""
 
 
 def file_of(url: str) -> Path | None:

@@ -18,3 +18,11 @@ TOGETHER: Final = 64
 UNUSED_DAYS: Final = 60
 """A class that nobody ended and nobody visited for so long ends when a server starts."""
 DAY_S: Final = 86400.0
+PROBE_S: Final = 2
+"""Among several servers: a silent connection of server and database is probed so often."""
+PROBES: Final = 3
+"""Probes without an answer, until the other side counts as gone and its classes are free."""
+DEAD_PEER_S: Final = 8
+"""To connect to the database of several servers, or until what was sent there is confirmed."""
+LOCK_S: Final = 15
+"""For a lock of the database of several servers. Usual: 1 ms."""

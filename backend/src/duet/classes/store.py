@@ -20,9 +20,10 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from duet import budgets
-from duet.classes import queries
+from duet.classes import claims, queries
 from duet.classes.database import engine_of, trouble, upgrade
 from duet.classes.limits import CALL_S, CLOSE_S, DAY_S, TOGETHER, UNUSED_DAYS
+from duet.classes.sessions import Sessions, connect_args
 from duet.errors import InfraError
 
 Result = TypeVar("Result")
@@ -52,9 +53,13 @@ class ClassStore:
     Args:
         url: of SQLAlchemy; see duet.classes.configured.
         days: classes that ended before are deleted when it begins, and by `delete_old`.
+        server: where other servers, which share the database, reach this one; empty: there are
+            none.
     """
 
-    def __init__(self, url: str, days: int) -> None:
+    def __init__(self, url: str, days: int, server: str = "") -> None:
+        self.server = server
+        self.sessions = Sessions()
         self._url = url
         self._days = days
         self._waiting: deque[Call] = deque()
@@ -65,6 +70,8 @@ class ClassStore:
 
     def begin(self) -> None:
         """Start the thread, which opens the database; what is asked meanwhile waits."""
+        if self.server:
+            self.sessions.begin()
         self._thread.start()
 
     async def close(self) -> None:
@@ -82,7 +89,7 @@ class ClassStore:
             InfraError: too much waits, it took too long, or the database refused.
             DuetError: what the work itself raised.
         """
-        call = Call(work)
+        call = Call(self.sessions.fenced(work) if self.server else work)
         with self._changed:
             if self._closing or len(self._waiting) >= budgets.CLASS_WAITING:
                 raise InfraError(
@@ -138,9 +145,13 @@ class ClassStore:
             engine.dispose()
 
     def _open(self) -> Engine:
-        engine = engine_of(self._url)
+        engine = engine_of(self._url, **(connect_args(self.server) if self.server else {}))
+        if self.server:
+            self.sessions.attach(engine)
         now_s = time.time()
         with engine.begin() as connection:
+            if self.server:
+                claims.wait_for_upgrades(connection)
             upgrade(connection)
             queries.end_unused(connection, now_s - UNUSED_DAYS * DAY_S, now_s)
             self._delete_old(connection)

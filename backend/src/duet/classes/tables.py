@@ -106,3 +106,10 @@ CONFUSION: Final = Table(
     Column("step", WORD, primary_key=True),
     Column("count", Integer, nullable=False),
 )
+SECRETS: Final = Table(
+    "server_secrets",
+    METADATA,
+    Column("name", WORD, primary_key=True),
+    Column("secret", String(64), nullable=False),
+)
+"""By which servers that share the database know each other."""

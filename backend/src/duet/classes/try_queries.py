@@ -87,10 +87,16 @@ def drop_unmade(connection: Connection, class_id: str) -> None:
     connection.execute(delete(TRIES).where(*of))
 
 
-def end_unfinished(connection: Connection) -> None:
-    """Of a server that begins: what waited or ran when the former one ended has failed."""
-    unfinished = TRIES.c.state.in_(("waiting", "running"))
-    connection.execute(update(TRIES).where(unfinished).values(state="failed", sentence=ENDED))
+def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
+    """What waited or ran when the former server ended has failed.
+
+    Args:
+        class_id: of this class alone, which a server takes over; None: of all.
+    """
+    unfinished = update(TRIES).where(TRIES.c.state.in_(("waiting", "running")))
+    if class_id is not None:
+        unfinished = unfinished.where(TRIES.c.class_id == class_id)
+    connection.execute(unfinished.values(state="failed", sentence=ENDED))
 
 
 def held_runs(connection: Connection) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.front import Front
 from duet.api.guard import is_loopback
+from duet.classes.configured import servers_url
 from duet.cli.admission import TokenOptions, admission
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
@@ -104,11 +105,11 @@ def hosts_url(host: str, listener: socket.socket) -> str:
 
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:
-    """Names by which host processes of a pool call this server; none where there is no pool."""
-    if PoolSettings.from_environment().pool == "local":
-        return ()
-    name = urlsplit(os.environ.get("DUET_POOL_SERVER") or usual_url).hostname
-    return (name,) if name else ()
+    """Names by which host processes of a pool and other servers call this one."""
+    urls = [servers_url()]
+    if PoolSettings.from_environment().pool != "local":
+        urls.append(os.environ.get("DUET_POOL_SERVER") or usual_url)
+    return tuple(name for url in urls if (name := urlsplit(url).hostname))
 
 
 def refuse_open_house(host: str, live: bool) -> None:

@@ -24,13 +24,13 @@ RunMessage = Annotated[
 _RUN: Final[TypeAdapter[RunMessage]] = TypeAdapter(RunMessage)
 FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
 """What a run has from the beginning."""
-_SEQ_BYTES: Final = 8
+SEQ_BYTES: Final = 8
 
 
 def packed(packet: Packet) -> bytes:
     """A packet as it travels: a line's number, which its body does not have, and the body."""
     seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
-    return seq.to_bytes(_SEQ_BYTES, "little") + packet.body
+    return seq.to_bytes(SEQ_BYTES, "little") + packet.body
 
 
 def read(
@@ -45,7 +45,7 @@ def read(
     Raises:
         InfraError: it is none, or of another run.
     """
-    body = travelled[_SEQ_BYTES:]
+    body = travelled[SEQ_BYTES:]
     try:
         message = _RUN.validate_python(msgpack.unpackb(body, raw=False))
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
@@ -58,7 +58,7 @@ def read(
     elif message.arm not in (of.arms if arms is None else arms):
         raise _odd(f"one of a lane '{message.arm:.80}'")
     if isinstance(message, m.Line):
-        seq = int.from_bytes(travelled[:_SEQ_BYTES], "little")
+        seq = int.from_bytes(travelled[:SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)
     return message, labelled(message, body)
 

@@ -16,7 +16,9 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 from pylti1p3.grade import Grade
+from sqlalchemy import Connection
 
+from duet.classes import claims
 from duet.classes.store import ClassStore
 from duet.errors import DuetError
 from duet.grades import LabScore
@@ -26,6 +28,8 @@ from duet.lti.platforms import Platforms
 from duet.lti.services import NewerThere, Services
 
 log = logging.getLogger("duet.lti")
+SENDER = "lti scores"
+"""What the server owns that sends, named like a class."""
 
 
 def grade_of(due: rows.Due) -> Grade:
@@ -118,9 +122,15 @@ class Outbox:
 
     async def send_due(self) -> int:
         """Send some of what is due; how many these were."""
-        found = await self._store.ask(lambda c: rows.due(c, SEND_TOGETHER))
+        found = await self._store.ask(self._due)
         await asyncio.gather(*map(self._send, found))
         return len(found)
+
+    def _due(self, connection: Connection) -> list[rows.Due]:
+        """What this server sends now: of several, one sends, and another one after its death."""
+        if self._store.server and claims.claim(connection, SENDER) is not None:
+            return []
+        return rows.due(connection, SEND_TOGETHER)
 
     async def _send(self, one: rows.Due) -> None:
         trouble = await asyncio.to_thread(self._trouble, one)

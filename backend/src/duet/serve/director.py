@@ -14,7 +14,6 @@ from duet.serve.archive import ArchivedRuns
 from duet.serve.archiver import Archiver
 from duet.serve.build_task import BuildTask
 from duet.serve.checks import NO_GUESTS, read_judge, read_start, refuse_guests
-from duet.serve.classroom import Classrooms
 from duet.serve.classroom.try_parts import LiveParts
 from duet.serve.expecting import Expecting
 from duet.serve.held import Held
@@ -28,6 +27,7 @@ from duet.serve.own_arms import OwnArms
 from duet.serve.own_lessons import NONE_HERE, Changing, OwnLessons
 from duet.serve.rights import action_of, denied
 from duet.serve.run_finder import RunFinder
+from duet.serve.servers import classrooms, elsewhere
 from duet.serve.summaries import lanes_of, lesson_card
 from duet.stream import messages as m
 from duet.stream.codec import pack
@@ -85,7 +85,9 @@ class Director:
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
         held, off = Held() if saved is None else saved.folder.held, "" if live else NO_GUESTS
         trying = LiveParts(self.live_runs.tried, self._read, off, self.own.off, held.hold)
-        self.classes = Classrooms(hub, classes, trying)
+        self.classes = classrooms(classes, trying)
+        self._elsewhere = elsewhere(hub, self.classes, self.live_runs.find, self.file_of)
+        finder.elsewhere = self._elsewhere.find
         self.labs = Labs(classes, finder, labs_days)
         self.live_runs.performer.judged = self.labs.judged
         self._live, self.hosts = live, hosts
@@ -103,6 +105,7 @@ class Director:
 
     async def __aexit__(self, *error: object) -> None:
         await self.labs.close()
+        await self._elsewhere.close()
         await self.classes.__aexit__(*error)
         await self.changes.__aexit__()
         if self._builds is not None:
@@ -140,7 +143,9 @@ class Director:
             refuse_guests(command)
         match command:
             case m.Open():
+                await self._elsewhere.look(command.run)
                 self._opener.open(viewer, command)
+                self._elsewhere.opened(viewer)
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():

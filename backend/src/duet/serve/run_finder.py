@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from duet.errors import InputError
@@ -27,6 +28,8 @@ class RunFinder:
         self.live_runs = live_runs
         self.recordings = recordings
         self.saved = saved
+        self.elsewhere: Callable[[str], Run | None] = lambda run_id: None
+        """A live run of another server."""
 
     async def find_run(self, run_id: str) -> Run:
         """A run: live (while it is in memory), saved, or recorded and then whole.
@@ -34,7 +37,7 @@ class RunFinder:
         Raises:
             InputError: unknown, deleted or not usable.
         """
-        live = self.live_runs.find(run_id)
+        live = self.live_runs.find(run_id) or self.elsewhere(run_id)
         if live is not None:
             return live
         source, slug, name = self._recorded(run_id)
@@ -85,7 +88,7 @@ class RunFinder:
             )
         if run in self.recordings.paths(slug):
             return self.recordings.begin(slug, run)
-        live = self.live_runs.find(run)
+        live = self.live_runs.find(run) or self.elsewhere(run)
         if live is not None:
             return live
         source, of, named = self._recorded(run)

@@ -7,7 +7,7 @@ import os
 
 from duet.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
 from duet.changes import Changes
-from duet.classes.configured import classes_days, classes_url, labs_days
+from duet.classes.configured import classes_days, classes_url, labs_days, servers_url
 from duet.classes.store import ClassStore
 from duet.hosts.capacity import live_runs, pooled_runs, template_bytes
 from duet.kernels import KernelSettings
@@ -69,7 +69,7 @@ def default_director(
     elif stage is None:
         stage = HostStage(None)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
-    classes = ClassStore(classes_url(), classes_days())
+    classes = ClassStore(classes_url(), classes_days(), servers_url())
     return Director(
         *(hub, stage, LessonRecordings(), kernels, builds, live),
         *(saved, slots, changing, classes, labs_days(), hosts),

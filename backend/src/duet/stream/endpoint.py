@@ -36,6 +36,8 @@ CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
 """The page has no session, or its token was replaced; it does not try again."""
 CLOSE_GOING = 1001
+CLOSE_RESTART = 1012
+"""The page connects anew at once."""
 CLOSE_FULL = 1013
 FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
 
@@ -135,7 +137,8 @@ class Endpoint:
                 )
                 await cut(socket, CLOSE_SLOW, "this page stopped reading; reload it")
             elif isinstance(error, Expelled):
-                await cut(socket, CLOSE_TOKEN, viewer.expelled)
+                code = CLOSE_RESTART if viewer.comes_back else CLOSE_TOKEN
+                await cut(socket, code, viewer.expelled)
             elif isinstance(error, Strikes):
                 await cut(socket, CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
             elif isinstance(error, TooMany):

@@ -56,7 +56,11 @@ class Viewer:
         self.had = 0
         """Packets of it that were there when he began to watch."""
         self.overrun = False
+        self.gone = False
+        """Its socket is closed."""
         self.expelled = ""
+        self.comes_back = False
+        """Whether the page shall connect anew when it was expelled."""
         self.ready = asyncio.Event()
         self.takes_segments = False
         """Its page can fetch segments."""
@@ -80,10 +84,14 @@ class Viewer:
             self.overrun = True
         self.ready.set()
 
-    def expel(self, why: str) -> None:
-        """Have the socket closed, with a reason of at most 123 bytes."""
+    def expel(self, why: str, comes_back: bool = False) -> None:
+        """Have the socket closed, with a reason of at most 123 bytes.
+
+        Args:
+            comes_back: the page connects anew by itself.
+        """
         self.straight = None
-        self.expelled = why
+        self.expelled, self.comes_back = why, comes_back
         self.ready.set()
 
     def watch(self, log: RunLog) -> None:
@@ -130,6 +138,7 @@ class Hub:
     def leave(self, viewer: Viewer) -> None:
         """A viewer has gone."""
         self._viewers.pop(viewer.ident, None)
+        viewer.gone = True
         self.on_leave(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:

@@ -18,6 +18,7 @@ from duet.settings import repo_root
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 SHIPPED = repo_root() / "packaging/proxies/nginx.conf"
+SHIPPED_SEVERAL = SHIPPED.with_name("nginx-servers.conf")
 OPEN_S = 60.0
 """Until nginx listens. Usual: 50 ms."""
 END_S = 10.0
@@ -52,11 +53,12 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def nginx(
-    folder: Path, port: int, upstream: str, sub_path: str = "/", connections: int = 1024
+    folder: Path, port: int, *upstreams: str, sub_path: str = "/", connections: int = 1024
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve /duet/ of `port` from `upstream`, host:port.
+    """Serve /duet/ of `port` from a server, or from two of the same classes.
 
     Args:
+        upstreams: host:port of each.
         sub_path: what stands behind the upstream's address in proxy_pass; "": /duet is passed on.
         connections: that the worker may have, each proxied socket counting twice.
 
@@ -65,9 +67,11 @@ def nginx(
     """
     if NGINX is None:
         raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install it.")
-    text = SHIPPED.read_text()
+    several = len(upstreams) > 1
+    names = ("10.0.0.1:8642", "10.0.0.2:8642") if several else ("127.0.0.1:8642",)
+    text = (SHIPPED_SEVERAL if several else SHIPPED).read_text()
     for shipped, here in (
-        ("server 127.0.0.1:8642;", f"server {upstream};"),
+        *((f"server {name}", f"server {own}") for name, own in zip(names, upstreams, strict=True)),
         ("listen 80;", f"listen 127.0.0.1:{port};"),
         ("server_name lab.example.org;", "server_name _;"),
         ("/var/cache/nginx-duet", str(folder / "cache")),

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.websockets import WebSocket
 
 from duet.classes import reading
 from duet.classes.records import ClassFacts, Stored
@@ -13,6 +16,7 @@ from duet.serve.classroom import messages
 from duet.serve.classroom.ending import delete
 from duet.serve.classroom.entering import Entering
 from duet.serve.classroom.open_classes import OpenClasses
+from duet.serve.classroom.owning import Owning, Shared
 from duet.serve.classroom.room import Room, Seat
 from duet.serve.classroom.rooms import Rooms
 from duet.serve.classroom.seated import Command, Seated
@@ -22,7 +26,7 @@ from duet.serve.classroom.try_parts import LiveParts
 from duet.serve.classroom.whole import Whole
 from duet.stream import messages as m
 from duet.stream.codec import pack
-from duet.stream.hub import Hub, Viewer
+from duet.stream.hub import Viewer
 
 
 class Classrooms:
@@ -33,15 +37,17 @@ class Classrooms:
         live: where members try runs; None: nowhere.
     """
 
-    def __init__(self, hub: Hub, store: ClassStore | None, live: LiveParts | None = None) -> None:
+    def __init__(self, store: ClassStore | None, live: LiveParts | None = None) -> None:
         self.store = store
+        self.doors: Mapping[str, Callable[[WebSocket], Awaitable[None]]] = {}
+        """Where other servers come in, by path."""
         self._work = Whole()
         self._storing: asyncio.Task[None] | None = None
         self._rooms: Rooms | None = None
         self._tries: Tries | None = None
         self.going: OpenClasses | None = None
         if store is not None:
-            self._rooms = Rooms(hub, store)
+            self._rooms = Rooms(store, Shared() if store.server else Owning())
             self.going = self._rooms.going
             self._entering = Entering(self._rooms)
             if live is not None:

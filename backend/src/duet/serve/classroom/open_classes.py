@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from sqlalchemy import Connection, select
 
 from duet.classes.store import ClassStore
@@ -17,26 +19,30 @@ class OpenClasses:
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
         """Squeezed code -> id."""
+        self._changes = 0
 
     async def load(self, store: ClassStore) -> None:
-        """Those of the database; none of them where it cannot be read."""
+        """Those of the database; as before where it cannot be read, or while they change here."""
 
         def read(connection: Connection) -> list[tuple[str, str]]:
             of = CLASSES.c.ended_s.is_(None)
             found = connection.execute(select(CLASSES.c.code_key, CLASSES.c.class_id).where(of))
             return [(row.code_key, row.class_id) for row in found]
 
-        try:
-            self._codes = dict(await store.ask(read))
-        except DuetError:
-            self._codes = {}
+        before = self._changes
+        with contextlib.suppress(DuetError):
+            found = dict(await store.ask(read))
+            if self._changes == before:
+                self._codes = found
 
     def add(self, code: str, class_id: str) -> None:
         """A class has begun."""
+        self._changes += 1
         self._codes[squeezed(code)] = class_id
 
     def drop(self, class_id: str) -> None:
         """It has ended."""
+        self._changes += 1
         self._codes = {code: known for code, known in self._codes.items() if known != class_id}
 
     def by_code(self, code: str) -> str | None:

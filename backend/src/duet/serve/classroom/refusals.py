@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.access import FORBIDDEN
-from duet.errors import InputError
+from duet.errors import InfraError, InputError
 
 NO_CLASS = "no-class"
 """The page is in no class, or there is none of that code, id or secret."""
@@ -41,3 +41,20 @@ def not_here() -> InputError:
 def not_yours(what: str) -> InputError:
     """Others may do that."""
     return refusal(FORBIDDEN, f"only {what}.", "Ask the instructor of the class.")
+
+
+class Elsewhere(InfraError):
+    """Another server owns the class.
+
+    Args:
+        server: where it is reached; empty: it is not known any more.
+    """
+
+    code = "elsewhere"
+
+    def __init__(self, server: str) -> None:
+        self.server = server
+        super().__init__(
+            f"another server holds this class ({server or 'it has just ended'}).",
+            remedy="Try again in some seconds.",
+        )

@@ -5,43 +5,44 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator
-
-from sqlalchemy import Connection
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
 from duet import budgets
-from duet.classes import queries, reading
 from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
 from duet.classes.words import squeezed
 from duet.serve.classroom.notices import Notices
 from duet.serve.classroom.open_classes import OpenClasses
-from duet.serve.classroom.refusals import FULL, not_here, refusal, unknown_class
+from duet.serve.classroom.owning import Owning
+from duet.serve.classroom.refusals import FULL, Elsewhere, not_here, refusal, unknown_class
 from duet.serve.classroom.room import Member, Room, Seat
 from duet.serve.classroom.shoulder import Shoulder
 from duet.serve.classroom.storing import store_place
-from duet.stream.hub import Hub, Viewer, ViewerId
+from duet.stream.hub import Viewer, ViewerId
 
 
 class Rooms:
     """Classes by id, seats by page.
 
     Args:
-        hub: knows which pages are still connected.
+        owning: which classes are this server's.
     """
 
-    def __init__(self, hub: Hub, store: ClassStore) -> None:
+    def __init__(self, store: ClassStore, owning: Owning) -> None:
         self.store = store
+        self.owning = owning
         self.going = OpenClasses()
         self.shoulder = Shoulder()
-        self._hub = hub
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
-        self._loading = asyncio.Lock()
+        self.loading = asyncio.Lock()
+        """Classes come into memory one after another."""
         self.added: Callable[[Room], None] = lambda room: None
         self.ended: Callable[[Room], None] = lambda room: None
         """Called with each class that comes into memory, and with each that ends."""
+        self.dropped: Callable[[Room], None] = lambda room: None
+        """Called with each class that leaves the memory."""
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))
@@ -74,9 +75,9 @@ class Rooms:
         Raises:
             InputError: too many go on.
         """
-        async with self._loading:
+        async with self.loading:
             await self._make_room()
-            stored = await self.store.ask(lambda c: queries.start_class(c, facts))
+            stored = await self.store.ask(lambda c: self.owning.start(c, facts))
             room = self._add(Stored(stored, None, (), (), (), ()))
             self.going.add(stored.code, stored.class_id)
         with _held(room):
@@ -88,27 +89,20 @@ class Rooms:
 
         Raises:
             InputError: there is none, or too many go on.
+            Elsewhere: another server owns it.
         """
-        room = self._in_memory(class_id, code)
+        room = _in(self._rooms, class_id, code)
         if room is None:
-            async with self._loading:
-                room = self._in_memory(class_id, code) or await self._loaded(class_id, code)
+            async with self.loading:
+                room = _in(self._rooms, class_id, code) or await self._loaded(class_id, code)
         with _held(room):
             yield room
 
-    def _in_memory(self, class_id: str, code: str) -> Room | None:
-        if class_id:
-            return self._rooms.get(class_id)
-        wanted = squeezed(code)
-        return next((r for r in self._rooms.values() if squeezed(r.facts.code) == wanted), None)
-
     async def _loaded(self, class_id: str, code: str) -> Room:
-        def read(connection: Connection) -> Stored | None:
-            known = class_id or reading.open_class(connection, code)
-            return reading.load(connection, known) if known else None
-
-        stored = await self.store.ask(read)
-        if stored is None or stored.facts.ended_s is not None:
+        stored = await self.store.ask(lambda c: self.owning.find(c, class_id, code))
+        if isinstance(stored, str):
+            raise Elsewhere(stored)
+        if stored is None:
             raise unknown_class()
         await self._make_room()
         return self._add(stored)
@@ -142,6 +136,7 @@ class Rooms:
         self._rooms.pop(room.facts.class_id, None)
         if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
             notices.close()
+        self.dropped(room)
 
     # Seats
 
@@ -151,7 +146,7 @@ class Rooms:
         Raises:
             InputError: the page has gone meanwhile, or the class has ended.
         """
-        if self._hub.viewer(viewer.ident) is not viewer or not room.open:
+        if viewer.gone or not room.open:
             raise unknown_class()
         self.rise(viewer)
         seat = Seat(room, viewer, member)
@@ -173,6 +168,25 @@ class Rooms:
         """All classes leave the memory."""
         for room in self:
             self.drop(room)
+
+
+def _in(rooms: Mapping[str, Room], class_id: str, code: str) -> Room | None:
+    """A class that is in memory, by its id or its code."""
+    if class_id:
+        return rooms.get(class_id)
+    wanted = squeezed(code)
+    return next((r for r in rooms.values() if squeezed(r.facts.code) == wanted), None)
+
+
+async def let_go(rooms: Rooms, class_id: str) -> None:
+    """Own a class no more that has left the memory, unless it has come back.
+
+    Raises:
+        InfraError: the database refused.
+    """
+    async with rooms.loading:
+        if all(room.facts.class_id != class_id for room in rooms):
+            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
 
 
 @contextlib.contextmanager

@@ -33,6 +33,14 @@ class Tries:
         """Of a server that begins."""
         await self._ends.load()
 
+    async def look_at_held(self) -> None:
+        """Of one of several servers: which saved runs stay.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        await self._ends.look_at_held()
+
     async def close(self) -> None:
         """Give up what is not over."""
         await self._ends.close()

@@ -43,12 +43,22 @@ class TryEnds:
     async def load(self) -> None:
         """Of a server that begins; without a database there is nothing."""
         try:
-            await self._rooms.store.ask(try_queries.end_unfinished)
-            held = await self._rooms.store.ask(try_queries.held_runs)
+            if not self._rooms.store.server:  # else others may run them; see owning.py
+                await self._rooms.store.ask(try_queries.end_unfinished)
+            await self.look_at_held()
         except DuetError as error:
             log.warning("what classes tried is not known: %s", error)
-            return
-        self._held = dict(held)
+
+    async def look_at_held(self) -> None:
+        """Which saved runs stay, also those of other servers.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        held = dict(await self._rooms.store.ask(try_queries.held_runs))
+        for run_id, active in self._active.items():
+            held[run_id] = active[0][0].facts.class_id
+        self._held = held
         self._show_held()
 
     async def close(self) -> None:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which of several servers owns a class: the one whose database session has its lock.
+
+PostgreSQL takes the locks of a session back when the session ends, so a class is free as soon as
+its server is dead. The session says in its application_name where its server is reached.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from typing import Final
+
+from sqlalchemy import Connection, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from duet.classes.tables import SECRETS
+
+RELAY: Final = "relay"
+"""Name of the secret by which servers know each other."""
+SECRET_BYTES: Final = 32
+UPGRADES: Final = "upgrades"
+"""Named like a class: only one server at a time changes tables."""
+
+_CLAIM: Final = text("SELECT pg_try_advisory_lock(:key)")
+_RELEASE: Final = text("SELECT pg_advisory_unlock(:key)")
+_WAIT: Final = text("SELECT pg_advisory_xact_lock(:key)")
+_HELD: Final = text(
+    "SELECT l.pid = pg_backend_pid() AS mine, a.application_name AS server"
+    " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
+    " WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1"
+    " AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND (l.classid::bigint << 32 | l.objid::bigint) = :key"
+)
+_SERVERS: Final = text(
+    "SELECT DISTINCT application_name FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name LIKE 'http%'"
+)
+
+
+def claim(connection: Connection, class_id: str) -> str | None:
+    """Own a class from now on, until `release` or the end of this session.
+
+    Returns:
+        None: it is owned here; else where its owner is reached, empty if that has just ended.
+    """
+    mine, held = _owner(connection, class_id)
+    if mine or (held is None and connection.scalar(_CLAIM, {"key": _key(class_id)})):
+        return None
+    return owner(connection, class_id) or ""
+
+
+def owner(connection: Connection, class_id: str) -> str | None:
+    """Where the server is reached that owns a class; None: none does."""
+    return _owner(connection, class_id)[1]
+
+
+def _owner(connection: Connection, class_id: str) -> tuple[bool, str | None]:
+    """Whether it is this session, and its server."""
+    found = connection.execute(_HELD, {"key": _key(class_id)}).first()
+    return (False, None) if found is None else (found.mine, found.server or "")
+
+
+def servers(connection: Connection) -> list[str]:
+    """Where all servers of this database are reached."""
+    return [str(name) for name in connection.scalars(_SERVERS)]
+
+
+def release(connection: Connection, class_id: str) -> None:
+    """Own a class no more."""
+    connection.execute(_RELEASE, {"key": _key(class_id)})
+
+
+def wait_for_upgrades(connection: Connection) -> None:
+    """Until no other server changes tables; this one may, until the end of its transaction."""
+    connection.execute(_WAIT, {"key": _key(UPGRADES)})
+
+
+def shared_secret(connection: Connection) -> str:
+    """The secret of all servers of this database; the first one makes it."""
+    made = {"name": RELAY, "secret": secrets.token_urlsafe(SECRET_BYTES)}
+    connection.execute(insert(SECRETS).values(made).on_conflict_do_nothing())
+    return str(connection.scalar(select(SECRETS.c.secret).where(SECRETS.c.name == RELAY)))
+
+
+def _key(class_id: str) -> int:
+    """A lock's number: 63 bits, so that no two classes meet."""
+    digest = hashlib.sha256(f"duet class {class_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

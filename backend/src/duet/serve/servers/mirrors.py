@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs of other servers, shown here as they go on: each is fetched once for all pages.
+
+Such a run can be watched here and not controlled. Once it is over and saved, its file takes over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from duet.errors import DuetError, InfraError
+from duet.hosts.tasks import Tasks
+from duet.serve.interfaces import Run
+from duet.serve.servers.limits import MIRRORS, RUN_S
+from duet.serve.servers.mirror import Mirror
+from duet.serve.servers.relay import Relay
+from duet.serve.servers.shared import SharedClassrooms
+from duet.stream import messages as m
+from duet.stream.codec import pack
+from duet.stream.hub import Hub, Viewer
+
+
+class Elsewhere:
+    """Of the only server: there are none."""
+
+    async def look(self, run_id: str | None) -> None:
+        """Before a page opens a run: it may be at another server."""
+
+    def find(self, run_id: str) -> Run | None:
+        """A run of another server."""
+        return None
+
+    def opened(self, viewer: Viewer) -> None:
+        """A page has opened a run."""
+
+    async def close(self) -> None:
+        """Give up what goes on."""
+
+
+class Mirrors(Elsewhere):
+    """Of one of several servers.
+
+    Args:
+        here: whether a run is one of this server's.
+        file_of: the file of a saved run.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        classes: SharedClassrooms,
+        here: Callable[[str], bool],
+        file_of: Callable[[str], Path | None],
+    ) -> None:
+        self._hub, self._classes = hub, classes
+        self._here, self._file_of = here, file_of
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._tasks = Tasks()
+        self._looking = asyncio.Lock()
+
+    async def look(self, run_id: str | None) -> None:
+        """See Elsewhere.
+
+        Raises:
+            InfraError: it is there, and cannot be shown here.
+        """
+        if run_id is None or not run_id.startswith("kept:") or self._known(run_id):
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RUN_S), self._looking:
+                if not self._known(run_id):
+                    await self._fetch(run_id)
+
+    def find(self, run_id: str) -> Run | None:
+        """See Elsewhere."""
+        found = self._mirrors.get(run_id)
+        if found is not None and found.over and self._file_of(run_id) is not None:
+            return None
+        return found
+
+    def opened(self, viewer: Viewer) -> None:
+        """See Elsewhere: nobody controls such a run here."""
+        run_id = "" if viewer.log is None else viewer.log.run_id
+        if run_id in self._mirrors and not self._mirrors[run_id].over:
+            control = m.Control(run_id=run_id, by="other", may_take=False, yours=False)
+            viewer.put(pack(control))
+
+    async def close(self) -> None:
+        """See Elsewhere."""
+        await self._tasks.end()
+
+    def _known(self, run_id: str) -> bool:
+        there = run_id in self._mirrors or self._here(run_id)
+        return there or self._file_of(run_id) is not None
+
+    async def _fetch(self, run_id: str) -> None:
+        for server in await self._classes.servers():
+            with contextlib.suppress(DuetError):
+                relay = await self._classes.relays.to(server)
+                await relay.has_run(run_id)
+                break
+        else:
+            return
+        mirror = Mirror(run_id, self._hub)
+        self._mirrors[run_id] = mirror
+        self._tasks.spawn(self._follow(mirror, server), f"follow {run_id}")
+        await mirror.begun.wait()
+        if mirror.trouble is not None:
+            self._mirrors.pop(run_id, None)
+            raise mirror.trouble
+        while len(self._mirrors) > MIRRORS:
+            over = next((one for one in self._mirrors.values() if one.over), None)
+            if over is None:
+                break
+            del self._mirrors[over.log.run_id]
+
+    async def _follow(self, mirror: Mirror, server: str) -> None:
+        """By a connection of its own: a run holds up no class."""
+        relay = Relay(server, lambda _: None)
+        try:
+            await relay.dial(await self._classes.secret())
+            await relay.watch_run(mirror.log.run_id, mirror.take)
+        except DuetError as error:
+            mirror.broke(error)
+        finally:
+            mirror.broke(InfraError("its server sends nothing more.", remedy="Open it again."))
+            await relay.close()

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes of one of several servers: carried out here, or at the server that owns the class."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from duet.classes import claims
+from duet.classes.store import ClassStore
+from duet.errors import DuetError, InputError
+from duet.serve.classroom import Classrooms
+from duet.serve.classroom.refusals import NO_CLASS
+from duet.serve.classroom.room import Room
+from duet.serve.classroom.rooms import Rooms, let_go
+from duet.serve.classroom.seated import Command
+from duet.serve.classroom.try_parts import LiveParts
+from duet.serve.servers import wire
+from duet.serve.servers.entrance import ServerEntrance
+from duet.serve.servers.finding import Finding, Silent
+from duet.serve.servers.limits import HELD_S, LOOK_S
+from duet.serve.servers.relay import MOVED, Relay
+from duet.serve.servers.relays import Relays
+from duet.stream import messages as m
+from duet.stream.hub import Viewer
+
+SILENT = "The server that holds this class does not answer; this page tries again."
+
+
+class SharedClassrooms(Classrooms):
+    """See Classrooms. A page is in a class here, or at another server by a relay."""
+
+    def __init__(self, store: ClassStore, live: LiveParts | None) -> None:
+        super().__init__(store, live)
+        assert self._rooms is not None
+        self._store: ClassStore = store
+        self._own: Rooms = self._rooms
+        self.relays = Relays(self.secret)
+        self._finding = Finding(store.server, self.relays)
+        self._place: dict[Viewer, Relay] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._known_secret = ""
+        entrance = ServerEntrance(self, self.secret)
+        self.doors = {wire.PATH: entrance.serve}
+        self.entrance = entrance
+        self._own.dropped = self._dropped
+        store.sessions.lost = self._lost
+
+    async def __aenter__(self) -> SharedClassrooms:
+        await super().__aenter__()
+        self._looking = asyncio.create_task(self._look(), name="classes of other servers")
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+        self.entrance.close("this server ends")
+        await self.relays.close()
+        await super().__aexit__(*error)
+
+    # What pages ask
+
+    async def command(self, viewer: Viewer, command: Command) -> None:
+        """See Classrooms."""
+        relay = self._place.get(viewer)
+        match command:
+            case m.StartClass():
+                await self.here(viewer, command)
+                self._is_at(viewer, None)
+            case m.ResumeClass() | m.JoinClass():
+                await self._enter(viewer, command)
+            case _ if relay is None:
+                await self.here(viewer, command)
+            case _:
+                await relay.command(viewer, command)
+                if isinstance(command, m.LeaveClass | m.ForgetMe):
+                    self._is_at(viewer, None)
+
+    async def here(self, viewer: Viewer, command: Command) -> None:
+        """Carry out a command of a class that this server owns.
+
+        Raises:
+            Elsewhere: another one owns it.
+            DuetError: why not.
+        """
+        await super().command(viewer, command)
+
+    def left(self, viewer: Viewer) -> None:
+        """See Classrooms."""
+        self._is_at(viewer, None)
+        super().left(viewer)
+
+    async def delete(self, visitor: str, class_id: str) -> None:
+        """See Classrooms; the owner of a class that goes on deletes it."""
+        await self.stored(visitor, class_id)
+        who = wire.Who(ident=visitor, role="instructor")
+        await self._finding.at_owner(
+            lambda: self.delete_here(visitor, class_id),
+            lambda relay: relay.delete(who, class_id),
+        )
+
+    async def delete_here(self, visitor: str, class_id: str) -> None:
+        """Delete a class that this server owns, or that has ended.
+
+        Raises:
+            Elsewhere: another one owns it.
+            DuetError: why not.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(self._own.found(class_id=class_id))
+            except InputError as error:
+                if error.code != NO_CLASS:
+                    raise
+            await super().delete(visitor, class_id)
+
+    async def _enter(self, viewer: Viewer, command: m.ResumeClass | m.JoinClass) -> None:
+        async def by_relay(relay: Relay) -> None:
+            await relay.enter(viewer, command)
+            self._is_at(viewer, relay)
+
+        async def by_ourselves() -> None:
+            await self.here(viewer, command)
+            self._is_at(viewer, None)
+
+        try:
+            await self._finding.at_owner(by_ourselves, by_relay)
+        except Silent:
+            if isinstance(command, m.ResumeClass) or command.secret:
+                viewer.expel(SILENT, comes_back=True)
+            raise
+
+    def _is_at(self, viewer: Viewer, relay: Relay | None) -> None:
+        """A page is in a class by this relay; None: it is not by any."""
+        former = self._place.pop(viewer, None)
+        if former is not None and former is not relay:
+            former.left(viewer)
+        if relay is not None and not viewer.gone:
+            self._place[viewer] = relay
+            super().left(viewer)
+
+    # What this server owns
+
+    def _dropped(self, room: Room) -> None:
+        """A class has left the memory; another server may have it."""
+        self._work.begin(let_go(self._own, room.facts.class_id))
+
+    def _lost(self) -> None:
+        """The database session broke: others may own the classes by now, so all pages look."""
+        for room in self._own:
+            for seat in list(room.seats.values()):
+                seat.viewer.expel(MOVED, comes_back=True)
+        self._own.close()
+        self.entrance.close("its session with the database broke")
+
+    async def servers(self) -> list[str]:
+        """Where all other servers are reached.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        found = await self._store.ask(claims.servers)
+        return [server for server in found if server != self._store.server]
+
+    async def secret(self) -> str:
+        """By which servers know each other.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        if not self._known_secret:
+            self._known_secret = await self._store.ask(claims.shared_secret)
+        return self._known_secret
+
+    async def _look(self) -> None:
+        """For ever: what other servers began, ended and saved, and whether the session lives."""
+        held_s = time.monotonic()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            await self._own.going.load(self._store)
+            if self._tries is not None and time.monotonic() - held_s > HELD_S:
+                held_s = time.monotonic()
+                with contextlib.suppress(DuetError):
+                    await self._tries.look_at_held()

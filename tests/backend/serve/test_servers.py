@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two servers, nginx and PostgreSQL hold one class, which survives the death of one server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import signal
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from duet.access import Role
+from duet.classes import reading
+from duet.classes.records import Stored
+from tests.support.people import Member, Teacher, living, until
+from tests.support.postgres import INSTALLED
+from tests.support.proxy import NGINX
+from tests.support.servers import Server, Site, get, site, viewers
+
+MEMBERS = 12
+KILLS = (True, False, True)
+"""Whether the owner of the class is killed, or the other server."""
+SPREAD = 3
+"""Pages that each server has at least before a kill."""
+BACK_S = 10.0
+"""All pages are back within that time, on a busy host. Usual: 0.4 s."""
+FOLLOWERS = 100
+PLACES_S = 3.0
+SOON_S = 60.0
+pytestmark = pytest.mark.skipif(
+    not INSTALLED or NGINX is None, reason="PostgreSQL or nginx is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with site(tmp_path_factory.mktemp("servers")) as made:
+        yield made
+
+
+def socket_url(address: str) -> str:
+    return f"ws://{address}/ws"
+
+
+@contextlib.asynccontextmanager
+async def started(whole: Site, address: str) -> AsyncIterator[Teacher]:
+    """The instructor of a new class, who drives."""
+    teacher = Teacher(socket_url(address), whole.cookie(token=whole.tokens[Role.INSTRUCTOR]))
+    async with living(teacher.live(), teacher.drive(0.1)):
+        await until(lambda: bool(teacher.facts), SOON_S)
+        yield teacher
+
+
+async def by_code(whole: Site, code: str) -> str:
+    """The cookie of a browser that opens the link of a class, at whichever server."""
+    async with asyncio.timeout(SOON_S):
+        while True:
+            if found := await asyncio.to_thread(whole.cookie, **{"class": code}):
+                return found
+            await asyncio.sleep(0.2)
+
+
+def test_a_class_survives_the_death_of_either_server(whole: Site, run_async: Any) -> None:
+    rng = random.Random(19)
+    front = f"{whole.front}/duet"
+    operator = whole.cookie(token=whole.tokens[Role.OPERATOR])
+
+    async def go() -> None:
+        async with started(whole, front) as teacher:
+            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
+            cookies = [await by_code(whole, code) for _ in range(MEMBERS)]
+            members = [
+                Member(socket_url(front), cookie, code, f"m{number}")
+                for number, cookie in enumerate(cookies)
+            ]
+            async with living(*(m.live() for m in members), *(m.answer(0.02) for m in members)):
+                for owner in KILLS:
+                    await spread(members)
+                    await asyncio.sleep(rng.uniform(0.1, 0.5))
+                    await die(owner, class_id, members)
+            assert teacher.facts["driving"] and not teacher.complaints
+        check(whole.ask(lambda c: reading.load(c, class_id)), members)
+
+    async def spread(members: list[Member]) -> None:
+        """Pages are at both servers: nginx sends browsers back that connect anew."""
+        async with asyncio.timeout(SOON_S):
+            while True:
+                await asyncio.gather(*(one.move() for one in members))
+                if min(viewers(server, operator) for server in whole.servers) >= SPREAD:
+                    return
+                await asyncio.sleep(0.5)
+
+    async def die(owner: bool, class_id: str, members: list[Member]) -> None:
+        """Kill one server; all are back, answer and follow; then it is started again."""
+        held = await asyncio.to_thread(whole.owner, class_id)
+        server = held if owner and held is not None else whole.other(held)
+        before = {m: (m.welcomes, m.answers) for m in members}
+        server.end()
+        killed = time.monotonic()
+        for one in members:
+            answers = before[one][1] + 6
+            await until(lambda: one.answers > answers and one.newest > killed + 0.2, BACK_S)  # noqa: B023
+        moved = [m for m in members if m.welcomes > before[m][0]]
+        last = max(m.back for m in moved) - killed
+        print(
+            f"killed {'the owner' if owner else 'the other one'}: {len(moved)} of "
+            f"{len(members)} pages moved, the last was back after {last:.2f} s"
+        )
+        assert (len(moved) == len(members)) == owner
+        assert whole.owner(class_id) is (whole.other(held) if owner else held)
+        await asyncio.to_thread(server.start)
+        await asyncio.to_thread(server.ready)
+
+    run_async(go())
+
+
+def check(found: Stored | None, members: list[Member]) -> None:
+    """Nobody is in twice, and each confirmed answer is there, or one that came after it."""
+    assert found is not None
+    assert sorted(m.name for m in found.members) == sorted(m.name for m in members)
+    there = {(one.member, one.question): one.value for one in found.answers}
+    for member in members:
+        (ident,) = member.ids
+        for question, value in member.confirmed.items():
+            now = there[ident, question]
+            assert now is not None and now >= value, (member.name, question, value, now)
+    print(f"{sum(m.answers for m in members)} confirmed answers, none is lost")
+
+
+def test_followers_at_both_servers_are_near_the_driver(whole: Site, run_async: Any) -> None:
+    async def go() -> None:
+        one, other = whole.servers
+        async with started(whole, one.address) as teacher:
+            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
+            assert whole.owner(class_id) is one
+            cookie = await by_code(whole, code)
+            near, far = (
+                [
+                    Member(socket_url(server.address), cookie, code, f"{server.address}{n}")
+                    for n in range(FOLLOWERS)
+                ]
+                for server in (one, other)
+            )
+            async with living(*(m.live() for m in (*near, *far))):
+                await asyncio.gather(*(m.here.wait() for m in (*near, *far)))
+                for member in (*near, *far):
+                    member.late_ms.clear()
+                await asyncio.sleep(PLACES_S)
+            for name, members in (("the owner", near), ("a relay", far)):
+                late = np.concatenate([m.late_ms for m in members])
+                half, most = np.percentile(late, (50, 99))
+                print(f"{len(late)} places by {name}: half within {half:.1f}, 99 % {most:.1f} ms")
+                assert len(late) > FOLLOWERS * PLACES_S * 2
+
+    run_async(go())
+
+
+def test_the_owner_ends_or_loses_its_session_and_a_class_is_deleted_at_the_other_server(
+    whole: Site, run_async: Any
+) -> None:
+    async def back(member: Member, welcomes: int, server: Server | None, class_id: str) -> None:
+        await until(lambda: member.welcomes > welcomes, BACK_S)
+        answers = member.answers
+        await until(lambda: member.answers > answers, BACK_S)
+        assert server is None or whole.owner(class_id) is server
+
+    async def go() -> None:
+        one, other = whole.servers
+        async with started(whole, other.address) as teacher:
+            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
+            cookie = await by_code(whole, code)
+            member = Member(socket_url(one.address), cookie, code, "m")
+            async with living(member.live(), member.answer(0.02)):
+                await member.here.wait()
+                await until(lambda: member.answers > 0, BACK_S)
+                assert whole.owner(class_id) is other
+
+                end = text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE application_name = :name"
+                )
+                whole.ask(lambda c: list(c.execute(end, {"name": other.url})))
+                await back(member, 1, None, class_id)
+
+                held = whole.owner(class_id)
+                if held is other:
+                    await asyncio.to_thread(other.end, signal.SIGTERM)
+                    await back(member, 2, one, class_id)
+                    other.start()
+                    await asyncio.to_thread(other.ready)
+                await until(lambda: teacher.welcomes > 1, SOON_S)
+                mine = teacher.cookie
+                status, _ = await asyncio.to_thread(
+                    get, other, f"/api/classes/{class_id}", mine, "DELETE"
+                )
+                assert status == 200
+                await until(lambda: member.facts["open"] is False, BACK_S)
+                found = json.loads((await asyncio.to_thread(get, one, "/api/classes", mine))[1])
+                assert class_id not in str(found) and whole.owner(class_id) is None
+
+    run_async(go())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Servers of a toy's runs in this process that share the classes of one PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from duet.api.app import create_app
+from duet.classes.store import ClassStore
+from duet.serve.director import Director
+from duet.stream.hub import Hub
+from tests.support.postgres import INSTALLED, postgres
+from tests.support.proxy import free_port
+from tests.support.toy_server import serving
+from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    """A URL of SQLAlchemy."""
+    if not INSTALLED:
+        pytest.skip("PostgreSQL's programs are not installed")
+    with postgres() as server:
+        yield server.url
+
+
+@contextlib.contextmanager
+def server(folder: Path, database: str, speed: float = 50.0) -> Iterator[str]:
+    """One of several servers; yields host:port."""
+    port = free_port()
+
+    def director(hub: Hub) -> Director:
+        store = ClassStore(database, 180, f"http://127.0.0.1:{port}")
+        return Director(hub, ToyStage(speed), ToyRecordings(), ToyKernels(), classes=store)
+
+    (folder / "index.html").write_text("built")
+    with serving(create_app(director, page=folder), port=port) as address:
+        yield address
