@@ -180,6 +180,8 @@ class ToyRun:
 class ToyStage:
     """Runs that no guest makes."""
 
+    saves_first = False
+
     def __init__(self, speed: float = 1.0) -> None:
         self.speed = speed
         self.rests = 0

@@ -312,6 +312,10 @@ LEASE_WITHIN_S: Final = 10.0
 """A viewer who waits gets a lease in this time, or is offered the recording meanwhile."""
 LEASE_TTL_S: Final = 4 * 3600.0
 """Of a lease for live runs, which are many, one after another. Idle ones are given back sooner."""
+SAVED_S: Final = 120.0
+"""A run's file is written in this time, where its guests' host is given back. Usual: 1 s."""
+ENDS_S: Final = 180.0
+"""From the request that a run ends until it has. Usual: 1 s; a guest's own limits are shorter."""
 RUN_CPUS: Final = 2
 """Host CPUs that one live run is counted with: two lanes, each with a busy vCPU at least."""
 RUN_BYTES: Final = 3 << 30

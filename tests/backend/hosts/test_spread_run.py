@@ -15,7 +15,7 @@ import pytest
 
 from duet.bundle import open_bundle, write_bundle
 from duet.errors import DuetError, InfraError
-from duet.hosts import packets
+from duet.hosts import limits, packets
 from duet.hosts import requests as r
 from duet.hosts.channel import StreamChannel
 from duet.hosts.feed import Feed
@@ -24,20 +24,21 @@ from duet.hosts.peer import Peer
 from duet.hosts.performance import first_message
 from duet.hosts.work import Events
 from duet.lessons.load import load
-from duet.runs.join import joined
+from duet.runs.join import Part, joined
 from duet.runs.request import RunRequest, only
 from duet.serve.hosted.hosts import Place
-from duet.serve.hosted.merging import Merged, all_ready
+from duet.serve.hosted.merging import Merged, not_ready
 from duet.serve.hosted.run import HostedRun
 from duet.session import Lanes, Limits, RunSession
 from duet.stream import messages as m
-from duet.stream.codec import Packet, pack
+from duet.stream.codec import Packet
 from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
 from tests.backend.hosts.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
 
 ARMS = ("srcu", "srcu-expedited")
+SPLIT = ("srcu", "rwsem")
 RECORDED = Path("lessons/02-grace-periods/recorded/3-hogs.duet")
 
 
@@ -210,22 +211,69 @@ def test_stop_ends_lanes_that_wait_for_each_other(run_async: Any) -> None:
     run_async(play())
 
 
-def split(root: Path, tmp_path: Path, **changes: Any) -> list[bytes]:
+def test_a_host_that_is_never_ready_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    monkeypatch.setattr(limits, "TOGETHER_S", 0.3)
+
+    async def play() -> None:
+        fleet = Fleet()
+        fleet.slow["srcu"] = 20.0
+        async with asyncio.timeout(15), spread(fleet) as (run, _, _):
+            await run.perform()
+            lanes = run.log.lanes()
+            assert lanes["srcu"].message == "srcu was not ready 0.3 s after the others."
+            assert lanes["srcu-expedited"].phase == "done"
+
+    run_async(play())
+
+
+def test_the_file_has_the_lanes_of_hosts_that_are_there_still(
+    root: Path, tmp_path: Path, run_async: Any
+) -> None:
+    parts = split(root, tmp_path)
+
+    async def play() -> None:
+        bundles = [part.content for part in parts]
+        async with asyncio.timeout(30), spread(Fleet(), *bundles) as (run, _, hosts):
+            await run.perform()
+            hosts[1].here.connection.end("it has crashed")
+            content = await asyncio.to_thread(run.bundle)
+            assert content is not None
+            path = tmp_path / "half.duet"
+            path.write_bytes(content)
+            assert [arm.name for arm in open_bundle(path).manifest.arms] == ["srcu"]
+            hosts[0].here.connection.end("it has crashed, too")
+            with pytest.raises(InfraError, match="crashed"):
+                await asyncio.to_thread(run.bundle)
+
+    run_async(play())
+
+
+def test_an_end_that_was_reported_stays(run_async: Any) -> None:
+    merged = Merged(first_message(wanted_run(arms=ARMS), RUN), 1)
+    done = first_message(wanted_run(arms=ARMS), RUN).model_copy(update={"phase": "done"})
+    assert merged.report(0, done) == done
+    assert merged.fail(0, InfraError("gone.", remedy="")) is None
+
+
+def split(root: Path, tmp_path: Path, **changes: Any) -> list[Part]:
     """A recording of two lanes as two bundles of one each, as two hosts make them."""
     whole = open_bundle(root / RECORDED)
     parts = []
-    for number, entry in enumerate(whole.manifest.arms[:2]):
+    entries = [whole.manifest.arm(arm) for arm in SPLIT]
+    for number, entry in enumerate(entries):
         manifest = whole.manifest.model_copy(update={"arms": (entry,), **changes})
         patches = {name: whole.patch(name) for name in whole.patches}
         path = tmp_path / f"{number}.duet"
         write_bundle(path, manifest, {entry.name: whole.records(entry.name)}, patches)
-        parts.append(path.read_bytes())
+        parts.append(Part([entry.name], path.read_bytes()))
     return parts
 
 
 def test_files_of_two_hosts_are_one_recording(root: Path, tmp_path: Path) -> None:
     whole = open_bundle(root / RECORDED)
-    arms = [entry.name for entry in whole.manifest.arms[:2]]
+    arms = list(SPLIT)
     path = tmp_path / "joined.duet"
     path.write_bytes(joined(split(root, tmp_path), [*arms, "mainline"], {"mainline": "It died."}))
     found = open_bundle(path)
@@ -239,11 +287,16 @@ def test_files_of_two_hosts_are_one_recording(root: Path, tmp_path: Path) -> Non
 
 def test_files_that_are_not_of_one_run_are_refused(root: Path, tmp_path: Path) -> None:
     parts = split(root, tmp_path)
-    arms = [entry.name for entry in open_bundle(root / RECORDED).manifest.arms[:2]]
     other = split(root, tmp_path, params={"hogs": 9})
-    for given in ([parts[0], other[1]], [parts[0], parts[0]], [parts[0], b"PK rubbish"]):
+    anothers = parts[1]._replace(arms=parts[0].arms)
+    for given in (
+        [parts[0], other[1]],
+        [parts[0], parts[0]],
+        [parts[0], anothers],
+        [parts[0], Part(["rwsem"], b"PK rubbish")],
+    ):
         with pytest.raises(DuetError):
-            joined(given, arms, {})
+            joined(given, SPLIT, {})
 
 
 def test_a_run_is_where_its_slowest_part_is() -> None:
@@ -267,7 +320,6 @@ def test_lanes_wait_for_those_that_boot_and_not_for_those_that_are_over() -> Non
     def lane(phase: m.LanePhase) -> m.Lane:
         return m.Lane(run_id=RUN, arm="a", phase=phase)
 
-    assert not all_ready(["a", "b"], {"a": lane("ready")})
-    assert not all_ready(["a", "b"], {"a": lane("ready"), "b": lane("booting")})
-    assert all_ready(["a", "b"], {"a": lane("ready"), "b": lane("failed")})
-    assert pack(lane("ready")).type == "lane"
+    assert not_ready(["a", "b"], {"a": lane("ready")}) == {"b"}
+    assert not_ready(["a", "b"], {"a": lane("ready"), "b": lane("booting")}) == {"b"}
+    assert not_ready(["a", "b"], {"a": lane("ready"), "b": lane("failed")}) == set()

@@ -16,6 +16,9 @@ RAW_S: Final = 10.0
 """Raw records of a moment. Usual: 30 ms."""
 BUNDLE_S: Final = 120.0
 """A finished run as a file. Usual: 1 s."""
+TOGETHER_S: Final = 120.0
+"""Lanes of a run on several hosts: so long those that are ready wait for the others. Usual: 1 s.
+A guest that does not come up is given up after 30 s by its own host."""
 END_S: Final = 3.0
 """A long request that is cancelled ends its guests in this time. Usual: 0.3 s."""
 LEAVE_S: Final = 3.0

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from duet.bundle import Bundle, Manifest, open_bundle, write_bundle
 from duet.errors import InfraError
@@ -14,7 +14,19 @@ SAME: Final = ("lesson", "clock", "shift", "seed", "params", "workload", "window
 """What lanes of one run share."""
 
 
-def joined(parts: Iterable[bytes], arms: Sequence[str], left_out: Mapping[str, str]) -> bytes:
+class Part(NamedTuple):
+    """Some lanes, as their host has sent them.
+
+    Args:
+        arms: the lanes that were asked of it.
+        content: a bundle.
+    """
+
+    arms: Sequence[str]
+    content: bytes
+
+
+def joined(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[str, str]) -> bytes:
     """One bundle of all. Blocking.
 
     Each is read as a bundle that may come from anywhere.
@@ -29,18 +41,34 @@ def joined(parts: Iterable[bytes], arms: Sequence[str], left_out: Mapping[str, s
     """
     with RunDir() as folder:  # swept at the next start, if this process is killed
         bundles = []
-        for number, content in enumerate(parts):
+        for number, part in enumerate(parts):
             path = folder / f"part-{number}.duet"
-            path.write_bytes(content)
-            bundles.append(open_bundle(path))
+            path.write_bytes(part.content)
+            bundles.append(_asked(open_bundle(path), part.arms))
         having = {arm: _one(bundles, arm) for arm in arms}
         lanes = {arm: bundle for arm, bundle in having.items() if bundle is not None}
         manifest = _manifest(bundles, lanes, left_out)
         records = {arm: bundle.records(arm) for arm, bundle in lanes.items()}
-        patches = {name: one.patch(name) for one in bundles for name in one.patches}
+        patches = _patches(bundles)
         path = folder / "run.duet"
         write_bundle(path, manifest, records, patches)
         return path.read_bytes()
+
+
+def _asked(bundle: Bundle, arms: Sequence[str]) -> Bundle:
+    for entry in bundle.manifest.arms:
+        if entry.name not in arms:
+            raise _of_several(f"one has the lane '{entry.name:.60}', which was not asked of it")
+    return bundle
+
+
+def _patches(bundles: Sequence[Bundle]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for one in bundles:
+        for name in one.patches:
+            if found.setdefault(name, one.patch(name)) != one.patch(name):
+                raise _of_several(f"they have different texts of '{name:.60}'")
+    return found
 
 
 def _one(bundles: Sequence[Bundle], arm: str) -> Bundle | None:

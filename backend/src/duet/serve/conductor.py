@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import MutableMapping
 
-from duet.budgets import FINISHED_RUNS
+from duet.budgets import FINISHED_RUNS, SAVED_S
 from duet.errors import DuetError
 from duet.hosts.tasks import Tasks
 from duet.logs import about, fields
@@ -112,6 +112,8 @@ class Conductor:
                 await self._performer.perform(entry, slot)
                 if entry.saving is not None:
                     entry.saving.add_done_callback(lambda _: self._forget())
+                    if self._stage.saves_first:
+                        await asyncio.wait({entry.saving}, timeout=SAVED_S)
         except DuetError as error:
             outcome = "failed"
             self._board.trouble(entry, failure(error))

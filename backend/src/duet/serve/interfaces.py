@@ -90,6 +90,11 @@ class Stage(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
+    @property
+    def saves_first(self) -> bool:
+        """Whether the next run in a slot may end what has the file of the last one there."""
+        ...
+
     def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> QueuedRun:
         """A run that publishes into the hub."""
         ...

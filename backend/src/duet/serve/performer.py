@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Final
 
+from duet.budgets import ENDS_S
+from duet.errors import InfraError
 from duet.hosts.measuring import unfinished
 from duet.runs.request import JudgeRequest, MeasureRequest
 from duet.serve.archiver import Archiver
@@ -50,6 +52,12 @@ class Performer:
                 await self._next_of(entry, performing)
             if not performing.done():
                 await run.stop()
+                await asyncio.wait({performing}, timeout=ENDS_S)
+            if not performing.done():
+                raise InfraError(
+                    f"the run did not end within {ENDS_S:g} s, though it was to.",
+                    remedy="Start it again; its guests are ended.",
+                )
             await performing
             if self._archiver is not None:
                 entry.saving = self._archiver.save(run, entry.request.owner)

@@ -158,6 +158,8 @@ class FramesRun:
 class FramesStage:
     """A stage without guests (see serve.interfaces.Stage)."""
 
+    saves_first = False
+
     def __init__(self, tables: list[Table], of: int, fps: float) -> None:
         self._tables, self._of, self._fps = tables, of, fps
 

@@ -39,6 +39,11 @@ class Hosts(Protocol):
         trace: TracebackType | None,
     ) -> None: ...
 
+    @property
+    def saves_first(self) -> bool:
+        """Whether a run that begins in a slot may end the slot's host processes."""
+        ...
+
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> Sequence[Place]:
         """The host processes of a slot, once they take requests: one for all lanes, or one each.
 

@@ -39,6 +39,8 @@ class LocalHosts:
         self._tasks = Tasks()
         self._counts = TemplateCounts()
 
+    saves_first = False
+
     async def __aenter__(self) -> LocalHosts:
         self._tasks.spawn(self._supervisor.run(), "host process")
         return self

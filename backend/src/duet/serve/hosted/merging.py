@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from duet.errors import DuetError
 from duet.stream import messages as m
+from duet.stream.runlog import OVER
 
 _GOING: Final = ("preparing", "booting", "ready", "running", "draining")
 """In the order of a run."""
@@ -34,6 +36,14 @@ class Merged:
         last, self._last = self._last, self._state()
         return None if self._last == last else self._last
 
+    def fail(self, part: int, error: DuetError) -> m.Run | None:
+        """A part is gone; returns as `report`. One that has reported its end stays as it was."""
+        state = self._parts[part]
+        if state.phase in OVER:
+            return None
+        how = {"phase": "failed", "message": error.sentence}
+        return self.report(part, state.model_copy(update=how))
+
     def _state(self) -> m.Run:
         """A run is where its slowest part is, parts that are over aside."""
         phases = [part.phase for part in self._parts]
@@ -51,6 +61,6 @@ class Merged:
         return next(part for part in self._parts if part.phase == phase)
 
 
-def all_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> bool:
-    """Whether every lane is ready or over: they start together."""
-    return all(arm in lanes and lanes[arm].phase not in _NOT_READY for arm in arms)
+def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
+    """Those that are neither ready nor over: lanes start together."""
+    return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}

@@ -43,6 +43,9 @@ class PooledHosts:
         self._spread = spread
         self._slots = tuple(self._slot(want) for _ in range(slots))
 
+    saves_first = True
+    """Another run may need a lease with more lanes."""
+
     def _slot(self, want: Want) -> Slot:
         return Slot(self._leases, self._handlers, want, self._begin)
 
@@ -58,7 +61,7 @@ class PooledHosts:
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
         """See Hosts. A run that begins has half of a lease's time before it at least."""
-        least_s = self._want.ttl_s / 2 if begins else 0.0
+        least_s = self._want.ttl_s / 2 if begins else None
         peers = await self._slots[slot].ready(lanes if self._spread else 1, least_s)
         return tuple(Place(peer, 0) for peer in peers)
 

@@ -20,7 +20,7 @@ from duet.hosts.performance import first_message
 from duet.runs.join import joined
 from duet.runs.request import RunRequest
 from duet.serve.hosted.hosts import Hosts
-from duet.serve.hosted.merging import Merged, all_ready
+from duet.serve.hosted.merging import Merged
 from duet.serve.hosted.share import Share
 from duet.serve.hosted.shares import Shares
 from duet.serve.meters import LaneStarts
@@ -43,8 +43,6 @@ class HostedRun:
         self._first = first = first_message(request, run_id)
         self._shares = Shares((), first, ())
         self._merged = Merged(first, 0)
-        self._waiting = set(request.arms)
-        """Lanes whose share goes on, until all have begun."""
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
@@ -97,32 +95,24 @@ class HostedRun:
         except DuetError as error:
             why = error
             self._say_all(failed(self.log, share.arms, error))
-            how = {"phase": "failed", "message": error.sentence}
-            self._report(share, self._first.model_copy(update=how))
-        self._waiting.difference_update(share.arms)
-        self._go_if_ready()
+            self._say_run(self._merged.fail(self._shares.index(share), error))
+        self._shares.ended(share, self.log.lanes())
         return why
 
     def _take(self, share: Share, message: RunMessage, packet: Packet) -> None:
         if isinstance(message, m.Run):
-            self._report(share, message)
+            self._say_run(self._merged.report(self._shares.index(share), message))
             return
         self._send(packet)
         if isinstance(message, m.Batch):
             self._starts.on_batch(message.arm)
         elif isinstance(message, m.Lane):
             self._starts.on_lane(message)
-            self._go_if_ready()
+            self._shares.go_if_ready(self.log.lanes())
 
-    def _report(self, share: Share, state: m.Run) -> None:
-        if (merged := self._merged.report(self._shares.index(share), state)) is not None:
+    def _say_run(self, merged: m.Run | None) -> None:
+        if merged is not None:
             self._say(merged)
-
-    def _go_if_ready(self) -> None:
-        if self._waiting and all_ready(self._waiting, self.log.lanes()):
-            self._waiting.clear()
-            if len(self._shares) > 1:
-                self._shares.go()
 
     def _fail(self, error: DuetError) -> None:
         """No host process can say any more what has become of run and lanes."""
@@ -175,7 +165,7 @@ class HostedRun:
         """
         parts = self._wait(self._shares.bundles()) if self._shares else []
         if len(self._shares) < 2 or not parts:
-            return parts[0] if parts else None
+            return parts[0].content if parts else None
         lanes = self.log.lanes().values()
         left_out = {lane.arm: lane.message for lane in lanes if lane.phase == "failed"}
         return joined(parts, self._request.arms, left_out)

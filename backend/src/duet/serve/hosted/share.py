@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
 
@@ -31,6 +32,8 @@ class Share:
     def __init__(self, place: Place, first: m.Run, arms: Sequence[str]) -> None:
         self.arms = tuple(arms)
         self._place, self._first = place, first
+        self._patience: asyncio.Timeout | None = None
+        """While the lanes are waited for."""
 
     async def perform(self, run: r.Wanted, take: Take, together: bool) -> None:
         """Run them to their end.
@@ -53,7 +56,21 @@ class Share:
             message, packet = packets.read(travelled, self._first, self.arms)
             take(self, message, packet)
 
-        await self._place.peer.call("perform", asked.packed(), None, taken)
+        try:
+            async with asyncio.timeout(None) as self._patience:
+                await self._place.peer.call("perform", asked.packed(), None, taken)
+        except TimeoutError as error:
+            raise InfraError(
+                f"{', '.join(self.arms)} was not ready {limits.TOGETHER_S:g} s after the others.",
+                remedy="Start the run again.",
+            ) from error
+        finally:
+            self._patience = None
+
+    def give_up(self) -> None:
+        """The others have waited for long enough: `perform` fails."""
+        if self._patience is not None:
+            self._patience.reschedule(asyncio.get_running_loop().time())
 
     def go(self) -> None:
         """All lanes of the run are ready: begin."""

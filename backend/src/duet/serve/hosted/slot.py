@@ -38,17 +38,22 @@ class Slot:
         self._peers: tuple[Peer, ...] = ()
         self._counts: dict[int, TemplateCounts] = {}
 
-    async def ready(self, hosts: int = 1, least_s: float = 0.0) -> tuple[Peer, ...]:
-        """So many host processes, whose lease lasts for so long at least.
+    async def ready(self, hosts: int = 1, least_s: float | None = None) -> tuple[Peer, ...]:
+        """So many host processes for a run that begins, or those that are there.
+
+        Args:
+            least_s: the lease of a run lasts for so long at least; None: no run begins, and one
+                that goes on there is left alone.
 
         Raises:
             InfraError: they cannot be had.
         """
         async with self._lock:
-            gone = len(self._peers) < hosts or any(
-                peer.connection.over.is_set() for peer in self._peers
-            )
-            if gone or self._until_s - time.monotonic() < least_s:
+            alive = [peer for peer in self._peers if not peer.connection.over.is_set()]
+            if least_s is None and alive:
+                return tuple(alive[:hosts])
+            short = self._until_s - time.monotonic() < (least_s or 0.0)
+            if short or len(self._peers) < hosts or len(alive) < len(self._peers):
                 await self._end()
                 await self._start(hosts)
             return self._peers[:hosts]

@@ -68,6 +68,11 @@ class HostStage:
             )
         return self._hosts
 
+    @property
+    def saves_first(self) -> bool:
+        """See serve.interfaces.Stage."""
+        return self._hosts is not None and self._hosts.saves_first
+
     def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> HostedRun:
         """A run that publishes into the hub."""
         return HostedRun(self.hosts, request, run_id, hub)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Host processes of a slot: a lease is given back for a run that needs more, not for a page."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+
+from duet.errors import InfraError
+from duet.hosts.peer import Peer
+from duet.hosts.requests import Begin
+from duet.pools.types import Want
+from duet.serve.hosted.leases import Leases
+from duet.serve.hosted.slot import Slot
+
+
+class Pool:
+    """Leases whose host processes answer nothing but their beginning."""
+
+    def __init__(self) -> None:
+        self.wanted: list[int] = []
+        self.given_back = 0
+        self.fails = False
+
+    @contextlib.asynccontextmanager
+    async def lease(self, want: Want) -> AsyncIterator[object]:
+        self.wanted.append(want.lanes)
+        try:
+            yield object()
+        finally:
+            self.given_back += 1
+
+    @contextlib.asynccontextmanager
+    async def host(self, peer: Peer, lease: object, lane: int) -> AsyncIterator[None]:
+        if self.fails and lane == 1:
+            raise InfraError("the second one did not come.", remedy="Try again.")
+
+        async def call(*given: Any) -> bytes:
+            return b""
+
+        peer.call = call  # type: ignore[method-assign]
+        yield
+
+
+def slot_of(pool: Pool) -> Slot:
+    return Slot(cast(Leases, pool), {}, Want(ttl_s=600), Begin(slots=1))
+
+
+def test_a_page_that_comes_leaves_a_run_alone(run_async: Any) -> None:
+    async def play() -> None:
+        pool = Pool()
+        slot = slot_of(pool)
+        (running,) = await slot.ready(1, 60)
+        assert await slot.ready(2) == (running,)
+        assert pool.wanted == [1] and pool.given_back == 0
+        two = await slot.ready(2, 60)
+        assert len(two) == 2 and running.connection.over.is_set()
+        two[0].connection.end("it has died")
+        assert await slot.ready(2) == two[1:]
+        assert len(await slot.ready(2, 60)) == 2
+        assert pool.wanted == [1, 2, 2]
+        await slot.ready(1, 60)
+        assert pool.wanted == [1, 2, 2]  # it has room for fewer
+        await slot.ready(1, 1e9)
+        assert pool.wanted == [1, 2, 2, 1] and pool.given_back == 3
+        await slot.end()
+        assert pool.given_back == 4
+
+    run_async(asyncio.wait_for(play(), 20))
+
+
+def test_a_host_process_that_does_not_come_costs_no_lease(run_async: Any) -> None:
+    async def play() -> None:
+        pool = Pool()
+        pool.fails = True
+        slot = slot_of(pool)
+        with pytest.raises(InfraError, match="did not come"):
+            await slot.ready(2, 60)
+        assert pool.given_back == 1
+        pool.fails = False
+        assert len(await slot.ready(2, 60)) == 2
+        await slot.end()
+
+    run_async(asyncio.wait_for(play(), 20))
