@@ -16,7 +16,7 @@ from duet.api.app import create_app
 from duet.budgets import FINISHED_RUNS
 from duet.errors import InputError
 from duet.hosts.capacity import live_runs as runs_at_once
-from duet.serve import run_requests
+from duet.serve import performer, run_requests
 from duet.serve.director import Director
 from duet.stream.control import Control
 from tests.support.toy_server import SLUG, Page, page, serving
@@ -180,6 +180,42 @@ def test_who_asks_right_after_the_end_of_an_equal_run_gets_a_new_one(run_async: 
             await ann.start("srcu", hogs=2, seconds=2)
             assert await ann.begun() != first
             await ann.until_over()
+
+    with serving(create_app(director, page=NOWHERE)) as address:
+        run_async(watch(address))
+
+
+def test_a_run_that_does_not_end_when_it_is_to_gives_its_slot_up(
+    monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    monkeypatch.setattr(performer, "ENDS_S", 0.5)
+
+    class Deaf(ToyRun):
+        async def perform(self, slot: int = 0) -> None:
+            self.state("running")
+            await asyncio.sleep(3600)
+
+    made: list[ToyRun] = []
+
+    class Stage(ToyStage):
+        def prepare(self, request: Any, run_id: str, hub: Any) -> ToyRun:
+            kind = ToyRun if made else Deaf
+            made.append(kind(request, run_id, hub, self.speed))
+            made[-1].state("preparing")
+            return made[-1]
+
+    def director(hub: Any) -> Director:
+        return Director(hub, Stage(8.0), ToyRecordings(), ToyKernels(), slots=1)
+
+    async def watch(address: str) -> None:
+        async with pages(address, "ann", "bob") as (ann, bob):
+            await ann.start("srcu", hogs=2, seconds=2)
+            run_id = await ann.begun()
+            await ann.say(type="stop", run=run_id)
+            assert "did not end within" in (await ann.until_type("error"))["sentence"]
+            await bob.start("rwsem", hogs=3, seconds=2)
+            await bob.begun()
+            assert (await bob.until_over())["phase"] == "done"
 
     with serving(create_app(director, page=NOWHERE)) as address:
         run_async(watch(address))
