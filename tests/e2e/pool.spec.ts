@@ -114,7 +114,7 @@ test('two lanes on two nodes, a full queue, and the death of a node', { tag: '@g
       await expect(ann.getByTestId(`total-${arm}`)).toContainText(/[1-9]/);
   });
 
-  await test.step('who comes when all nodes are taken is told so, with the recording', async () => {
+  await test.step('who comes when all nodes are taken sees why, with the recording', async () => {
     const taken = used();
     slurm('sbatch', '-N', '2', '--exclusive', '-o', '/dev/null', '--wrap', 'sleep 600');
     await expect.poll(() => used().length).toBe(4);
