@@ -61,7 +61,7 @@ export function wordsIn(source: string, file: string): Said[] {
   return found;
 }
 
-const spoken = new Set(['alt', 'aria-label', 'placeholder', 'title']);
+const spoken = new Set(['alt', 'aria-label', 'label', 'placeholder', 'title', 'words']);
 const letters = /\p{L}{2}/u;
 
 /** Words of the markup that do not go through the catalogues, with their places. */

@@ -68,7 +68,6 @@ def test_no_file_brings_a_private_word_back(root: Path) -> None:
         ("cells.untold += 1", []),
         ("a task of 256 threads", []),
         ("what became of the run", ["what became of"]),
-        ("What was said, and what became of it", []),
     ],
 )
 def test_such_words_are_found(text: str, words: list[str]) -> None:

@@ -69,7 +69,7 @@ function overflowing(page: Page): Promise<string[]> {
     if (page.scrollWidth > innerWidth) wrong.push(`the page is ${page.scrollWidth} px wide`);
     for (const element of document.querySelectorAll<HTMLElement>('button, a, h1, h2, h3, label, legend, th, .badge, .eyebrow, p')) {
       const { left, right, width, height } = element.getBoundingClientRect();
-      if (width === 0 || height === 0 || element.closest('.hidden-text')) continue;
+      if (width === 0 || height === 0 || element.closest('.hidden-text, .lab-hidden')) continue;
       const style = getComputedStyle(element);
       const says = `${element.tagName} ${element.className}: ${element.textContent?.slice(0, 60)}`;
       // What ends in an ellipsis says so, and has the whole text in its title.
@@ -92,6 +92,46 @@ for (const tag of ['de', 'ar-XB'])
       await expect(page.locator('html')).toHaveAttribute('dir', tag === 'de' ? 'ltr' : 'rtl');
       expect(await overflowing(page)).toEqual([]);
     });
+
+const spoken = {
+  de: { class: 'Sie führen: Die Klasse sieht', lab: 'Praktikum: worauf umount wartet', task: 'Drei Hogs', report: 'Bericht einer Klasse' },
+  'ar-XB': { class: 'claass', lab: 'Lab: what umount waits for', task: 'Three hogs', report: 'Reepoort' },
+} as const;
+
+for (const tag of ['de', 'ar-XB'] as const)
+  test(`${tag}: a class, its report and a lab; no text is cut off, wide and narrow`, async ({ page }) => {
+    const words = spoken[tag];
+    const fits = async (plays = false) => {
+      for (const [width, height] of [[1440, 900], [390, 844]] as const) {
+        await page.setViewportSize({ width, height });
+        if (!plays) await rested(page);
+        expect(await overflowing(page), `${width} px`).toEqual([]);
+      }
+    };
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`/?${step}&lang=${tag}`);
+    await page.getByTestId('class-start').click();
+    await page.getByTestId('class-begin').click();
+    await expect(page.getByTestId('class-link')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('class-words')).toContainText(words.class);
+    await page.getByTestId('class-panel-button').click();
+    await fits();
+    await page.getByTestId('class-ending').click();
+    await page.getByTestId('class-ending-sure').click();
+    await expect(page.getByTestId('class-report-after')).toBeVisible();
+    // Its words come with its chunk.
+    const report = new URL((await page.getByTestId('class-report-after').getAttribute('href'))!, page.url());
+    await page.goto(`${report.pathname}${report.search}x&lang=${tag}`);
+    await expect(page.getByRole('heading', { level: 1 })).toContainText(words.report);
+    await page.goto(`/?lab=02-grace-periods&lang=${tag}`);
+    const panel = page.getByTestId('lab-panel');
+    await expect(panel).toContainText(words.lab);
+    await panel.getByTestId('lab-task-company').getByRole('button').first().click();
+    await expect(panel.getByTestId('lab-task-company')).toContainText(words.task);
+    // A task goes to its step, whose run plays.
+    await fits(true);
+  });
 
 test('from right to left the story is on the right, and time still runs to the right', async ({ page }) => {
   await page.goto(`/?${step}&lang=ar-XB`);

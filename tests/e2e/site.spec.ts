@@ -2,11 +2,11 @@
 /** A lesson exported as a folder: it plays from a plain web server below a path, and as a file; nothing else answers. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, type Page, test } from '@playwright/test';
 import { rested } from './moments.ts';
@@ -32,6 +32,19 @@ const slides = `<!doctype html><meta charset="utf-8"><title>Umount</title>
 <script src="reveal/reveal.js"></script>
 <script src="kernel-duet.js"></script>
 <script>Reveal.initialize({ hash: false });</script>`;
+/** A course of MkDocs as docs/EMBEDDING.md has it: files of its folder, with the exported lesson in docs/duet. */
+const course = {
+  'mkdocs.yml': `site_name: Kernels
+theme: {name: material, font: false, features: [navigation.instant]}
+plugins: []
+strict: true
+extra_javascript: [duet/kernel-duet.js]
+not_in_nav: /duet/
+nav: [index.md, week/umount.md]
+`,
+  'docs/index.md': '# Kernels\n\n[Why is umount slow?](week/umount.md)\n',
+  'docs/week/umount.md': '# Umount\n\nIt waits:\n\n<kernel-duet step="ticks" at="200" autoplay></kernel-duet>\n\nFor *ticks*.\n',
+};
 let scratch = '';
 let folder = '';
 let server: Server;
@@ -57,12 +70,14 @@ test.beforeAll(async () => {
   server = createServer((request, answer) => {
     const path = new URL(request.url ?? '/', 'http://x').pathname;
     const name = path.startsWith(below) ? path.slice(below.length) || 'index.html' : '';
-    const file = name.startsWith('reveal/') ? join(reveal, name.slice('reveal/'.length)) : join(folder, name);
-    if (name === '' || !readdirSync(dirname(file)).includes(basename(file))) {
+    const file = name.startsWith('reveal/')
+      ? join(reveal, name.slice('reveal/'.length))
+      : join(name.startsWith('course/') ? scratch : folder, name.endsWith('/') ? `${name}index.html` : name);
+    if (name === '' || !existsSync(file)) {
       answer.writeHead(404).end();
       return;
     }
-    answer.writeHead(200, { 'content-type': types[extname(name)] ?? 'application/octet-stream' });
+    answer.writeHead(200, { 'content-type': types[extname(file)] ?? 'application/octet-stream' });
     answer.end(readFileSync(file));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -194,6 +209,45 @@ test('in a deck of reveal.js it loads on its slide, plays, and stops when the sl
     element.setAttribute('at', '50');
   });
   await expect(moment).toContainText('50');
+  expect(wrong).toEqual([]);
+});
+
+/** Builds the course into `scratch`/course. */
+function builtCourse(): void {
+  const root = join(__dirname, '../..');
+  execFileSync(join(root, 'setup.sh'), ['docs'], { timeout: 300_000 });
+  const source = join(scratch, 'course-source');
+  for (const [name, text] of Object.entries(course)) {
+    mkdirSync(dirname(join(source, name)), { recursive: true });
+    // Pages are brought without a reload where the site knows its address.
+    writeFileSync(join(source, name), name.endsWith('.yml') ? `site_url: ${base}course/\n${text}` : text);
+  }
+  cpSync(folder, join(source, 'docs/duet'), { recursive: true });
+  const words = ['build', '-q', '-f', join(source, 'mkdocs.yml'), '-d', join(scratch, 'course')];
+  const env = { ...process.env, NO_MKDOCS_2_WARNING: '1' };
+  execFileSync(join(root, '.venv-docs/bin/mkdocs'), words, { env, timeout: 150_000 });
+}
+
+test('in a page of MkDocs it plays, also where the page is brought without a reload', async ({ page }) => {
+  builtCourse();
+  const start = `${base}course/`;
+  const wrong = watched(page, start);
+  for (const address of [`${start}week/umount/`, start]) {
+    await page.goto(address);
+    if (address === start) {
+      await page.evaluate(() => document.documentElement.classList.add('stays'));
+      await page.getByRole('link', { name: 'Why is umount slow?' }).click();
+      await expect(page.locator('html')).toHaveClass(/stays/);
+    }
+    await expect(page.getByRole('heading', { name: 'Umount' })).toBeVisible();
+    // Markdown goes on around the element.
+    await expect(page.locator('em')).toHaveText('ticks');
+    const frame = page.locator('kernel-duet').frameLocator('iframe');
+    await expect(frame.getByTestId('source')).toContainText('recorded', { timeout: 90_000 });
+    const moment = frame.getByTestId('moment');
+    const first = await moment.textContent();
+    await expect.poll(() => moment.textContent(), { timeout: 90_000 }).not.toBe(first);
+  }
   expect(wrong).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Let them try: which steps the instructor opens, and what a member turns there. */
 
-import { t } from '../base/lang/t.ts';
+import { t, worded } from '../base/lang/t.ts';
 import { Knob } from '../controls/knob-fields.tsx';
 import { isOwn } from '../derive/own.ts';
 import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
@@ -42,7 +42,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: Props) {
           checked={opened !== null}
           onChange={(event) => set(event.target.checked, false)}
           data-testid="class-open-knobs"
-          {...off(sentenceCase(no_runs))}
+          {...off(worded(sentenceCase(no_runs)))}
         />
         {t('turn knobs in the step “{title}”', { title: scene.title })}
       </label>
@@ -66,7 +66,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: Props) {
         {t('all see the runs of the class, with names')}
       </label>
       {(no_runs || no_patches) && (
-        <p className="small quiet">{sentenceCase(no_runs || no_patches)}</p>
+        <p className="small quiet">{worded(sentenceCase(no_runs || no_patches))}</p>
       )}
     </div>
   );

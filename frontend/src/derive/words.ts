@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Small pieces of the sentences: kinds and lanes as people name them. */
 
-import { t } from '../base/lang/t.ts';
+import { isEnglish, locale, t } from '../base/lang/t.ts';
 import { figure } from './figures.ts';
 import type { KindFacts, LaneIndex } from './types.ts';
 
@@ -39,7 +39,9 @@ export function severalOf(thread: string): string {
 /** "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';
-  return t('{list} and {at}', { list: parts.slice(0, -1).join(', '), at: parts.at(-1) });
+  // English has no comma before its "and" here.
+  if (isEnglish()) return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return new Intl.ListFormat(locale()).format(parts);
 }
 
 export function capital(text: string): string {

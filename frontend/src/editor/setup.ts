@@ -36,7 +36,14 @@ const ink = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-  '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--paper)', fontSize: '13px' },
+  // Code runs from left to right in every language.
+  '&': {
+    direction: 'ltr',
+    height: '100%',
+    color: 'var(--ink)',
+    backgroundColor: 'var(--paper)',
+    fontSize: '13px',
+  },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--font-code)',

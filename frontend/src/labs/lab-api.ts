@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Calls of labs. Each gives a checked body, or throws a sentence for the viewer. */
 
-import { t } from '../base/lang/t.ts';
+import { isEnglish, spoken, t } from '../base/lang/t.ts';
 import type { Read } from '../protocol/check.ts';
 import {
   readFailureBody,
@@ -57,12 +57,15 @@ async function call<T>(read: Read<T>, path: string, method = 'GET', body?: unkno
 }
 
 const at = (lab: string, end = '') => `labs/${encodeURIComponent(lab)}${end}`;
+/** The server has the texts of the lab in the languages of its lesson. */
+const inWords = (lab: string, end = '') =>
+  `${at(lab, end)}${isEnglish() ? '' : `?lang=${spoken()}`}`;
 
 export const labApi = {
-  view: (lab: string): Promise<LabView> => call(readLabView, at(lab)),
-  mine: (lab: string): Promise<MyLab> => call(readMyLab, at(lab, '/mine')),
+  view: (lab: string): Promise<LabView> => call(readLabView, inWords(lab)),
+  mine: (lab: string): Promise<MyLab> => call(readMyLab, inWords(lab, '/mine')),
   answer: (lab: string, task: string, answer: AnswerGiven, name: string): Promise<MyLab> =>
-    call(readMyLab, at(lab, '/attempts'), 'POST', { task, answer, name }),
+    call(readMyLab, inWords(lab, '/attempts'), 'POST', { task, answer, name }),
   scores: (lab: string): Promise<LabScores> => call(readLabScores, at(lab, '/scores')),
   record: (lab: string): Promise<LabRecord> => call(readLabRecord, at(lab, '/answers')),
   grade: (

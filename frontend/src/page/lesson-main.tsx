@@ -134,7 +134,7 @@ function Controls({ page }: Props) {
       onRun={() => actions.begin()}
       onStop={actions.stop}
       onAgain={actions.again}
-      tool={<ChangeButton label="change" />}
+      tool={<ChangeButton label={t('change')} />}
     />
   );
 }

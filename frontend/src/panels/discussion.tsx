@@ -23,7 +23,7 @@ export const Discussion = memo(({ slug, discussion }: Props) => {
   return (
     <details className="discussion" open={open} data-testid="discussion">
       <summary>
-        <h3>{t('What was said, and what became of it')}</h3>
+        <h3>{t('Questions and their outcome')}</h3>
       </summary>
       <ol>
         {discussion.map((remark) => (

@@ -4,6 +4,7 @@
  * They are applied by number, and messages of the run behind them. A number that was not announced is in the run's list.
  */
 
+import { t } from '../base/lang/t.ts';
 import type { Decoded } from './decoder.ts';
 import type { SegmentsMessage, ServerMessage } from './messages.ts';
 
@@ -128,7 +129,7 @@ export class SegmentFeed {
   #begin(list: SegmentsMessage, from: number, restarts: number): void {
     this.forget();
     if (restarts > mostRestarts)
-      return this.#options.complain('This run is cut anew again and again. Reload the page.');
+      return this.#options.complain(t('This run is cut anew again and again. Reload the page.'));
     this.#stream = new Stream(list.run_id, from, restarts);
     this.#add(this.#stream, list);
   }
@@ -168,8 +169,7 @@ export class SegmentFeed {
     let slice = performance.now();
     for (const one of messages) {
       if (this.#stream !== stream) return;
-      if (one.message === undefined)
-        this.#options.complain(`A segment of the run could not be read: ${one.complaint}`);
+      if (one.message === undefined) this.#options.complain(unreadable(one.complaint));
       else this.#options.deliver(one.message, one.tookMs);
       if (performance.now() - slice < sliceMs) continue;
       await new Promise((go) => setTimeout(go));
@@ -209,7 +209,7 @@ export class SegmentFeed {
   #fail(stream: Stream, cause: unknown): void {
     if (!(cause instanceof Gone)) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      return this.#giveUp(stream, `A part of this run could not be fetched: ${why}.`);
+      return this.#giveUp(stream, t('A part of this run could not be fetched: {why}.', { why }));
     }
     const gone = stream.names.get(stream.next);
     listOf(stream, this.#options).then(
@@ -217,17 +217,17 @@ export class SegmentFeed {
         const first = list.segments[0];
         if (this.#stream !== stream) return;
         if (first === undefined || list.segments.some(({ digest }) => digest === gone))
-          this.#giveUp(stream, 'A part of this run is not there any more.');
+          this.#giveUp(stream, t('A part of this run is not there any more.'));
         else this.#begin(list, first.n, stream.restarts + 1);
       },
-      () => this.#giveUp(stream, 'This run is not there any more.'),
+      () => this.#giveUp(stream, t('This run is not there any more.')),
     );
   }
 
   #giveUp(stream: Stream, why: string): void {
     if (this.#stream !== stream) return;
     this.forget();
-    this.#options.complain(`${why} Reload the page.`);
+    this.#options.complain(t('{why} Reload the page.', { why }));
     for (const { message, tookMs } of stream.held) this.#options.deliver(message, tookMs);
   }
 }
@@ -250,4 +250,8 @@ async function again<T>(
       await new Promise((go) => setTimeout(go, retryMs(attempt)));
     }
   }
+}
+
+function unreadable(complaint: string | undefined): string {
+  return t('A segment of the run could not be read: {complaint}', { complaint });
 }

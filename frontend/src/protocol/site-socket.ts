@@ -5,6 +5,7 @@
  */
 
 import { decode, encode } from '@msgpack/msgpack';
+import { t } from '../base/lang/t.ts';
 import type { Site } from '../base/site.ts';
 import { frames } from './frames.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
@@ -70,8 +71,8 @@ export class SiteSocket {
     else if (message.type !== 'ack' && message.type !== 'control')
       this.#say(
         refusal(
-          'This page plays a recording and has no server, so it can run nothing.',
-          'Start Kernel Duet with “make run” to run it live.',
+          t('This page plays a recording and has no server, so it can run nothing.'),
+          t('Start Kernel Duet with “make run” to run it live.'),
         ),
       );
   }
@@ -85,7 +86,7 @@ export class SiteSocket {
     if (this.readyState !== 0) return;
     if (typeof DecompressionStream === 'undefined') {
       this.readyState = 3;
-      const reason = 'This browser cannot unpack the recording; take one of 2023 or later.';
+      const reason = t('This browser cannot unpack the recording; take one of 2023 or later.');
       this.onclose?.({ code: 4000, reason });
       return;
     }
@@ -100,8 +101,8 @@ export class SiteSocket {
     const mine = this.#playing;
     const site = this.#site;
     if (lesson !== site.lesson) {
-      const sentence = `This page holds the lesson ${site.lesson} alone.`;
-      this.#say(refusal(sentence, 'Open it without ?lesson in its address.'));
+      const sentence = t('This page holds the lesson {lesson} alone.', { lesson: site.lesson });
+      this.#say(refusal(sentence, t('Open it without ?lesson in its address.')));
       return;
     }
     const unnamed = run === null || run === 'recorded';
@@ -112,7 +113,10 @@ export class SiteSocket {
     await this.#play(known ? ['lesson', part] : ['lesson'], () => this.#playing === mine);
     if (!known && chosen !== 'none')
       this.#say({
-        ...refusal(`The run “${chosen}” is not in this page.`, 'Choose a step to see others.'),
+        ...refusal(
+          t('The run “{chosen}” is not in this page.', { chosen }),
+          t('Choose a step to see others.'),
+        ),
         run: chosen,
       });
   }
@@ -136,7 +140,10 @@ export class SiteSocket {
       }
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      if (wanted()) this.#say(refusal(`This page is not whole: ${why}.`, 'Export the site again.'));
+      if (wanted())
+        this.#say(
+          refusal(t('This page is not whole: {why}.', { why }), t('Export the site again.')),
+        );
     }
   }
 

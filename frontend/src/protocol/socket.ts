@@ -2,6 +2,7 @@
 /** The socket: connects, asks again after a break, and says in words why it is closed. */
 
 import { encode } from '@msgpack/msgpack';
+import { t } from '../base/lang/t.ts';
 import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
@@ -23,25 +24,25 @@ const noRoomWaitMs = 15_000;
 /** Is it of use to try again? 1002, 1003, 1008 and 4xxx but one say no (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
-    return { retry: true, reason: 'This page stopped reading, so the server let it go.' };
+    return { retry: true, reason: t('This page stopped reading, so the server let it go.') };
   }
   if (code === 1008) {
     return {
       retry: false,
-      reason: text || 'The server refused this page after too many bad messages.',
+      reason: text || t('The server refused this page after too many bad messages.'),
     };
   }
   if (code === 1002 || code === 1003 || code >= 4000) {
     return {
       retry: false,
-      reason: text || 'This page and the server speak different protocols. Reload the page.',
+      reason: text || t('This page and the server speak different protocols. Reload the page.'),
     };
   }
   if (code === 1001 || code === 1012)
-    return { retry: true, reason: text || 'The server is going away.' };
+    return { retry: true, reason: text || t('The server is going away.') };
   if (code === noRoom)
-    return { retry: true, reason: text || 'The server has no room for another viewer now.' };
-  return { retry: true, reason: text || 'The connection to the server broke.' };
+    return { retry: true, reason: text || t('The server has no room for another viewer now.') };
+  return { retry: true, reason: text || t('The connection to the server broke.') };
 }
 
 /** 0.25 s, doubled each time, at most 8 s; a full server is asked every 15 s. The caller adds the dice. */
@@ -89,7 +90,11 @@ export function openSocket(options: SocketOptions): Socket {
 
   const decoder = (options.makeDecoder ?? createDecoder)((decoded) => {
     if (decoded.message === undefined) {
-      options.onComplaint(`A message from the server could not be read: ${decoded.complaint}`);
+      options.onComplaint(
+        t('A message from the server could not be read: {complaint}', {
+          complaint: decoded.complaint,
+        }),
+      );
       return;
     }
     const { message } = decoded;
@@ -138,7 +143,7 @@ export function openSocket(options: SocketOptions): Socket {
     };
     mine.onmessage = (event: MessageEvent<unknown>) => {
       if (event.data instanceof ArrayBuffer) decoder.decode(event.data);
-      else options.onComplaint('The server sent text where bytes were wanted.');
+      else options.onComplaint(t('The server sent text where bytes were wanted.'));
     };
     mine.onclose = (event) => {
       if (socket !== mine || closed) return;

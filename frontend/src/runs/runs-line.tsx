@@ -51,7 +51,11 @@ export function RunsLine(props: Props) {
             ? t('Your measurement has the machine for itself; live runs wait.')
             : t('A measurement has the machine for itself; live runs wait until it is over.')}
           {measure.yours && (
-            <Button words="stop" onPress={() => onCancel(measure.run_id)} testId="stop-measuring" />
+            <Button
+              words={t('stop')}
+              onPress={() => onCancel(measure.run_id)}
+              testId="stop-measuring"
+            />
           )}
         </Line>
       )}

@@ -2,6 +2,7 @@
 /** Store and socket put together. */
 
 import { inLanguage } from '../base/lang/overlay.ts';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import type { ServerMessage } from '../protocol/messages.ts';
 import { fetchedSegments } from '../protocol/segment-source.ts';
@@ -38,7 +39,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
         type: 'error',
         code: 'protocol',
         sentence,
-        remedy: 'Reload the page; if it stays, page and server are of different versions.',
+        remedy: t('Reload the page; if it stays, page and server are of different versions.'),
         detail: '',
       }),
   });

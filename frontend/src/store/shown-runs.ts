@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which of the runs that the server speaks of is shown, which is awaited, and which are forgotten. */
 
+import { t } from '../base/lang/t.ts';
 import type { ErrorMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Cells } from './cells.ts';
 import type { LaneStore } from './lane.ts';
@@ -40,8 +41,11 @@ function unreadable(arm: string, cause: unknown): ErrorMessage {
   return {
     type: 'error',
     code: 'columns',
-    sentence: `Events of ${arm} could not be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-    remedy: 'Reload the page; if it stays, page and server are of different versions.',
+    sentence: t('Events of {arm} could not be read: {cause}.', {
+      arm,
+      cause: cause instanceof Error ? cause.message : String(cause),
+    }),
+    remedy: t('Reload the page; if it stays, page and server are of different versions.'),
     detail: '',
   };
 }
@@ -139,7 +143,7 @@ export class ShownRuns {
         type: 'error',
         code: 'run',
         sentence: message,
-        remedy: 'Run again; if it stays, ./duet doctor looks for the cause.',
+        remedy: t('Run again; if it stays, ./duet doctor looks for the cause.'),
         detail: '',
       });
   }

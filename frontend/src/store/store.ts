@@ -2,6 +2,7 @@
 /** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
 
 import { assertNever } from '../base/assert.ts';
+import { t } from '../base/lang/t.ts';
 import { check } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
@@ -146,8 +147,11 @@ export class Store extends Cells {
     this.complain({
       type: 'error',
       code: 'lesson',
-      sentence: `The lesson came in a shape this page does not know: ${checked.place} ${checked.complaint}.`,
-      remedy: 'Reload the page; if it stays, page and server are of different versions.',
+      sentence: t('The lesson came in a shape this page does not know: {place} {complaint}.', {
+        place: checked.place,
+        complaint: checked.complaint,
+      }),
+      remedy: t('Reload the page; if it stays, page and server are of different versions.'),
       detail: '',
     });
   }

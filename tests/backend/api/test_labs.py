@@ -65,6 +65,30 @@ def test_a_lab_shows_no_answer_before_it_is_due(tmp_path: Path) -> None:
     assert "801 characters" in too_much[1]["error"]["sentence"]
 
 
+def test_a_lab_comes_in_the_language_that_is_asked_for(tmp_path: Path) -> None:
+    with serving(lab_app(tmp_path)) as address:
+        english, german = call(address, LAB, "ada")[1], call(address, f"{LAB}?lang=de", "ada")[1]
+        strange = [call(address, f"{LAB}?lang={one}", "ada")[1] for one in ("fr", "..%2F..", "de/")]
+        sent = {"task": "not-the-cause", "answer": {"text": "No"}, "name": "Send"}
+        call(address, f"{LAB}/attempts?lang=de", "ada", sent)
+        sent = {"task": "company", "answer": {"choice": 0}}
+        mine = call(address, f"{LAB}/attempts?lang=de", "ada", sent)[1]
+        plain = call(address, f"{LAB}/mine", "ada")[1]
+    assert german["title"] == "Praktikum: worauf umount wartet" and strange == [english] * 3
+    tasks = {task["name"]: task for task in german["tasks"]}
+    # Of the lab, of the lesson's prediction, and of its question.
+    assert tasks["company"]["title"] == "Drei Hogs"
+    assert tasks["company"]["choices"] != english["tasks"][0]["choices"]
+    assert tasks["the-look"]["ask"].startswith("Zeigen Sie")
+    assert task_of(mine, "company")["why"].startswith("Ein zweiter Hog fragt")
+    assert task_of(mine, "company")["right"] in tasks["company"]["choices"]
+    assert task_of(plain, "company")["why"].startswith("A second hog asks")
+    # What somebody wrote stays as it is.
+    assert (mine["name"], task_of(mine, "not-the-cause")["attempts"][0]["answer"]["text"]) == (
+        "Send", "No",
+    )  # fmt: skip
+
+
 def test_a_person_grades_and_listeners_get_each_change(tmp_path: Path) -> None:
     heeded: list[LabScore] = []
 

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from duet.lessons import load as lessons
-from duet.lessons.translations import laid_over, languages
+from duet.lessons.texts import texts_of
+from duet.lessons.translations import laid_over, languages, translated
 from duet.lint.lessons import lint_lesson
 from duet.serve.lesson_words import lesson_words
 
 SLUG = "02-grace-periods"
+READ = {"claim", "ask", "why", "said", "became", "context", "because", "intro", "says"}
+"""Sentences; names may be the same in every language."""
 WHOLE = ("de", "zh-Hans")
 """Languages that this lesson has been translated into, whole but for what need not be."""
 
@@ -51,6 +54,12 @@ def test_steps_questions_and_prose_are_there(copy: Path, language: str) -> None:
     for n, _ in enumerate(lesson.lesson.questions):
         assert {f"questions.{n}.ask", f"questions.{n}.why"} <= set(texts)
     assert all(f"terms.{n}.says" in texts for n, _ in enumerate(lesson.lesson.terms))
+    assert all(f"discussion.{n}.said" in texts for n, _ in enumerate(lesson.lesson.discussion))
+    assert all(f"published.{n}.claim" in texts for n, _ in enumerate(lesson.lesson.published))
+    # The lab's texts go with the lab.
+    assert not [place for place in texts if place.startswith("lab.")]
+    untranslated = set(texts_of(lesson)) - {one.key for one in translated(lesson, language)}
+    assert not [key for key in untranslated if key.rpartition(".")[2] in READ]
     assert named("i18n") == []
 
 

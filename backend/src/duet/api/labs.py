@@ -22,6 +22,7 @@ from duet.labs import files
 from duet.labs.files import LabFile
 from duet.labs.limits import BODY_BYTES
 from duet.serve.director import Director
+from duet.serve.labs.language import in_language
 from duet.stream.endpoint import visitor_of
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -38,20 +39,21 @@ def add_lab_routes(app: FastAPI, director: Director) -> None:
         return [views.lab_line(file) for file in await asyncio.to_thread(files.usable)]
 
     @app.get("/api/labs/{lab}")
-    async def one_lab(lab: str) -> b.LabView:
+    async def one_lab(lab: str, lang: str = "") -> b.LabView:
         file = await asyncio.to_thread(files.find, lab)
-        return await asyncio.to_thread(views.lab_view, file, time.time())
+        view = await asyncio.to_thread(views.lab_view, file, time.time())
+        return await asyncio.to_thread(in_language, view, file, lang)
 
     @app.get("/api/labs/{lab}/mine")
-    async def mine(request: Request, lab: str) -> b.MyLab:
-        return await standing(visitor_of(request.scope), lab)
+    async def mine(request: Request, lab: str, lang: str = "") -> b.MyLab:
+        return await standing(visitor_of(request.scope), lab, lang)
 
     @app.post("/api/labs/{lab}/attempts")
-    async def attempt(request: Request, lab: str) -> b.MyLab:
+    async def attempt(request: Request, lab: str, lang: str = "") -> b.MyLab:
         sent = await read_body(request, b.Answered)
         visitor = visitor_of(request.scope)
         await labs.answer(visitor, lab, sent.task, sent.answer, sent.name)
-        return await standing(visitor, lab)
+        return await standing(visitor, lab, lang)
 
     @app.get("/api/labs/{lab}/scores")
     async def scores(lab: str) -> b.LabScores:
@@ -101,11 +103,12 @@ def add_lab_routes(app: FastAPI, director: Director) -> None:
             await app.state.lti.forget(key)
         return bodies.Deleted(deleted=key)
 
-    async def standing(visitor: Visitor, lab: str) -> b.MyLab:
+    async def standing(visitor: Visitor, lab: str, lang: str) -> b.MyLab:
         file = await asyncio.to_thread(files.find, lab)
         work, name = await labs.work(visitor.key, file), await labs.name_of(visitor)
         named = visitor.person is not None and bool(visitor.person.name)
-        return await asyncio.to_thread(views.my_lab, work, name, named, time.time())
+        mine = await asyncio.to_thread(views.my_lab, work, name, named, time.time())
+        return await asyncio.to_thread(in_language, mine, file, lang)
 
     async def scores_of(file: LabFile) -> b.LabScores:
         return tables.scores_body(file, await labs.all_work(file))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.labs.tasks import Explain, Limit, Task
+from duet.labs.tasks import Criterion, Explain, Limit, Task
 from duet.lessons.schema import Lesson
 
 
@@ -26,7 +26,12 @@ def rubric_words(task: Task) -> list[str]:
     """What a good explanation has, with points; none of another kind."""
     if not isinstance(task, Explain):
         return []
-    return [f"{one.says} ({one.points:g})" for one in task.rubric]
+    return [criterion_words(one) for one in task.rubric]
+
+
+def criterion_words(one: Criterion) -> str:
+    """What is looked for, with its points."""
+    return f"{one.says} ({one.points:g})"
 
 
 def _title(arm: str, lesson: Lesson) -> str:

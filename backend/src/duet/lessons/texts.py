@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
 
 from duet.errors import InputError
+from duet.lessons.document import read
 from duet.lessons.load import LessonFolder
+from duet.lessons.problems import LessonError
 from duet.lessons.schema import Place
 from duet.lessons.terms import explained
 from duet.lessons.view import sections
 
 SAID: Final = frozenset(
     {"title", "question", "summary", "claim", "notes", "note", "that", "help", "ask", "why", "hint"}
-    | {"answer", "says", "said", "became", "because", "not_testable", "context", "plural"}
+    | {"answer", "says", "said", "became", "because", "not_testable", "context", "plural", "intro"}
 )
 """Keys whose text is read, wherever they stand."""
 LISTS: Final = frozenset({"choices", "labels", "ours", "caveats"})
@@ -27,6 +30,8 @@ NAMES: Final = frozenset({("operation", "name"), ("thread",)})
 NOT_READ: Final = frozenset({"claims", "probes", "mails", "stress"})
 """Keys of the top that no page shows in words of ours."""
 CONTENT: Final = "content"
+LAB: Final = "lab"
+"""lab.yaml of the folder, whose texts go with the lab and not with the lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ def texts_of(folder: LessonFolder) -> dict[str, Text]:
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["terms"] = _terms(folder)
     tree[CONTENT] = dict(sections(folder.content()))
+    tree[LAB] = _lab(folder.folder / f"{LAB}.yaml")
     return {
         text.key: text
         for top, value in tree.items()
@@ -62,6 +68,15 @@ def _terms(folder: LessonFolder) -> JsonValue:
         return [one.term.model_dump(mode="json") for one in explained(folder)]
     except InputError:  # the lint reports it
         return []
+
+
+def _lab(path: Path) -> JsonValue:
+    if not path.is_file():
+        return {}
+    try:
+        return dict(read(path, path.name).values)
+    except LessonError:  # the lint reports it
+        return {}
 
 
 def _found(value: JsonValue, key: str, place: Place) -> Iterator[Text]:

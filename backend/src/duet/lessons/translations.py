@@ -21,7 +21,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.problems import Found, LessonError, Problem, found_one, key_of
 from duet.lessons.schema import Place
 from duet.lessons.schema.strings import StringsFile
-from duet.lessons.texts import CONTENT, Text, texts_of
+from duet.lessons.texts import CONTENT, LAB, Text, texts_of
 from duet.lessons.view import HEADING, sections
 
 FOLDER: Final = "i18n"
@@ -80,14 +80,27 @@ def laid_over(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
     Raises:
         LessonError: a file of the translation is not usable.
     """
+    return [(text.place, said) for text, said in _current(folder, language) if text.place[0] != LAB]
+
+
+def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
+    """English text -> the same in another language, of the lesson and of the lab in its folder.
+
+    Raises:
+        LessonError: a file of the translation is not usable.
+    """
+    return {text.text: said for text, said in _current(folder, language)}
+
+
+def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
+    """Texts and what they are in the language; none where that was made of another English."""
     if not LANGUAGE.fullmatch(language) or not files(folder, language):
-        return []
+        return
     known = texts_of(folder)
-    return [
-        (text.place, said.text)
-        for said in translated(folder, language)
-        if (text := known.get(said.key)) is not None and said.is_of(text)
-    ]
+    for said in translated(folder, language):
+        text = known.get(said.key)
+        if text is not None and said.is_of(text):
+            yield text, said.text
 
 
 def translated(folder: LessonFolder, language: str) -> Iterator[Said]:

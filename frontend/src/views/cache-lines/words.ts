@@ -2,7 +2,7 @@
 /** The picture in words: the sentence of each scene, computed for the moment; counted and modelled are distinguished. */
 
 import { t } from '../../base/lang/t.ts';
-import { formatCount, formatFigure, second } from '../../base/units.ts';
+import { formatFigure, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { about, figure } from '../../derive/figures.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
@@ -125,7 +125,7 @@ const sharedLine = sentence(({ shown, lesson }) => {
   });
 });
 
-const none = (n: number) => (n === 0 ? t('none') : formatCount(n));
+const none = (n: number) => t('{n, plural, =0 {none} other {#}}', { n });
 
 /** Of the whole run. */
 function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {

@@ -186,7 +186,7 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   const lane = index.lanes.find((one) => one.arm === mark.arm);
   const kind = lesson.kinds[mark.kind];
   if (lane === undefined) return '';
-  const where = `${armTitle(lesson, lane)}, `;
+  const where = tr('{name}, ', { name: armTitle(lesson, lane) });
   if (isUnspent(mark))
     return tr('{where}unit {row} of the budget: not spent so far.', {
       where,

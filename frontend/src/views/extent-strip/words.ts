@@ -2,7 +2,6 @@
 /** The picture in words: the sentence of each scene, read off the events up to the moment. */
 
 import { t } from '../../base/lang/t.ts';
-import { formatCount } from '../../base/units.ts';
 import { about, figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
@@ -39,7 +38,7 @@ function sentence(tell: SentenceOf, hold?: boolean): Sentence {
 }
 
 function none(n: number): string {
-  return n === 0 ? t('none') : formatCount(n);
+  return t('{n, plural, =0 {none} other {#}}', { n });
 }
 
 const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);

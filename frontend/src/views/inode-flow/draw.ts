@@ -120,7 +120,7 @@ function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   });
   if (band.name === 'inode' && box.hero !== null && band.height > 64 * easel.em) {
     const at = band.top + band.height * 0.72;
-    say(pen, easel, 'shadows', x, at, 'right', easel.theme.faint);
+    say(pen, easel, tr('shadows'), x, at, 'right', easel.theme.faint);
   }
 }
 

@@ -140,6 +140,10 @@ function times(n: number): string {
   return tr('{n, plural, =1 {once} =2 {twice} other {# times}}', { n });
 }
 
+function someOf(n: number): string {
+  return tr('{n, plural, =0 {none} other {#}}', { n });
+}
+
 function inodes(n: number): string {
   return tr('{n, plural, one {# inode} other {# inodes}}', { n });
 }
@@ -153,7 +157,7 @@ const reuses = perLane((see) => {
   const { index, lane, lives, name, t } = see;
   const tally = tallyOf(lane, lives, t);
   const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
-  const early = () => of('early', tally.early === 0 ? tr('none') : undefined);
+  const early = () => of('early', tally.early === 0 ? someOf(0) : undefined);
   if (index.lanes.length > 2) {
     const held = tally.gpWaits === 0 ? '' : tr(', {gpWaitNs} waited', { gpWaitNs: of('gpWaitNs') });
     return tr('{name}: {reused} came back so far, {early} in the shadow{held}.', {
@@ -283,7 +287,7 @@ const buys: Sentence = (index, frame, lesson) => {
   });
   if (tallies.length === 0) return '';
   const open = tallies.map(({ lane, name, tally }) => {
-    const early = counted(lane, tally, 'early', tally.early === 0 ? tr('none') : undefined);
+    const early = counted(lane, tally, 'early', tally.early === 0 ? someOf(0) : undefined);
     return tr('{early} of {reused} on {name}', {
       early,
       reused: counted(lane, tally, 'reused'),

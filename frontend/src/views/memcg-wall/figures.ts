@@ -50,7 +50,12 @@ export function counted(now: CountsNow, name: Name, one?: Noun): string {
 /** "none", "no object" for 0. */
 export function fewCounted(now: CountsNow, name: Name, one?: Noun): string {
   if (now.n[Count[name]] !== 0) return counted(now, name, one);
-  return write(now, name, 0, one === undefined ? tr('none') : noWords(one));
+  return write(
+    now,
+    name,
+    0,
+    one === undefined ? tr('{n, plural, =0 {none} other {#}}', { n: 0 }) : noWords(one),
+  );
 }
 
 /** How long the call has gone on at t, or took. */

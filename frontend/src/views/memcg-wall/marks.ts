@@ -102,7 +102,10 @@ export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nan
   const kind = index.kinds[mark.kind];
   const when = mark.t0 < t ? tr(', at {t0}', { t0: momentMs(mark.t0) }) : '';
   const aside = kind?.lesson === false ? tr(' Not the lesson.') : '';
-  const who = `${capital(memcgName(wall.replay, row))}, ${shrinkerName(lane, col, t)}`;
+  const who = tr('{memcg}, {shrinker}', {
+    memcg: capital(memcgName(wall.replay, row)),
+    shrinker: shrinkerName(lane, col, t),
+  });
   const title = kind?.title ?? tr('unknown');
   const memcg = wall.replay.grid.memcgs[row]!;
   const cleared = clearingOfCell(lane, memcg, col, cells.n[Count.began]!, t);

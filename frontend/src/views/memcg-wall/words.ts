@@ -253,7 +253,7 @@ function touched(now: Now): string {
 }
 
 const still = (on: number, all: number) =>
-  on === all ? tr('all') : on === 0 ? tr('none') : formatCount(on);
+  on === all ? tr('all') : tr('{n, plural, =0 {none} other {#}}', { n: on });
 
 /** What keeping the bits right costs, and what would hang on one that is lost. */
 function price(now: Now): string {
