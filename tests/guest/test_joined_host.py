@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A live run on a host process that dials in, whose connection breaks again and again."""
+"""A live run on a host process that dials in, whose connection breaks again and again.
+
+The host has no kernels: it fetches them from the server.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from typing import Any
 import pytest
 
 from duet.kernels import KernelSettings
+from duet.kernels.arms import find_image
+from duet.lessons.load import load
 from tests.support.joined import Joining
-from tests.support.toy_server import page, reported, serving
+from tests.support.toy_server import SLUG, page, reported, serving
 
 pytestmark = pytest.mark.guest
 CUT_EVERY_S = 0.4
@@ -25,7 +30,12 @@ def test_a_run_loses_nothing_while_its_connection_breaks(
 ) -> None:
     monkeypatch.setenv("DUET_RUNS", str(tmp_path))
     monkeypatch.setenv("DUET_TEMPLATES_MIB", "0")
-    made = Joining(KernelSettings.default())
+    settings, cache = KernelSettings.default(), tmp_path / "cache"
+    cache.mkdir()
+    for part in settings.cache.iterdir():
+        if part.name != "kernels":
+            (cache / part.name).symlink_to(part)
+    made = Joining(settings, cache)
 
     async def watch(address: str) -> str:
         async with page(address) as one:
@@ -57,3 +67,8 @@ def test_a_run_loses_nothing_while_its_connection_breaks(
     finally:
         made.relay.close()
     assert len(made.programs) == 1
+    here = KernelSettings(cache, settings.patches)
+    for arm in ("rwsem", "srcu"):
+        ours, theirs = (find_image(load(SLUG), arm, one) for one in (here, settings))
+        assert ours.folder.parent == cache / "kernels" and not ours.folder.is_symlink()
+        assert ours.bzimage.read_bytes() == theirs.bzimage.read_bytes()

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +102,12 @@ class Joining:
 
     Args:
         settings: where kernels lie.
+        cache: of the host; None: that of the tests.
     """
 
-    def __init__(self, settings: KernelSettings) -> None:
-        self.door = HostDoor()
+    def __init__(self, settings: KernelSettings, cache: Path | None = None) -> None:
+        self._env = {"DUET_CACHE": str(cache)} if cache else {}
+        self.door = HostDoor(settings.store)
         self.relay = Relay()
         self.tokens: list[str] = []
         self.programs: list[Program] = []
@@ -126,7 +129,7 @@ class Joining:
     async def launch(self, token: str) -> AsyncIterator[Program]:
         self.tokens.append(token)
         url = f"ws://127.0.0.1:{self.relay.port}{PATH}"
-        process = await asyncio.to_thread(start, url, token)
+        process = await asyncio.to_thread(start, url, token, self._env)
         self.programs.append(Program(process))
         try:
             yield self.programs[-1]
@@ -137,9 +140,12 @@ class Joining:
             await asyncio.to_thread(process.wait, 20)
 
 
-def start(url: str, token: str) -> subprocess.Popen[str]:
+def start(url: str, token: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "duet", "host", "--join", url], stdin=subprocess.PIPE, text=True
+        [sys.executable, "-m", "duet", "host", "--join", url],
+        stdin=subprocess.PIPE,
+        text=True,
+        env=os.environ | (env or {}),
     )
     assert process.stdin is not None
     process.stdin.write(f"{token}\n")

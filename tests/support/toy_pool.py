@@ -52,6 +52,7 @@ print("a line of another program")
 print("duet-comparison " + base64.b64encode(zlib.compress(text.encode())).decode())
 """
 CPU, QEMU, KERNEL, RATE = "@CPU@", "@QEMU@", "@KERNEL@", "123.25"
+ROOT = "cd" * 32
 """Words of a document that `how` may replace on a host: {"words n1": {CPU: "big"}}."""
 
 
@@ -167,13 +168,15 @@ def document(part: Part) -> str:
         else:
             one.samples = [value] * plan.repeats
             one.perturbed = [float(RATE)] * plan.perturbed
-    facts = Facts(
+    links = [f"{arm} link {part.layout}" for arm in plan.arms] if part.layout else []
+    facts = Facts.model_construct(
         host={"cpu": CPU, "qemu": QEMU, "accel": "tcg", "cpus": "2"},
-        kernels=dict.fromkeys(plan.arms, KERNEL),
-        root="cd" * 32,
+        kernels=dict.fromkeys((*plan.arms, *links), KERNEL),
+        root=ROOT,
         waited_share=0.03,
     )
     from duet.measure.blank import plain_facts
 
     arms = [plain_facts(plan, arm) for arm in plan.arms]
-    return Result(facts=facts, arms=arms, counts=counts_of(table)).model_dump_json()
+    found = Result.model_construct(facts=facts, arms=arms, counts=counts_of(table))
+    return found.model_dump_json()

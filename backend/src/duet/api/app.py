@@ -17,6 +17,7 @@ from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Foreign, Guard, answered_names, is_loopback
 from duet.api.host_entrance import HostEntrance, doors_of
+from duet.api.host_kernels import HostKernels
 from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
 from duet.api.labs import add_lab_routes
 from duet.api.lti import UNASKED, add_lti_routes, lab_choices, launches
@@ -107,6 +108,7 @@ def create_app(
     )
     app.add_middleware(Identity, door=door)
     app.add_middleware(HostEntrance, doors=doors_of(director))
+    app.add_middleware(HostKernels, door=director.hosts)
     answered = answered_names(host, (*names, *front.names))
     may = foreign or launches(registered)
     app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)

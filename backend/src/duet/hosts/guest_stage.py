@@ -10,6 +10,7 @@ from types import TracebackType
 
 from duet.guests.clones import TemplateCounts
 from duet.hosts.capacity import template_bytes
+from duet.hosts.fetching import Bring, nothing
 from duet.hosts.judging import Judging
 from duet.hosts.measuring import measure_plan, measured_message
 from duet.hosts.parking import Others, Parking
@@ -28,12 +29,13 @@ class GuestStage:
 
     Args:
         slots: runs at once; each has guests of its own.
+        bring: has kernels come that are not here.
     """
 
-    def __init__(self, settings: KernelSettings, slots: int = 1) -> None:
-        self._settings = settings
+    def __init__(self, settings: KernelSettings, slots: int = 1, bring: Bring = nothing) -> None:
+        self._settings, self._bring = settings, bring
         self._pools = tuple(Lanes() for _ in range(slots))
-        self._parking = Parking(settings, template_bytes())
+        self._parking = Parking(settings, template_bytes(), bring)
         self._owned = AsyncExitStack()
 
     async def __aenter__(self) -> GuestStage:
@@ -96,6 +98,7 @@ class GuestStage:
     ) -> None:
         await self.rest()
         what = request.run
+        await self._bring(what.folder, what.arms, self._settings)
         sources = await kernel_sources(what.folder, what.arms, self._settings)
 
         def progress(step: Progress) -> None:
@@ -109,6 +112,8 @@ class GuestStage:
         folder = request.run.folder
         async with self._parking.aside():
             await self.rest()
+            arms = dict.fromkeys((*folder.usual_arms, request.arm))
+            await self._bring(folder, arms, self._settings)
             await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
 
     async def rest(self) -> None:

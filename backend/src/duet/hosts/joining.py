@@ -17,6 +17,7 @@ from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
 
 from duet.errors import DuetError, InfraError, InputError
 from duet.hosts import limits
+from duet.hosts.fetching import KernelFetcher
 from duet.hosts.process import Ending
 from duet.hosts.socket_channel import SocketChannel
 from duet.hosts.worker import Worker
@@ -29,7 +30,8 @@ LOG = logging.getLogger("duet.hosts")
 class _Dialling:
     """Tries until the server is there, or is gone for too long."""
 
-    def __init__(self, worker: Worker, url: str, token: str) -> None:
+    def __init__(self, worker: Worker, url: str, token: str, kernels: KernelFetcher) -> None:
+        self._kernels = kernels
         self._worker, self._url, self._secret = worker, url, token
         self._joined = False
         self._seen_s = time.monotonic()
@@ -73,7 +75,7 @@ class _Dialling:
             async with dialling as socket:
                 async with asyncio.timeout(limits.JOIN_S):
                     self._secret = str(await socket.recv(decode=True))
-                self._joined = True
+                self._joined, self._kernels.secret = True, self._secret
                 connection.attach(channel)
                 try:
                     await channel.carry(
@@ -121,11 +123,13 @@ async def join(url: str, token: str, ending: Ending) -> None:
         DuetError: the server does not take it, or was away for too long.
     """
     loop_first()
+    kernels = KernelFetcher(url)
     with RunDir() as folder:
-        async with Worker(folder) as worker:
+        async with Worker(folder, kernels.bring) as worker:
             peer = worker.peer
             ending.serves(peer)
-            dialling = asyncio.create_task(_Dialling(worker, url, token).go_on(), name="dial")
+            tries = _Dialling(worker, url, token, kernels)
+            dialling = asyncio.create_task(tries.go_on(), name="dial")
             be_prompt()
             over = asyncio.create_task(peer.ended())
             try:

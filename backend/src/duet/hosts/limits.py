@@ -57,3 +57,15 @@ FRAGMENT_BYTES: Final = 256 << 10
 """Of one message of a WebSocket; a longer frame travels in several."""
 TICKET_S: Final = 300.0
 """A token for a host counts for this time: an engine may take long to start a program."""
+FETCH_S: Final = 900.0
+"""For all files of a kernel from the server. Usual: 150 MB, 1 to 15 s."""
+FETCH_SILENT_S: Final = 30.0
+"""A server that sends nothing of a file for so long is given up."""
+FETCH_AGAIN_S: Final = 2.0
+"""A server that gives files to as many hosts as it does at once is asked again after this."""
+FETCH_PIECE_BYTES: Final = 1 << 20
+"""Read at once of a file."""
+KERNEL_FILE_BYTES: Final = 4 << 30
+"""Of one file of a kernel. Usual: 140 MB, vmlinux with DWARF."""
+KERNEL_LIST_BYTES: Final = 256 << 10
+"""Of what a server says of a kernel. Usual: 3 KB."""

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from duet.errors import DuetError
 from duet.guests import Clock
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
+from duet.hosts.fetching import Bring, nothing
 from duet.hosts.tasks import Tasks
 from duet.kernels import KernelSettings
 from duet.runs.request import RunRequest
@@ -53,10 +54,11 @@ class Parking:
 
     Args:
         budget_bytes: of memory for all templates; 0: every guest boots.
+        bring: has kernels come that are not here.
     """
 
-    def __init__(self, settings: KernelSettings, budget_bytes: int) -> None:
-        self._settings = settings
+    def __init__(self, settings: KernelSettings, budget_bytes: int, bring: Bring = nothing) -> None:
+        self._settings, self._bring = settings, bring
         self.templates: Templates | None = None
         if budget_bytes:
             self.templates = Templates(budget_bytes, prepare=prepare_copy)
@@ -89,6 +91,11 @@ class Parking:
         return await kernel_sources(
             request.folder, request.arms, self._settings, templates=self.templates
         )
+
+    async def fetched(self, request: RunRequest) -> dict[str, LaneSource]:
+        """The same; kernels that are not here are fetched before, which takes time."""
+        await self._bring(request.folder, request.arms, self._settings)
+        return await self.sources(request)
 
     def counts(self) -> TemplateCounts:
         """How parked guests stand; zeros where every guest boots."""
@@ -130,7 +137,7 @@ class Parking:
             return
         spec = live_spec(request, "expected")
         try:
-            sources = await self.sources(request)
+            sources = await (self.sources if later else self.fetched)(request)
             for arm in reversed(request.arms):  # the one that is wanted last is made first
                 source = sources[arm]
                 plugin = await source.scope(spec.scope) if spec.scope and source.scope else None

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -17,7 +19,7 @@ from duet.lessons.acts import act_line
 from duet.lessons.roles import cpus
 from duet.runs.pack import bundle_bytes
 from duet.runs.request import RunRequest
-from duet.session import Lanes, RunResult, RunSession
+from duet.session import Lanes, LaneSource, RunResult, RunSession
 from duet.stream import messages as m
 from duet.stream.codec import Packet
 
@@ -68,7 +70,7 @@ class Performance:
         self._run_id = first.run_id
         self._session: RunSession | None = None
         self._result: RunResult | None = None
-        self._stopped = False
+        self._stopping = asyncio.Event()
         self._waits = together
         self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
 
@@ -86,16 +88,32 @@ class Performance:
         request = self._request
         spec = live_spec(request, self._run_id)
         try:
-            sources = await self._parking.sources(request)
+            sources = await self._unless_stopped(self._parking.fetched(request))
         except Exception:
             self._feed.announce(phase="failed")
             raise
+        if sources is None:
+            self._feed.announce(phase="stopped")
+            return
         await make_room(self._pool, request.arms)
         self._session = RunSession(self._pool, spec, sources, self._feed, self._waits)
-        if self._stopped:
+        if self._stopping.is_set():
             self._feed.announce(phase="stopped")
             return
         self._result = await self._session.execute()
+
+    async def _unless_stopped(
+        self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
+    ) -> dict[str, LaneSource] | None:
+        """The lanes, for which kernels may have to be fetched; None: the run was stopped."""
+        tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return await tasks[0] if tasks[0].done() else None
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def go(self) -> None:
         """Lanes of this run on other hosts are ready as well."""
@@ -105,7 +123,7 @@ class Performance:
 
     async def stop(self) -> None:
         """End the workload; perform() then returns."""
-        self._stopped = True
+        self._stopping.set()
         if self._session is not None:
             await self._session.stop()
 

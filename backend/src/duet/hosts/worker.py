@@ -15,6 +15,7 @@ from typing import Final
 from duet.errors import DuetError, InputError
 from duet.hosts import limits
 from duet.hosts import requests as r
+from duet.hosts.fetching import Bring, nothing
 from duet.hosts.guest_stage import GuestStage
 from duet.hosts.peer import Peer
 from duet.hosts.performing import Performing
@@ -35,9 +36,11 @@ class Worker:
 
     Args:
         folder: a private one, for patches of visitors' changes.
+        bring: has kernels come that are not here.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bring: Bring = nothing) -> None:
+        self._bring = bring
         self._requests = r.Requests(folder)
         self._stage: GuestStage | None = None
         self._tasks = Tasks()
@@ -92,7 +95,8 @@ class Worker:
         source = None if asked.source is None else Path(asked.source)
         settings = KernelSettings.default(source, base=asked.base_name)
         if self._stage is None:
-            self._stage = await self._owned.enter_async_context(GuestStage(settings, asked.slots))
+            stage = GuestStage(settings, asked.slots, self._bring)
+            self._stage = await self._owned.enter_async_context(stage)
         return b""
 
     def _leave(self, body: bytes) -> None:

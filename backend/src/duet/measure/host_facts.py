@@ -28,7 +28,8 @@ class HostFacts:
         accel: tcg or kvm; "": no guest was up.
         kernels: arm -> SHA-256 of its bzImage there.
         root: SHA-256 of the guests' root there.
-        waited_share: the most that a guest of an untraced run waited for a CPU that others had.
+        waited_share: the most that a guest of an untraced run waited for a CPU that others had;
+            None on the count clock, where that changes no figure.
         again: why it ran a second time, as a sentence; "": it did not.
     """
 
@@ -57,6 +58,7 @@ def differences(one: HostFacts, other: HostFacts) -> list[str]:
         ("CPU model", one.cpu, other.cpu),
         ("QEMU version", one.qemu, other.qemu),
         ("accelerator", one.accel, other.accel),
+        ("guests' root", one.root, other.root),
     )
     found = [name for name, ours, theirs in pairs if ours and theirs and ours != theirs]
     return found + [f"kernel of {arm}" for arm in other_kernels(one, other)]
@@ -68,10 +70,10 @@ def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
         f"the kernel of {arm} (SHA-256 {one.kernels[arm][:SHORT]} and {other.kernels[arm][:SHORT]})"
         for arm in other_kernels(one, other)
     ]
-    if one.qemu != other.qemu:
-        found.append(f"QEMU ({one.qemu or 'unknown'} and {other.qemu or 'unknown'})")
-    if one.accel != other.accel:
-        found.append(f"the accelerator ({one.accel or 'unknown'} and {other.accel or 'unknown'})")
+    if one.qemu != other.qemu and one.qemu and other.qemu:
+        found.append(f"QEMU ({one.qemu} and {other.qemu})")
+    if one.accel != other.accel and one.accel and other.accel:
+        found.append(f"the accelerator ({one.accel} and {other.accel})")
     if one.root != other.root:
         found.append(
             f"the guests' root (SHA-256 {one.root[:SHORT] or 'unknown'} and"

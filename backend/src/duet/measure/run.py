@@ -108,7 +108,8 @@ class Measuring:
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
-        """The most that a guest of an untraced run waited for a CPU that others had."""
+        """The most that a guest of an untraced run waited for a CPU that others had; None on the
+        count clock, where that changes no figure."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
@@ -193,20 +194,15 @@ class Measuring:
         """One run; taken again where the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
         if step.kind in AFTER or self.plan.clock is Clock.COUNT:
-            if step.kind not in AFTER:
-                self._waited(share)
             return lane, None
         for _ in range(RETRIES):
             if lane.error or share is None or share <= BUSY or self._spare <= 0:
                 break
             self._spare -= 1
             lane, share = await self._once(lanes, number, step)
-        self._waited(share)
-        return lane, share
-
-    def _waited(self, share: float | None) -> None:
         if share is not None:
             self.waited_share = max(share, self.waited_share or 0.0)
+        return lane, share
 
     async def _once(self, lanes: Lanes, number: int, step: Step) -> tuple[LaneResult, float | None]:
         spec = _spec(self.plan, number, step, self._collectors[step.table].table.condition)

@@ -64,7 +64,7 @@ def default_director(
             begin = begin_of(settings, slots)
             stage = HostStage(lambda calls: LocalHosts(calls, begin, early))
         else:
-            slots, hosts = pooled_runs(), HostDoor()
+            slots, hosts = pooled_runs(), HostDoor(settings.store)
             stage = pooled_stage(pool, hosts, hosts_url, settings, slots)
     elif stage is None:
         stage = HostStage(None)

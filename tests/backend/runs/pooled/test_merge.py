@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +19,21 @@ from duet.measure.host_facts import HostFacts, differences, host_words
 from duet.measure.reports import FORMATS, render
 from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged
-from duet.runs.pooled.parts import parts_of
+from duet.runs.pooled.parts import Part, parts_of
 from duet.runs.pooled.result import MARK, Odd, Result, line_of, read_result
 from tests.backend.runs.pooled.test_schedule import swept
-from tests.support.toy_pool import CPU, KERNEL, QEMU, document
+from tests.support.toy_pool import CPU, KERNEL, QEMU, ROOT, document
 
 Run = Callable[..., Any]
 USUAL = {CPU: "old CPU", QEMU: "7.2.22", KERNEL: "ab" * 32}
+
+
+def usual(part: Part, other: dict[str, str] | None = None) -> str:
+    """What a comparison gives on a host."""
+    text = document(part)
+    for word, given in (USUAL | (other or {})).items():
+        text = text.replace(word, given)
+    return text
 
 
 def reported(folder: LessonFolder, clock: Clock, other: dict[str, str], **more: Any) -> Report:
@@ -31,14 +41,12 @@ def reported(folder: LessonFolder, clock: Clock, other: dict[str, str], **more: 
     plan = swept(folder, clock, **more)
     jobs = [Job(part) for part in parts_of(plan)]
     for number, job in enumerate(jobs):
-        text = document(job.part)
-        for word, given in (USUAL | (other if number else {})).items():
-            text = text.replace(word, given)
+        text = usual(job.part, other if number else {})
         job.host, job.result = f"n{bool(number) + 1}", Result.model_validate_json(text)
     return merged(plan, jobs, "./duet measure")
 
 
-NEW_CPU, NEW_QEMU = {CPU: "new CPU"}, {QEMU: "10.0.2"}
+NEW_CPU, NEW_QEMU, NEW_ROOT = {CPU: "new CPU"}, {QEMU: "10.0.2"}, {ROOT: "ee" * 32}
 LINKS: dict[str, Any] = {"sweep": None, "layouts": 5}
 
 
@@ -62,20 +70,36 @@ def test_links_of_alike_hosts_are_one_verdict(lesson02: LessonFolder) -> None:
     assert report.host["own_cpus"] == "those of an exclusive lease"
 
 
-@pytest.mark.parametrize(("other", "word"), [(NEW_CPU, "CPU model"), (NEW_QEMU, "QEMU version")])
+@pytest.mark.parametrize(
+    ("other", "word"),
+    [(NEW_CPU, "CPU model"), (NEW_QEMU, "QEMU version"), (NEW_ROOT, "guests' root")],
+)
 def test_wall_clock_times_of_unlike_hosts_are_not_mixed(
     lesson02: LessonFolder, other: dict[str, str], word: str
 ) -> None:
     report = reported(lesson02, Clock.WALL, other, **LINKS)
     one = report.tables[0].of("ops_per_s", "srcu")
     assert one is not None and one.layouts == {} and one.n == 5
-    assert report.remarks[0] == (
-        f"link 1 ran on n2 and the usual link on n1, which differ in {word}; wall-clock times of"
-        " both are not mixed, so it is left out."
-    )
+    assert report.remarks == [
+        f"link 1, link 2, link 3, link 4, link 5 ran on n2 and the usual link on n1, which differ"
+        f" in {word}; figures of both are not mixed in a verdict, so these links are left out."
+    ]
     text = render(report, "mail")
-    assert "!! HOSTS: link 1 ran on n2" in text and "relinked" not in text
+    assert "!! HOSTS: link 1, link 2," in text and "relinked" not in text
     assert report.tables[0].comparisons[0].verdict == "higher"  # wholly on n1
+
+
+@pytest.mark.parametrize(
+    ("other", "words"), [(NEW_QEMU, "QEMU (7.2.22 and"), (NEW_ROOT, "the guests' root (SHA-256")]
+)
+def test_counts_of_other_inputs_are_not_mixed(
+    lesson02: LessonFolder, other: dict[str, str], words: str
+) -> None:
+    report = reported(lesson02, Clock.COUNT, other, **LINKS)
+    one = report.tables[0].of("ops_per_s", "srcu")
+    assert one is not None and one.layouts == {} and one.n == 5
+    (remark,) = report.remarks
+    assert f"differ in {words}" in remark and "are left out" in remark
 
 
 def test_counts_of_unlike_hosts_are_mixed(lesson02: LessonFolder) -> None:
@@ -88,15 +112,13 @@ def test_counts_of_unlike_hosts_are_mixed(lesson02: LessonFolder) -> None:
 def test_a_sweep_over_unlike_hosts_says_so_and_draws_no_line(lesson02: LessonFolder) -> None:
     alike = render(reported(lesson02, Clock.WALL, {}), "will-it-scale")
     report = reported(lesson02, Clock.WALL, NEW_CPU)
-    assert report.remarks[0] == (
-        "hogs=1 ran on n1 and hogs=2 on n2, which differ in CPU model. Each verdict is of one host"
-        " alone; do not compare their times."
-    )
+    assert report.remarks == [
+        "hogs=1 ran on n1, and hogs=2, hogs=3 on n2, which differ in CPU model. Each verdict is of"
+        " one host alone; do not compare their figures."
+    ]
     assert "linear" in alike and "linear" not in render(report, "will-it-scale")
-    (sentence, _) = reported(lesson02, Clock.COUNT, NEW_CPU | NEW_QEMU).remarks
-    assert sentence.endswith(
-        "which differ in QEMU version. Figures may differ in their last digits."
-    )
+    (sentence,) = reported(lesson02, Clock.COUNT, NEW_CPU | NEW_QEMU).remarks
+    assert "which differ in QEMU (7.2.22 and 10.0.2)." in sentence
 
 
 @pytest.mark.parametrize("clock", [Clock.WALL, Clock.COUNT])
@@ -133,11 +155,24 @@ def test_each_report_says_on_which_host_a_comparison_ran(lesson02: LessonFolder,
 
 def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) -> None:
     one, other, _ = parts_of(swept(lesson02))
-    good = line_of(Result.model_validate_json(document(one)))
+    good = line_of(Result.model_validate_json(usual(one)))
     assert read_result(b"run 1\n" + good + b"end\n", one).counts is not None
-    fewer = Result.model_validate_json(document(one))
+    fewer = Result.model_validate_json(usual(one))
     assert fewer.counts is not None
     fewer.counts.series.pop()
+    text, first = usual(one), '"samples":[124.25'
+    for old, new, why in (
+        (f'"rwsem":"{USUAL[KERNEL]}",', "", "which kernels it ran"),
+        ('"qemu":"7.2.22"', '"qemu":""', "what its host is"),
+        (first, '"samples":[1e999', "no usable figures"),
+        ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures of other links"),
+        (first, f'"samples":[{"1.0," * 200}1.0', "no usable figures"),
+    ):
+        changed = text.replace(old, new)
+        assert changed != text, old
+        packed = MARK + base64.b64encode(zlib.compress(changed.encode()))
+        with pytest.raises(Odd, match=why):
+            read_result(packed, one)
     for output, part, why in (
         (b"run 1\n", one, "it gave no result"),
         (good, other, "of another condition"),

@@ -15,7 +15,7 @@ from duet.errors import InfraError, InputError
 from duet.guests import GuestRoot
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.measure import Measuring
+from duet.measure import MeasurePlan, Measuring
 from duet.runs.pooled import __main__ as program
 from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged
@@ -38,16 +38,21 @@ def test_a_report_of_programs_is_that_of_one_measurement(
     monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
     count = clock is Clock.COUNT
     plan = swept(
-        lesson02, clock, sweep=("hogs", (1, 2)), metrics=None, layouts=5,
+        lesson02, clock, sweep=("hogs", (1, 2)) if count else None, metrics=None, layouts=5,
         shifts=(0, 3) if count else (0,), perturbed=1 if count else 0,
     )  # fmt: skip
 
     def measuring(plan: Any, *more: Any, **named: Any) -> Measuring:
         links = {(arm, n): Fleet().sources(arm)[arm] for arm in ARMS for n in range(1, 6)}
-        return Measuring(plan, Fleet().sources(*ARMS), layouts=links, limits=LIMITS)
+        host = {"cpu": "a model"}
+        return Measuring(plan, Fleet().sources(*ARMS), layouts=links, limits=LIMITS, host=host)
 
     async def prepare(plan: Any, *more: Any, **named: Any) -> Measuring:
         return measuring(plan)
+
+    def digests(plan: MeasurePlan, _: Any) -> dict[str, str]:
+        links = [f"{arm} link {plan.link}" for arm in ARMS] if plan.link else []
+        return dict.fromkeys((*ARMS, *links), "ab" * 32)
 
     async def root() -> GuestRoot:
         (tmp_path / "root").touch()
@@ -55,18 +60,20 @@ def test_a_report_of_programs_is_that_of_one_measurement(
 
     monkeypatch.setattr(program, "prepare_measurement", prepare)
     monkeypatch.setattr(program, "ensure_root", root)
-    monkeypatch.setattr(program, "kernel_digests", lambda *_: dict.fromkeys(ARMS, "ab"))
+    monkeypatch.setattr(program, "kernel_digests", digests)
     jobs = [Job(part, host="n1") for part in parts_of(plan)]
     for job in jobs:
         asked = Request.read(Request.of(job.part, 1).model_dump_json().encode())
         line = line_of(run_async(program.work(asked)))
         job.result = read_result(line, job.part)
+        links = {link for one in job.result.table().series for link in one.layouts}
+        assert links == ({job.part.layout} if job.part.layout else set())
     whole = run_async(measuring(plan).run())
     parts = merged(plan, jobs, "")
     assert parts.partial is None and len(parts.hosts) == len(jobs)
     assert [vars_of(table) for table in parts.tables] == [vars_of(table) for table in whole.tables]
     assert parts.arms == whole.arms
-    assert {one.waited_share for one in parts.hosts} == {0.0}
+    assert {one.waited_share for one in parts.hosts} == {None if count else 0.0}
 
 
 def vars_of(table: Any) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Final
 
 WAIT_S: Final = 3600.0
 """So long a pool that is full is waited for, where nothing else is asked for."""
+SAY_S: Final = 1.0
+"""A wait for a full pool that is longer than this is reported."""
 LOOK_S: Final = 5.0
 """Between two tries for a lease while others of ours are running."""
 RUN_S: Final = 120.0

@@ -12,12 +12,16 @@ from duet.measure import MeasurePlan, Report, Table
 from duet.measure.blank import blank_report
 from duet.measure.collect import Collector
 from duet.measure.compare import compare_all
-from duet.measure.host_facts import SHORT, HostFacts, differences, other_kernels
+from duet.measure.host_facts import (
+    SHORT,
+    HostFacts,
+    differences,
+    other_inputs,
+    other_kernels,
+)
 from duet.measure.model import ArmFacts
 from duet.measure.plan import conditions
 from duet.runs.pooled.job import Job
-
-APART = "which differ in"
 
 
 def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
@@ -38,9 +42,15 @@ def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
             table = Collector(plan, condition, {}).table
             _fail(table, plan.arms, job.error)
         report.tables.append(table)
+    left_out: dict[tuple[str, str, str], list[str]] = {}
     for job in jobs:
-        if job.part.layout:
-            _add_link(report, job, usual[job.part.table])
+        if job.part.layout and (why := _add_link(report, job, usual[job.part.table])):
+            left_out.setdefault(why, []).append(job.part.name)
+    report.remarks += [
+        f"{', '.join(names)} ran on {node} and the usual link on {other}, which differ in {apart};"
+        " figures of both are not mixed in a verdict, so these links are left out."
+        for (node, other, apart), names in left_out.items()
+    ]
     for table in report.tables:
         table.comparisons = compare_all(table, plan.arms)
     report.remarks += unlike_words(plan.clock, facts)
@@ -66,45 +76,51 @@ def refuse_other_kernels(jobs: Sequence[Job]) -> None:
             )
 
 
+def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
+    """In what two hosts differ so that their figures make no verdict together.
+
+    Counts do not hang on the CPU, but on all that a guest is made of.
+    """
+    return differences(one, other) if clock is Clock.WALL else other_inputs(one, other)
+
+
 def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
-    """A sentence for each comparison whose host differs from the first's."""
+    """A sentence for each host that differs from that of the first comparison."""
     usual = [one for one in facts if not one.layout]
-    found = []
+    found: dict[tuple[str, str], list[str]] = {}
     for one in usual[1:]:
-        apart = differences(usual[0], one)
-        if clock is Clock.COUNT:
-            apart = [word for word in apart if word == "QEMU version"]
+        apart = unmixed(clock, usual[0], one)
         if apart:
-            which = f"{usual[0].comparison} ran on {usual[0].node} and {one.comparison} on"
-            end = (
-                "Figures may differ in their last digits."
-                if clock is Clock.COUNT
-                else "Each verdict is of one host alone; do not compare their times."
-            )
-            found.append(f"{which} {one.node}, {APART} {' and '.join(apart)}. {end}")
-    return found
+            found.setdefault((one.node, " and ".join(apart)), []).append(one.comparison)
+    end = "Each verdict is of one host alone; do not compare their figures."
+    return [
+        f"{usual[0].comparison} ran on {usual[0].node}, and {', '.join(names)} on {node}, which"
+        f" differ in {apart}. {end}"
+        for (node, apart), names in found.items()
+    ]
 
 
-def _add_link(report: Report, job: Job, usual: Job) -> None:
-    """Put the runs of a further link with those of the usual one, where hosts are alike."""
+def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | None:
+    """Put the runs of a further link with those of the usual one, where hosts are alike.
+
+    Returns:
+        Both hosts and in what they differ, where they do.
+    """
     if job.error is not None:
         report.remarks.append(f"{job.part.name} is missing: {job.error.sentence}")
     if job.result is None or job.error is not None or usual.result is None or usual.error:
-        return
+        return None
     ours, theirs = job.facts(), usual.facts()
-    apart = differences(theirs, ours) if job.part.plan.clock is Clock.WALL else []
+    apart = unmixed(job.part.plan.clock, theirs, ours)
     if apart:
-        report.remarks.append(
-            f"{ours.comparison} ran on {ours.node} and the usual link on {theirs.node}, {APART}"
-            f" {' and '.join(apart)}; wall-clock times of both are not mixed, so it is left out."
-        )
-        return
+        return ours.node, theirs.node, " and ".join(apart)
     table, more = report.tables[job.part.table], job.result.table()
     table.refusals += [one for one in more.refusals if one not in table.refusals]
     for one in more.series:
         into = table.of(one.metric, one.arm)
         if into is not None:
             into.layouts |= one.layouts
+    return None
 
 
 def _fail(table: Table, arms: Iterable[str], error: DuetError | None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import zlib
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -18,7 +19,7 @@ from duet.errors import DuetError, InfraError
 from duet.measure import Table
 from duet.measure.collect import Collector
 from duet.measure.model import ArmFacts, Condition, Series
-from duet.measure.plan import conditions
+from duet.measure.plan import MAX_REPEATS, conditions
 from duet.runs.pooled.limits import RESULT_BYTES, UNPACKED_BYTES
 from duet.runs.pooled.parts import Part
 from duet.runs.pooled.request import VERSION, Name, Packet
@@ -31,13 +32,16 @@ class Odd(Exception):
     """What came is no result of the comparison that was asked for."""
 
 
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
 class Facts(Packet):
     """What a program saw of its host."""
 
     host: dict[Name, str] = Field(max_length=50)
-    kernels: dict[Name, str] = Field(max_length=64)
-    root: Name = ""
-    waited_share: float | None = None
+    kernels: dict[Name, Digest] = Field(max_length=128)
+    root: Digest
+    waited_share: float | None = Field(default=None, ge=0, le=1)
 
 
 class Counts(Packet):
@@ -140,7 +144,21 @@ def _check(result: Result, part: Part) -> None:
     expected = [(one.metric, one.arm) for one in blank.series]
     if result.counts is None or result.facts is None or result.counts.condition != condition:
         raise Odd("its result is of another condition")
-    if [(one.metric, one.arm) for one in result.counts.series] != expected:
+    series = result.counts.series
+    if [(one.metric, one.arm) for one in series] != expected:
         raise Odd("its result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
         raise Odd("its result is of other arms")
+    booted = {*part.plan.arms}
+    booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
+    if set(result.facts.kernels) != booted:
+        raise Odd("its result does not say which kernels it ran")
+    ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
+    if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
+        raise Odd("its result does not say what its host is")
+    for one in series:
+        found = [one.samples, one.perturbed, *one.layouts.values()]
+        if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in found):
+            raise Odd(f"its result has no usable figures of {one.metric}")
+        if set(one.layouts) - {part.layout}:
+            raise Odd("its result has figures of other links")

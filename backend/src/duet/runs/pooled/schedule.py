@@ -14,7 +14,7 @@ from duet.guests.types import Clock
 from duet.pools.lease import Lease
 from duet.pools.types import Pool, Refusal, Want
 from duet.runs.pooled.job import PROGRAM, Job, Lost, Say, carry_out
-from duet.runs.pooled.limits import LOOK_S, WAIT_S
+from duet.runs.pooled.limits import LOOK_S, SAY_S, WAIT_S
 from duet.runs.pooled.parts import want_of
 
 NOW_S = 0.0
@@ -113,8 +113,12 @@ class Schedule:
             return None
         wait_s = 0.0 if self._gave_up else self._terms.wait_s
         if wait_s > 0:
-            self._say(f"pool: {found.sentence} Waiting up to {wait_s:g} s.")
-            found = await self._pool.reserve(replace(want, within_s=wait_s))
+            said = f"pool: {found.sentence} Waiting up to {wait_s:g} s."
+            saying = asyncio.get_running_loop().call_later(SAY_S, self._say, said)
+            try:  # what can never be had is refused at once
+                found = await self._pool.reserve(replace(want, within_s=wait_s))
+            finally:
+                saying.cancel()
         self._gave_up = isinstance(found, Refusal) and not job.avoid
         return found
 

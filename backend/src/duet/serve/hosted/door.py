@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from starlette.requests import HTTPConnection, Request
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from duet.errors import InfraError
@@ -23,6 +24,8 @@ from duet.hosts import limits
 from duet.hosts.connection import Connection
 from duet.hosts.socket_channel import SocketChannel
 from duet.hosts.tasks import Tasks
+from duet.kernels.image import Store
+from duet.serve.hosted.kernel_files import KernelFiles
 
 LOG = logging.getLogger("duet.hosts")
 PATH = "/hosts/join"
@@ -40,9 +43,14 @@ class _Expected:
 
 
 class HostDoor:
-    """All hosts that are expected."""
+    """All hosts that are expected.
 
-    def __init__(self) -> None:
+    Args:
+        store: of kernels, for hosts that lack one; None: none is given.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.kernels = KernelFiles(store)
         self._expected: dict[str, _Expected] = {}
         """Hash of a token or secret -> the host that has it."""
         self._tasks = Tasks()
@@ -59,7 +67,12 @@ class HostDoor:
         for key in [k for k, one in self._expected.items() if one.connection is connection]:
             del self._expected[key]
 
-    def _who(self, socket: WebSocket) -> tuple[str, _Expected] | None:
+    def knows(self, request: Request) -> bool:
+        """Whether a request is of a host that has joined, and has not been given up."""
+        found = self._who(request)
+        return found is not None and found[1].came
+
+    def _who(self, socket: HTTPConnection) -> tuple[str, _Expected] | None:
         given = socket.headers.get("authorization", "")
         if given[: len(BEARER)].lower() != BEARER or "origin" in socket.headers:
             return None
