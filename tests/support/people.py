@@ -40,9 +40,11 @@ async def living(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
             if task.done():
                 task.result()
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        pending = set(tasks)
+        while pending:  # a socket that breaks just then may swallow the cancellation
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=1)
 
 
 def dial(url: str, cookie: str) -> connect:

@@ -112,6 +112,14 @@ class Site:
         """The one of both that is not this one."""
         return next(one for one in self.servers if one is not server)
 
+    def behind(self, path: str) -> int:
+        """The status of an answer through nginx."""
+        connection = http.client.HTTPConnection(self.front, timeout=WAIT_S)
+        connection.request("GET", f"/duet{path}")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
     def cookie(self, **query: str) -> str:
         """Of a browser that opens the page with a token or the code of a class; empty: refused."""
         connection = http.client.HTTPConnection(self.front, timeout=WAIT_S)

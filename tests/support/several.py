@@ -29,13 +29,14 @@ def database() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def server(folder: Path, database: str, speed: float = 50.0) -> Iterator[str]:
+def server(folder: Path, database: str, stage: ToyStage | None = None) -> Iterator[str]:
     """One of several servers; yields host:port."""
     port = free_port()
 
     def director(hub: Hub) -> Director:
         store = ClassStore(database, 180, f"http://127.0.0.1:{port}")
-        return Director(hub, ToyStage(speed), ToyRecordings(), ToyKernels(), classes=store)
+        guests = stage or ToyStage(50.0)
+        return Director(hub, guests, ToyRecordings(), ToyKernels(), classes=store)
 
     (folder / "index.html").write_text("built")
     with serving(create_app(director, page=folder), port=port) as address:

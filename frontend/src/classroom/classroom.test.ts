@@ -60,6 +60,41 @@ test('a member joins by code and nickname, and comes back by its secret after a 
   expect(sent.slice(2)).toEqual([back]);
 });
 
+test('what is said during a break waits for the class, and what was not confirmed is said again', () => {
+  const { store, classroom, greet, lose } = member();
+  const first = { step: 's', question: 'q', round: 1, choice: 0, right: null };
+  const answered = { class_id: 'c', mark: null, value: null };
+  classroom.answer(first);
+  expect(sent.at(-1)).toEqual({ type: 'class_answer', ...first });
+  lose();
+  const second = { ...first, question: 'r', choice: 1 };
+  classroom.answer({ ...second, choice: 0 });
+  classroom.answer(second);
+  classroom.confused();
+  greet();
+  expect(sent.slice(2)).toEqual([back]); // nothing goes out before the class has this page
+  store.dispatch(welcome('member', 'secret-1'));
+  const again = [first, second].map((one) => ({ type: 'class_answer', ...one }));
+  expect(sent.slice(3)).toEqual([...again, { type: 'class_confused' }]);
+  for (const one of [first, second])
+    store.dispatch(wholeMessage('class_answered', { ...answered, ...one }));
+  lose();
+  greet();
+  store.dispatch(welcome('member', 'secret-1'));
+  expect(sent.slice(6)).toEqual([back]);
+});
+
+test('an answer that is refused is not given again', () => {
+  const { store, classroom, greet, lose } = member();
+  classroom.answer({ step: 's', question: 'q', round: 1, choice: 0, right: null });
+  const refusal = { code: 'closed', sentence: 'the answers are shown.', remedy: '', detail: '' };
+  store.dispatch({ type: 'error', ...refusal });
+  lose();
+  greet();
+  store.dispatch(welcome('member', 'secret-1'));
+  expect(sent.slice(2)).toEqual([back]);
+});
+
 test('an instructor comes back by the id of the class', () => {
   const { store, classroom, greet, lose } = page();
   greet();

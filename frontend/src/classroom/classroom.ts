@@ -15,6 +15,7 @@ import {
   membershipOf,
   remember,
 } from './memory.ts';
+import { Sending } from './sending.ts';
 
 /** Codes of errors that say that this page cannot come back to its class. */
 const gone: ReadonlySet<string> = new Set(['no-class', 'nickname', 'full']);
@@ -36,6 +37,7 @@ export class Classroom extends Driving {
   /** Where the instructor was before he showed a run; null: he shows none. */
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
+  readonly #sending: Sending;
   #membership: Membership | null = null;
   /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
@@ -43,7 +45,9 @@ export class Classroom extends Driving {
 
   /** @param asked the code of a class that the address asks for; null: the one of before a reload */
   constructor(store: Store, asked: string | null = null) {
-    super(store.command);
+    const sending = new Sending(store.command);
+    super((message) => sending.say(message));
+    this.#sending = sending;
     this.#store = store;
     this.#membership = asked === null ? currentMembership() : membershipOf(asked);
   }
@@ -54,7 +58,9 @@ export class Classroom extends Driving {
     const offs = [
       classNews.subscribe(() => this.#take()),
       connection.subscribe(() => {
-        if (connection.get().state !== 'open') this.#broke = this.away = true;
+        if (connection.get().state === 'open') return;
+        this.#broke = this.away = true;
+        this.#sending.away();
       }),
       hello.subscribe(() => this.#greeted()),
       errors.subscribe(() => this.#complained(errors.get().at(-1))),
@@ -128,8 +134,10 @@ export class Classroom extends Driving {
       this.entering.set(null);
       this.refused.set('');
       if (message.class_id !== this.room.get()?.classId) this.following.set(true);
+      this.#sending.here(message.class_id);
       this.#secret = message.secret;
     }
+    if (message.type === 'class_answered') this.#sending.confirmed(message);
     const before = this.room.get();
     const room = reduceClass(before, message, performance.now());
     this.room.set(room);
@@ -150,6 +158,7 @@ export class Classroom extends Driving {
   #complained(error: ErrorMessage | undefined): void {
     // A place was on its way when the look over the shoulder ended: nothing to be said.
     if (error?.code === 'unwatched') return this.#store.dismiss(error);
+    if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();
     if (entering === null || error === undefined || error.run != null) return;
     if (entering.how === 'back' && !gone.has(error.code)) return;
@@ -166,6 +175,7 @@ export class Classroom extends Driving {
     this.#secret = '';
     this.unreported();
     this.stopSending();
+    this.#sending.forget();
     this.setAside(null);
     this.room.set(null);
   }

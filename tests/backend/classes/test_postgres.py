@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, create_engine, text
 
 from duet.classes import claims, queries, reading
 from duet.classes.database import file_of
@@ -98,5 +98,21 @@ def test_one_of_two_servers_owns_a_class_until_its_session_ends(url: str, run_as
         await two.close()
         assert await one.ask(owned) is None
         await one.close()
+
+    run_async(go())
+
+
+def test_one_of_several_servers_waits_for_its_database(url: str, run_async: Any) -> None:
+    async def go() -> None:
+        later = ClassStore(url.replace("/postgres?", "/later?"), 180, "http://one")
+        later.begin()
+        with pytest.raises(InfraError, match="does not exist"):
+            await later.ask(claims.shared_secret)
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text("CREATE DATABASE later"))
+        engine.dispose()
+        assert await later.ask(claims.shared_secret)
+        await later.close()
 
     run_async(go())

@@ -40,9 +40,11 @@ def test_a_class_with_forty_requests_fits_the_queue() -> None:
 def test_the_text_says_what_was_missed() -> None:
     fast, slow = Answers(9, 10.0, 199.0), Answers(9, 10.0, 250.0)
     result = ClassResult(
-        SLUG, 2, 1, 1, 1, ["the queue is full."], 1.0, 2.0, fast, slow, Answers(0, 0.0, 0.0), 1.0
+        *(SLUG, 2, 1, 1, 1, ["the queue is full."], 1.0, 2.0, fast, slow, Answers(0, 0.0, 0.0)),
+        *(9.5, 0.97, 412.0, 1.0),
     )
     text = text_of(result)
+    assert "slot for 9.5 s; a lane took 0.97 CPUs and 412 MiB" in text
     assert "not: the queue is full." in text
     assert "/api/health: 9 answers, p99 10.0 ms, longest 199.0 ms (within 200 ms)" in text
     assert "the page (/): 9 answers, p99 10.0 ms, longest 250.0 ms (beyond 200 ms)" in text

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -17,8 +19,8 @@ from duet.cli.bench.stored import of_class, of_followers, of_lanes, of_pool, of_
 from duet.cli.bench.stored import store as stored
 from duet.cli.plan_text import short
 from duet.cli.results import benching as b
-from duet.cli.results.keys import from_tree
 from duet.cli.results.planning import PlanResult
+from tests.backend.cli.test_results import same_as_help
 
 SLUG = "02-grace-periods"
 SIZE = ["--host-cpus", "16", "--host-memory", "64"]
@@ -50,7 +52,7 @@ def test_a_class_of_300_with_20_live_runs(capsys: Said) -> None:
                  "Short first: ", "constants are shipped"):  # fmt: skip
         assert part in text, part
     found = tree(capsys, "--students", "300", "--live", "20", "--lesson", SLUG, *SIZE)
-    assert asdict(from_tree(PlanResult, found)) == found
+    same_as_help(found, PlanResult, "plan")
     assert found["lanes"] >= 2 and 0 < found["hosts"]["low"] <= found["hosts"]["high"] <= 20
     assert found["bottleneck"] in text and found["crowds"] == []
     assert {one["name"] for one in found["constants"]} == set(CONSTANTS)
@@ -90,6 +92,26 @@ def test_a_crowd_is_simulated_up_to_the_number_that_was_given(capsys: Said) -> N
     assert "simulated: one recording" in capsys.readouterr().out
 
 
+def test_the_crowd_is_drawn_for_dark_and_light(capsys: Said, tmp_path: Path) -> None:
+    file = tmp_path / "crowd.svg"
+    run("--viewers", "30000", "--picture", str(file))
+    tree = ElementTree.parse(file).getroot()
+    curves = [one for one in tree.iter() if str(one.get("class")).startswith("curve")]
+    longest = max(str(one.get("points")).split() for one in curves)
+    assert len(curves) == 6 and len(longest) >= 2
+    numbers = [len(str(one.get("points")).split()) for one in curves]
+    assert numbers.count(9) == 3, "three curves of 100, 200, 500 to 20,000 and 30,000"
+    assert "prefers-color-scheme: dark" in file.read_text()
+    for one in curves:
+        for point in str(one.get("points")).split():
+            x, y = (float(part) for part in point.split(","))
+            assert 0 <= x <= 720 and 0 <= y <= 400
+    run("--picture", str(file), fails=2)
+    assert "--viewers is 0" in capsys.readouterr().err
+    run("--viewers", "300", "--picture", str(tmp_path / "none" / "x.svg"), fails=2)
+    assert "cannot be written" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -118,32 +140,65 @@ def test_figures_have_two_digits() -> None:
     ]  # fmt: skip
 
 
-def test_what_a_bench_finds_becomes_constants_in_their_units(folder: Path) -> None:
-    q = b.Quantiles(3, 120.0, 140.0)
-    d = b.Delays(1, 1.0, 1.0)
+def results() -> dict[str, Any]:
+    """What each bench may find."""
+    q, d, a = b.Quantiles(3, 120.0, 140.0), b.Delays(1, 1.0, 1.0), b.Answers(1, 1.0, 1.0)
     recorded = b.RecordedCost(
         4, 2.8, 0.4, 45_000, 0.5, 0.5, 10, 3, 297_000, 0.12, 0.0, 3, 9.0, 2, 0.7, 200_000_000
     )
     live = b.LiveCost(1000, 20.0, 1.15, 0.16, 0.11, 0.14, 968, d, d, 80, 0, 90_000)
-    page = b.PageBytes(250_000, 700_000)
-    found = of_segments(b.SegmentsResult(SLUG, recorded, live, page, [], 0.1))
+    f = b.Following(1, 0, 1.0, 1.0, 1.0)
+    return {
+        "segments": b.SegmentsResult(SLUG, recorded, live, b.PageBytes(250_000, 700_000), [], 0.1),
+        "class": b.ClassResult(SLUG, 40, 4, 4, 40, [], 1.0, 2.0, a, a, a, 9.5, 0.95, 400.0, 1.0),
+        "lanes": b.LanesResult(
+            SLUG, "a", 6, 6, 0, 0, 3, 3, 3, [], q, q, None, 8, 8, 32.0, [], 106.0, []
+        ),
+        "pool": b.PoolStartsResult(SLUG, "slurm", q, q, q, q, 900.0, -3.0, [], [], 0.1),
+        "followers": b.FollowersResult(300, 10.0, 20.0, 1.0, 0.135, f, f, 250.0, 1, 0, 1.0),
+        "viewers": b.ViewersResult(SLUG, 300, 10.0, 20.0, 0.15, d, d, 1, 0, 1.0),
+    }
+
+
+def test_what_a_bench_finds_becomes_constants_in_their_units() -> None:
+    seen = results()
+    found = of_segments(seen["segments"]) | of_class(seen["class"]) | of_lanes(seen["lanes"])
+    found |= of_pool(seen["pool"]) | of_followers(seen["followers"]) | of_viewers(seen["viewers"])
+    assert found.keys() == CONSTANTS.keys()
     assert found["segment_nginx"] == pytest.approx(0.04) and found["segment_server"] == 0.7
     assert found["live_segments_server"] == pytest.approx(0.11)
     assert found["live_messages_bytes"] == pytest.approx(1.15e6)
-    a = b.Answers(1, 1.0, 1.0)
-    of_40 = b.ClassResult(SLUG, 40, 4, 4, 40, [], 1.0, 2.0, a, a, a, 9.5, 0.95, 400.0, 1.0)
-    f = b.Following(1, 0, 1.0, 1.0, 1.0)
-    lanes = b.LanesResult(SLUG, "a", 6, 6, 0, 0, 3, 3, 3, [], q, q, None, 8, 8, 32.0, [], 106.0, [])
-    starts = b.PoolStartsResult(SLUG, "slurm", q, q, q, q, 900.0, -3.0, [], [], 0.1)
-    followers = b.FollowersResult(300, 10.0, 20.0, 1.0, 0.135, f, f, 250.0, 1, 0, 1.0)
-    viewers = b.ViewersResult(SLUG, 300, 10.0, 20.0, 0.15, d, d, 1, 0, 1.0)
-    found |= of_class(of_40) | of_lanes(lanes) | of_pool(starts)
-    found |= of_followers(followers) | of_viewers(viewers)
-    assert found.keys() == CONSTANTS.keys()
     assert found["place_server"] == pytest.approx(0.045)
     assert found["live_messages_server"] == pytest.approx(1.0), "at 20 frames a second"
     assert found["lane_memory"] == 400 * 2**20 and found["lease_first"] == 900.0
-    stored(found)
+    assert of_class(replace(seen["class"], served=39)) == {}
+    assert "copy_start" not in of_lanes(replace(seen["lanes"], copies=2)), "one of three booted"
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "function"),
+    [
+        (["segments", SLUG], "segments", "measure"),
+        (["class", SLUG], "classroom", "measure"),
+        (["lanes", SLUG], "lanes", "measure_lanes"),
+        (["pool", SLUG, "--pool", "slurm"], "pool", "measure"),
+        (["followers"], "followers", "measure"),
+        (["viewers", SLUG], "viewers", "measure"),
+    ],
+    ids=lambda one: one[0] if isinstance(one, list) else "",
+)
+def test_each_bench_writes_its_constants_down(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], module: str, function: str
+) -> None:
+    found = results()[words[0]]
+
+    async def later(*_: object) -> Any:
+        return found
+
+    measure = (lambda *_: found) if words[0] == "class" else later
+    monkeypatch.setattr(import_module(f"duet.cli.bench.{module}"), function, measure)
+    assert entry.main(["bench", *words, "--json"]) == 0
     there = {one.name for one in read(folder / NAME)}
-    assert there == CONSTANTS.keys() - {"lease_stands"}, "a lease that helps is no measurement"
-    assert of_class(b.ClassResult(SLUG, 40, 4, 4, 39, [], 1, 2, a, a, a, 9, 1, 400, 1)) == {}
+    name = f"duet bench {words[0]}"
+    wanted = {one.name for one in CONSTANTS.values() if one.source == name}
+    assert there == wanted - {"lease_stands"}, "a lease that helps is no measurement"

@@ -16,22 +16,24 @@ from duet.serve.servers.mirror import Mirror
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
+from tests.support.class_pages import browser, join, start
+from tests.support.class_tries import ENDLESS_S, STEP, NumberedStage, attempt, gallery
 from tests.support.several import database, server
 from tests.support.toy_server import SLUG, Message, Page, page, reported
 from tests.support.toy_stage import NOW
 
 __all__ = ["database"]
-SLOW, FAST = 4.0, 50.0
+FAST = 50.0
 RUN_ID = f"kept:{SLUG}:run-20260101-000000-abcdef"
 
 
 async def watched(one: Page, run_id: str) -> Message:
-    """Open a run; gives the first control message, or the error that comes instead."""
+    """Open a run that goes on; gives who controls it, or the error that comes instead."""
     await one.open(run_id)
     return await one.until(lambda found: found["type"] in ("control", "error"))
 
 
-def test_a_run_of_another_server_is_watched_and_not_controlled(
+def test_all_of_a_run_reaches_pages_of_another_server(
     tmp_path: Path, database: str, run_async: Any
 ) -> None:
     async def go(one: str, other: str) -> None:
@@ -40,19 +42,40 @@ def test_a_run_of_another_server_is_watched_and_not_controlled(
             await first.start("rwsem", seconds=2)
             run_id = await first.begun()
             for follower in (second, third):
-                control = await watched(follower, run_id)
-                assert control["type"] == "control", control
-                assert (control["by"], control["may_take"]) == ("other", False)
-            await second.say(type="stop", run=run_id)
-            assert "does not go on" in (await second.until_type("error"))["sentence"]
+                await follower.open(run_id)
             for each in (first, second, third):
                 assert (await each.until_over())["phase"] == "done"
             theirs, ours = reported(first.seen, run_id), reported(second.seen, run_id)
             assert theirs == ours == reported(third.seen, run_id) and len(ours) == 2
-            sentence = (await watched(second, f"{run_id}x"))["sentence"]
-            assert "there is no run" in sentence
+            assert "there is no run" in (await watched(second, f"{run_id}x"))["sentence"]
 
-    with server(tmp_path, database, FAST) as one, server(tmp_path, database, FAST) as other:
+    with server(tmp_path, database) as one, server(tmp_path, database) as other:
+        run_async(go(one, other))
+
+
+async def begin_endless(first: Page) -> str:
+    await first.open("none")
+    await first.start("rwsem", seconds=ENDLESS_S)
+    return await first.begun()
+
+
+def test_a_run_is_controlled_at_its_own_server_alone(
+    tmp_path: Path, database: str, run_async: Any
+) -> None:
+    async def go(one: str, other: str) -> None:
+        async with page(one) as first, page(other) as second:
+            run_id = await begin_endless(first)
+            control = await watched(second, run_id)
+            assert (control["type"], control["by"]) == ("control", "other")
+            assert control["may_take"] is False
+            await second.say(type="stop", run=run_id)
+            assert "does not go on" in (await second.until_type("error"))["sentence"]
+            await first.say(type="stop", run=run_id)
+            for each in (first, second):
+                assert (await each.until_over())["phase"] == "stopped"
+
+    stage = NumberedStage(FAST)
+    with server(tmp_path, database, stage) as one, server(tmp_path, database) as other:
         run_async(go(one, other))
 
 
@@ -61,12 +84,10 @@ def test_a_run_whose_server_is_gone_has_failed_and_says_so(
 ) -> None:
     async def begin(one: str) -> str:
         async with page(one) as first:
-            await first.open("none")
-            await first.start("rwsem", seconds=10)
-            return await first.begun()
+            return await begin_endless(first)
 
-    with server(tmp_path, database, FAST) as other, contextlib.ExitStack() as stack:
-        one = stack.enter_context(server(tmp_path, database, SLOW))
+    with server(tmp_path, database) as other, contextlib.ExitStack() as stack:
+        one = stack.enter_context(server(tmp_path, database, NumberedStage(FAST)))
         run_id = run_async(begin(one))
 
         async def go() -> None:
@@ -77,6 +98,28 @@ def test_a_run_whose_server_is_gone_has_failed_and_says_so(
                 assert over["phase"] == "failed" and "Its server is gone" in over["message"]
 
         run_async(go())
+
+
+def test_a_member_of_another_server_tries_a_run_at_the_owner_of_the_class(
+    tmp_path: Path, database: str, run_async: Any
+) -> None:
+    async def go(one: str, other: str) -> None:
+        async with browser(one, "teacher") as teacher, page(other) as member:
+            await teacher.open("none")
+            await member.open("none")
+            facts = await start(teacher)
+            await teacher.say(type="class_open_step", lesson=SLUG, step=STEP, knobs=True)
+            await teacher.until(lambda found: found["type"] == "class_opened" and found["steps"])
+            await join(member, facts["code"], "Ada")
+            await attempt(member, hogs=2, seconds=ENDLESS_S)
+            (tried,) = await gallery(member, "running")
+            assert [maker["name"] for maker in tried["makers"]] == ["Ada"]
+            assert (await watched(member, tried["run"]))["by"] == "other"
+
+    stage = NumberedStage(FAST)
+    with server(tmp_path, database, stage) as one, server(tmp_path, database) as other:
+        run_async(go(one, other))
+    assert len(stage.made) == 1
 
 
 def run(**changes: object) -> m.Run:

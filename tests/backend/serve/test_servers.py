@@ -19,15 +19,16 @@ from sqlalchemy import text
 from duet.access import Role
 from duet.classes import reading
 from duet.classes.records import Stored
+from duet.serve.servers.wire import PATH
 from tests.support.people import Member, Teacher, living, until
 from tests.support.postgres import INSTALLED
 from tests.support.proxy import NGINX
-from tests.support.servers import Server, Site, get, site, viewers
+from tests.support.servers import Site, get, site, viewers
 
-MEMBERS = 12
-KILLS = (True, False, True)
-"""Whether the owner of the class is killed, or the other server."""
-SPREAD = 3
+MEMBERS = 8
+KILLS = ((True, signal.SIGKILL), (False, signal.SIGKILL), (True, signal.SIGTERM))
+"""Whether the owner of the class ends or the other server, and how."""
+SPREAD = 2
 """Pages that each server has at least before a kill."""
 BACK_S = 10.0
 """All pages are back within that time, on a busy host. Usual: 0.4 s."""
@@ -67,58 +68,12 @@ async def by_code(whole: Site, code: str) -> str:
             await asyncio.sleep(0.2)
 
 
-def test_a_class_survives_the_death_of_either_server(whole: Site, run_async: Any) -> None:
-    rng = random.Random(19)
-    front = f"{whole.front}/duet"
-    operator = whole.cookie(token=whole.tokens[Role.OPERATOR])
-
-    async def go() -> None:
-        async with started(whole, front) as teacher:
-            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
-            cookies = [await by_code(whole, code) for _ in range(MEMBERS)]
-            members = [
-                Member(socket_url(front), cookie, code, f"m{number}")
-                for number, cookie in enumerate(cookies)
-            ]
-            async with living(*(m.live() for m in members), *(m.answer(0.02) for m in members)):
-                for owner in KILLS:
-                    await spread(members)
-                    await asyncio.sleep(rng.uniform(0.1, 0.5))
-                    await die(owner, class_id, members)
-            assert teacher.facts["driving"] and not teacher.complaints
-        check(whole.ask(lambda c: reading.load(c, class_id)), members)
-
-    async def spread(members: list[Member]) -> None:
-        """Pages are at both servers: nginx sends browsers back that connect anew."""
-        async with asyncio.timeout(SOON_S):
-            while True:
-                await asyncio.gather(*(one.move() for one in members))
-                if min(viewers(server, operator) for server in whole.servers) >= SPREAD:
-                    return
-                await asyncio.sleep(0.5)
-
-    async def die(owner: bool, class_id: str, members: list[Member]) -> None:
-        """Kill one server; all are back, answer and follow; then it is started again."""
-        held = await asyncio.to_thread(whole.owner, class_id)
-        server = held if owner and held is not None else whole.other(held)
-        before = {m: (m.welcomes, m.answers) for m in members}
-        server.end()
-        killed = time.monotonic()
-        for one in members:
-            answers = before[one][1] + 6
-            await until(lambda: one.answers > answers and one.newest > killed + 0.2, BACK_S)  # noqa: B023
-        moved = [m for m in members if m.welcomes > before[m][0]]
-        last = max(m.back for m in moved) - killed
-        print(
-            f"killed {'the owner' if owner else 'the other one'}: {len(moved)} of "
-            f"{len(members)} pages moved, the last was back after {last:.2f} s"
-        )
-        assert (len(moved) == len(members)) == owner
-        assert whole.owner(class_id) is (whole.other(held) if owner else held)
-        await asyncio.to_thread(server.start)
-        await asyncio.to_thread(server.ready)
-
-    run_async(go())
+async def again(whole: Site) -> None:
+    """Start the server that was ended."""
+    for server in whole.servers:
+        if server.process is None:
+            server.start()
+            await asyncio.to_thread(server.ready)
 
 
 def check(found: Stored | None, members: list[Member]) -> None:
@@ -162,47 +117,88 @@ def test_followers_at_both_servers_are_near_the_driver(whole: Site, run_async: A
     run_async(go())
 
 
-def test_the_owner_ends_or_loses_its_session_and_a_class_is_deleted_at_the_other_server(
+def test_an_owner_loses_its_session_and_a_class_is_deleted_at_the_other_server(
     whole: Site, run_async: Any
 ) -> None:
-    async def back(member: Member, welcomes: int, server: Server | None, class_id: str) -> None:
-        await until(lambda: member.welcomes > welcomes, BACK_S)
-        answers = member.answers
-        await until(lambda: member.answers > answers, BACK_S)
-        assert server is None or whole.owner(class_id) is server
+    end = text(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :name"
+    )
 
     async def go() -> None:
         one, other = whole.servers
         async with started(whole, other.address) as teacher:
             code, class_id = teacher.facts["code"], teacher.facts["class_id"]
-            cookie = await by_code(whole, code)
-            member = Member(socket_url(one.address), cookie, code, "m")
-            async with living(member.live(), member.answer(0.02)):
-                await member.here.wait()
+            member = Member(socket_url(one.address), await by_code(whole, code), code, "m")
+            async with living(member.live(), member.answer(0.05)):
                 await until(lambda: member.answers > 0, BACK_S)
                 assert whole.owner(class_id) is other
-
-                end = text(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE application_name = :name"
-                )
                 whole.ask(lambda c: list(c.execute(end, {"name": other.url})))
-                await back(member, 1, None, class_id)
+                await until(lambda: member.welcomes > 1 and teacher.welcomes > 1, BACK_S)
+                answers = member.answers
+                await until(lambda: member.answers > answers, BACK_S)
 
-                held = whole.owner(class_id)
-                if held is other:
-                    await asyncio.to_thread(other.end, signal.SIGTERM)
-                    await back(member, 2, one, class_id)
-                    other.start()
-                    await asyncio.to_thread(other.ready)
-                await until(lambda: teacher.welcomes > 1, SOON_S)
-                mine = teacher.cookie
-                status, _ = await asyncio.to_thread(
-                    get, other, f"/api/classes/{class_id}", mine, "DELETE"
-                )
-                assert status == 200
+                held, mine = whole.owner(class_id), teacher.cookie
+                path = f"/api/classes/{class_id}"
+                asked = (get, whole.other(held), path, mine, "DELETE")
+                assert (await asyncio.to_thread(*asked))[0] == 200
                 await until(lambda: member.facts["open"] is False, BACK_S)
+                await until(lambda: whole.owner(class_id) is None, BACK_S)
                 found = json.loads((await asyncio.to_thread(get, one, "/api/classes", mine))[1])
-                assert class_id not in str(found) and whole.owner(class_id) is None
+                assert class_id not in str(found)
+
+    run_async(go())
+
+
+def test_a_class_survives_the_death_of_either_server(whole: Site, run_async: Any) -> None:
+    rng = random.Random(19)
+    front = f"{whole.front}/duet"
+    operator = whole.cookie(token=whole.tokens[Role.OPERATOR])
+
+    async def go() -> None:
+        async with started(whole, front) as teacher:
+            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
+            cookies = [await by_code(whole, code) for _ in range(MEMBERS)]
+            members = [
+                Member(socket_url(front), cookie, code, f"m{number}")
+                for number, cookie in enumerate(cookies)
+            ]
+            async with living(*(m.live() for m in members), *(m.answer(0.05) for m in members)):
+                for owner, how in rng.sample(KILLS, len(KILLS)):
+                    await again(whole)
+                    await spread(members)
+                    await asyncio.sleep(rng.uniform(0.1, 0.5))
+                    await die(owner, how, class_id, members)
+            assert teacher.facts["driving"] and not teacher.complaints
+            assert whole.behind(PATH) == 404  # servers reach each other past nginx
+        check(whole.ask(lambda c: reading.load(c, class_id)), members)
+
+    async def spread(members: list[Member]) -> None:
+        """Pages are at both servers: nginx sends browsers back that connect anew."""
+        async with asyncio.timeout(SOON_S):
+            while True:
+                await asyncio.gather(*(one.move() for one in members))
+                if min(viewers(server, operator) for server in whole.servers) >= SPREAD:
+                    return
+                await asyncio.sleep(0.5)
+
+    async def die(owner: bool, how: signal.Signals, class_id: str, members: list[Member]) -> None:
+        """End one server; all are back, answer and follow."""
+        held = await asyncio.to_thread(whole.owner, class_id)
+        server = held if owner and held is not None else whole.other(held)
+        before = {m: (m.welcomes, m.answers) for m in members}
+        ended = asyncio.create_task(asyncio.to_thread(server.end, how))
+        killed = time.monotonic()
+        for one in members:
+            answers = before[one][1] + 6
+            await until(lambda: one.answers > answers and one.newest > killed + 0.2, BACK_S)  # noqa: B023
+        moved = [m for m in members if m.welcomes > before[m][0]]
+        last = max(m.back for m in moved) - killed
+        print(
+            f"{how.name} to {'the owner' if owner else 'the other one'}: {len(moved)} of "
+            f"{len(members)} pages moved, the last was back after {last:.2f} s"
+        )
+        await ended
+        assert (len(moved) == len(members)) == owner
+        assert whole.owner(class_id) is (whole.other(held) if owner else held)
 
     run_async(go())

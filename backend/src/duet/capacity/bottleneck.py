@@ -117,17 +117,24 @@ def notes(plan: Plan) -> list[str]:
         )
     if asked.students > SOCKETS:
         found.append(
-            f"A server takes {SOCKETS} sockets, and a class is on one server. A recording for more "
-            "viewers is an exported site (docs/RECORDINGS.md), which needs no server."
+            f"A server takes {SOCKETS} sockets: a larger class takes several with one PostgreSQL. "
+            "A recording alone can be an exported site (docs/RECORDINGS.md), without a server."
         )
+    return [*found, *_notes_of_live(plan)] if asked.live else found
+
+
+def _notes_of_live(plan: Plan) -> list[str]:
+    asked, found = plan.demand, list[str]()
     if asked.live > LIVE_RUNS_MOST:
         found.append(
             f"A server runs {LIVE_RUNS_MOST} live runs at once and queues the rest: on one server "
             f"the last of {asked.live} begins after {plan.alone_s.low:.0f} to "
             f"{plan.alone_s.high:.0f} s."
         )
-    if plan.hosts.high > 1 and asked.pool == "local" and asked.live:
-        found.append("Guests on further hosts take a pool (docs/CLUSTER.md), or further servers.")
+    if plan.hosts.high > 1 and asked.pool == "local":
+        found.append(
+            "Guests on further hosts take a pool (docs/CLUSTER.md), or further servers there."
+        )
     if runs_each(asked, plan.run_cpus.high, 1.0) * plan.run_cpus.high > asked.host_cpus:
         found.append(
             f"One run may want {plan.run_cpus.high:.0f} CPUs of a host's {asked.host_cpus}: its "

@@ -125,16 +125,10 @@ class ClassStore:
         return deleted
 
     def _run(self) -> None:
-        engine: Engine | None = None
-        try:
-            engine = self._open()
-        except SQLAlchemyError as error:
-            self._broken = trouble(error)
-        except Exception as error:
-            self._broken = error
-        if self._broken is not None:
-            log.error("no class can be held: %s", self._broken)
+        engine = self._opened()
         while calls := self._next():
+            if engine is None and self.server:  # a machine of its own, which may be up later
+                engine = self._opened()
             if engine is not None:
                 carry_out(engine, calls)
             for call in calls if engine is None else ():
@@ -143,6 +137,19 @@ class ClassStore:
                 call.finish()
         if engine is not None:
             engine.dispose()
+
+    def _opened(self) -> Engine | None:
+        """The database, as it is used from now on; None: it cannot be."""
+        former, self._broken = self._broken, None
+        try:
+            return self._open()
+        except SQLAlchemyError as error:
+            self._broken = trouble(error)
+        except Exception as error:
+            self._broken = error
+        if str(former) != str(self._broken):
+            log.error("no class can be held: %s", self._broken)
+        return None
 
     def _open(self) -> Engine:
         engine = engine_of(self._url, **(connect_args(self.server) if self.server else {}))

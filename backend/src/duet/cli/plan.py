@@ -7,7 +7,7 @@ import asyncio
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -18,9 +18,9 @@ from duet.capacity.estimate import Estimate, exactly
 from duet.capacity.measured import constants_file, figures, read
 from duet.capacity.model import Plan
 from duet.capacity.model import plan as planned
-from duet.capacity.simulation import Scene, Simulated, simulate
 from duet.cli.cut_recording import segment_sizes
 from duet.cli.output import emit
+from duet.cli.plan_crowd import Options, crowds, draw
 from duet.cli.plan_text import text_of
 from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
 from duet.errors import InputError
@@ -31,36 +31,16 @@ from duet.runs.pack import host_fingerprint
 
 GIB = 1 << 30
 USUAL_LANES = 2
-HEAD_BYTES = 450
-"""Of an answer, before a segment."""
-OWN_BITS_PER_S = 20e6
-ROUND_TRIP_S = 0.02
-"""Of one simulated viewer: a house or a campus."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Of the verb; 0 and "" are for the default."""
-
-    students: int = 30
-    live: int = 0
-    lanes: int = 0
-    lesson: str = ""
-    cache: bool = True
-    pool: str = ""
-    host_cpus: int = 0
-    host_gib: float = 0.0
-    link_mbit_per_s: float = 1000.0
-    arrive_s: float = 60.0
-    viewers: int = 0
-
-
-def plan(options: Options, with_constants: bool, js: bool) -> int:
+def plan(options: Options, with_constants: bool, js: bool, picture_file: Path | None = None) -> int:
     """See `duet plan --help`."""
     known = figures(read(constants_file()), host_fingerprint())
     sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
     made = planned(demand_of(options, sizes), known)
     result = result_of(made, known, crowds(options, sizes, known))
+    if picture_file is not None:
+        draw(picture_file, options, sizes, known)
     if js:
         emit(result)
     else:
@@ -104,44 +84,6 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
         link_bits_per_s=options.link_mbit_per_s * 1e6,
         arrive_s=options.arrive_s,
     )  # fmt: skip
-
-
-def crowds(options: Options, sizes: Sequence[int], known: Figures) -> list[CrowdRow]:
-    """Simulated: ten times more viewers each, up to those that were asked for.
-
-    Raises:
-        InputError: these are too many.
-    """
-    if not options.viewers:
-        return []
-    if not sizes:  # the largest that is shipped
-        count = round(SEGMENTS.high)
-        sizes = [round(RECORDING_BYTES.high / count)] * count
-    scene = Scene(
-        segment_bytes=[size + HEAD_BYTES for size in sizes],
-        link_bytes_per_s=options.link_mbit_per_s * 1e6 / 8,
-        own_bytes_per_s=OWN_BITS_PER_S / 8,
-        nginx_s=known["segment_nginx"].figure.high * 1e-3,
-        round_trip_s=ROUND_TRIP_S,
-        arrive_s=options.arrive_s,
-    )
-    counts = {options.viewers}
-    counts |= {10**n for n in range(2, 7) if 10**n < options.viewers}
-    return [crowd_row(simulate(scene, count)) for count in sorted(counts)]
-
-
-def crowd_row(found: Simulated) -> CrowdRow:
-    """One line of the table."""
-    return CrowdRow(
-        viewers=found.viewers,
-        first_p50_s=round(found.first_s[0], 3),
-        first_p99_s=round(found.first_s[2], 3),
-        next_p99_s=round(found.next_s[2], 3),
-        whole_p50_s=round(found.whole_s[0], 3),
-        whole_p99_s=round(found.whole_s[2], 3),
-        over_s=round(found.over_s, 1),
-        nginx_cpu_s=round(found.nginx_s, 2),
-    )
 
 
 def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:

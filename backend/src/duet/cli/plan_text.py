@@ -25,13 +25,12 @@ def text_of(result: PlanResult, with_constants: bool) -> str:
         "",
         result.bottleneck,
         *result.notes,
-        "",
-        *table([
-            ("in use, high estimate", "", "carries"),
-            *((one.what, f"{one.share:.0%}", f"{one.carries:,} {one.of}")
-              for one in result.uses[:BUSIEST]),
-        ]),
-    ]  # fmt: skip
+    ]
+    if result.uses:
+        head = ("in use, high estimate", "", "carries")
+        busiest = result.uses[:BUSIEST]
+        body = [(one.what, f"{one.share:.0%}", f"{one.carries:,} {one.of}") for one in busiest]
+        lines += ["", *table([head, *body])]
     if result.crowds:
         lines += ["", *_crowds(result.crowds)]
     if with_constants:

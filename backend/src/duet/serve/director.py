@@ -86,8 +86,7 @@ class Director:
         held, off = Held() if saved is None else saved.folder.held, "" if live else NO_GUESTS
         trying = LiveParts(self.live_runs.tried, self._read, off, self.own.off, held.hold)
         self.classes = classrooms(classes, trying)
-        self._elsewhere = elsewhere(hub, self.classes, self.live_runs.find, self.file_of)
-        finder.elsewhere = self._elsewhere.find
+        self._elsewhere = elsewhere(hub, self.classes, finder)
         self.labs = Labs(classes, finder, labs_days)
         self.live_runs.performer.judged = self.labs.judged
         self._live, self.hosts = live, hosts
@@ -105,7 +104,6 @@ class Director:
 
     async def __aexit__(self, *error: object) -> None:
         await self.labs.close()
-        await self._elsewhere.close()
         await self.classes.__aexit__(*error)
         await self.changes.__aexit__()
         if self._builds is not None:
@@ -143,9 +141,7 @@ class Director:
             refuse_guests(command)
         match command:
             case m.Open():
-                await self._elsewhere.look(command.run)
-                self._opener.open(viewer, command)
-                self._elsewhere.opened(viewer)
+                await self._elsewhere.open(viewer, command, self._opener.open)
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():

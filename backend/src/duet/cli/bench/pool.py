@@ -78,6 +78,8 @@ async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStarts
             note(f"round {number + 1} of {rounds}: {way}")
             with server(DUET_TEMPLATES_MIB="0", DUET_POOL=way) as (_, address):
                 await one_server(address, other, step, again, seen)
+            clicked = [*seen.first[-1:], *seen.again[-again:]]
+            note(f"{way}: {', '.join(f'{one.ms:.0f} ms' if one.ms else '-' for one in clicked)}")
     return result_of(lesson, pool, found[LOCAL], found[pool])
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,6 +45,9 @@ def plan(
     viewers: Annotated[
         int, typer.Option("--viewers", help="Also simulate up to so many viewers of a recording.")
     ] = 0,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Write the simulated curve there, as an SVG.")
+    ] = None,
     constants: Annotated[
         bool, typer.Option("--constants", help="Also list the constants and where each is from.")
     ] = False,
@@ -54,10 +58,10 @@ def plan(
     The model's constants come from what `duet bench` measured on this machine, else from the
     reference machine; docs/CAPACITY.md has the model and its limits.
     """
-    from duet.cli.plan import Options
     from duet.cli.plan import plan as body
+    from duet.cli.plan_crowd import Options
 
     options = Options(
         students, live, lanes, lesson, cache, pool, host_cpus, host_gib, link, arrive, viewers
     )
-    return body(options, constants, json)
+    return body(options, constants, json, picture)

@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from duet.classes.store import ClassStore
 from duet.serve.classroom import Classrooms
 from duet.serve.classroom.try_parts import LiveParts
-from duet.serve.interfaces import QueuedRun
+from duet.serve.run_finder import RunFinder
 from duet.serve.servers.mirrors import Elsewhere, Mirrors
 from duet.serve.servers.shared import SharedClassrooms
 from duet.serve.servers.showing import Showing
@@ -23,19 +20,12 @@ def classrooms(store: ClassStore | None, live: LiveParts | None = None) -> Class
     return Classrooms(store, live)
 
 
-def elsewhere(
-    hub: Hub,
-    classes: Classrooms,
-    find: Callable[[str], QueuedRun | None],
-    file_of: Callable[[str], Path | None],
-) -> Elsewhere:
-    """Live runs of other servers.
-
-    Args:
-        find: a live run of this one, which others may show.
-        file_of: the file of a saved run.
-    """
+def elsewhere(hub: Hub, classes: Classrooms, finder: RunFinder) -> Elsewhere:
+    """Live runs of other servers; theirs are found, and they find those of this one."""
     if not isinstance(classes, SharedClassrooms):
         return Elsewhere()
+    find = finder.live_runs.find
     classes.entrance.runs = Showing(hub, find)
-    return Mirrors(hub, classes, lambda run_id: find(run_id) is not None, file_of)
+    made = Mirrors(hub, classes, lambda run_id: find(run_id) is not None, finder.file_of)
+    finder.elsewhere, classes.ending = made.find, made.close
+    return made

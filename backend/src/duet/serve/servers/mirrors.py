@@ -23,22 +23,23 @@ from duet.stream import messages as m
 from duet.stream.codec import pack
 from duet.stream.hub import Hub, Viewer
 
+Opens = Callable[[Viewer, m.Open], None]
+
 
 class Elsewhere:
     """Of the only server: there are none."""
 
-    async def look(self, run_id: str | None) -> None:
-        """Before a page opens a run: it may be at another server."""
+    async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
+        """Open a run, which may be at another server.
+
+        Args:
+            opens: opens one of this server, or one that `find` gives.
+        """
+        opens(viewer, command)
 
     def find(self, run_id: str) -> Run | None:
         """A run of another server."""
         return None
-
-    def opened(self, viewer: Viewer) -> None:
-        """A page has opened a run."""
-
-    async def close(self) -> None:
-        """Give up what goes on."""
 
 
 class Mirrors(Elsewhere):
@@ -62,12 +63,20 @@ class Mirrors(Elsewhere):
         self._tasks = Tasks()
         self._looking = asyncio.Lock()
 
-    async def look(self, run_id: str | None) -> None:
-        """See Elsewhere.
+    async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
+        """See Elsewhere; nobody controls such a run here.
 
         Raises:
             InfraError: it is there, and cannot be shown here.
         """
+        await self._look(command.run)
+        opens(viewer, command)
+        watched = None if viewer.log is None else self._mirrors.get(viewer.log.run_id)
+        if watched is not None and not watched.over:
+            control = m.Control(run_id=watched.log.run_id, by="other", may_take=False, yours=False)
+            viewer.put(pack(control))
+
+    async def _look(self, run_id: str | None) -> None:
         if run_id is None or not run_id.startswith("kept:") or self._known(run_id):
             return
         with contextlib.suppress(TimeoutError):
@@ -82,15 +91,8 @@ class Mirrors(Elsewhere):
             return None
         return found
 
-    def opened(self, viewer: Viewer) -> None:
-        """See Elsewhere: nobody controls such a run here."""
-        run_id = "" if viewer.log is None else viewer.log.run_id
-        if run_id in self._mirrors and not self._mirrors[run_id].over:
-            control = m.Control(run_id=run_id, by="other", may_take=False, yours=False)
-            viewer.put(pack(control))
-
     async def close(self) -> None:
-        """See Elsewhere."""
+        """Give up what goes on."""
         await self._tasks.end()
 
     def _known(self, run_id: str) -> bool:
@@ -98,7 +100,7 @@ class Mirrors(Elsewhere):
         return there or self._file_of(run_id) is not None
 
     async def _fetch(self, run_id: str) -> None:
-        for server in await self._classes.servers():
+        for server in await self._classes.directory.others():
             with contextlib.suppress(DuetError):
                 relay = await self._classes.relays.to(server)
                 await relay.has_run(run_id)
@@ -122,7 +124,7 @@ class Mirrors(Elsewhere):
         """By a connection of its own: a run holds up no class."""
         relay = Relay(server, lambda _: None)
         try:
-            await relay.dial(await self._classes.secret())
+            await relay.dial(await self._classes.directory.secret())
             await relay.watch_run(mirror.log.run_id, mirror.take)
         except DuetError as error:
             mirror.broke(error)

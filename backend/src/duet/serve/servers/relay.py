@@ -163,17 +163,7 @@ class Relay:
             self._over()
 
     async def _once(self, secret: str, opened: asyncio.Future[None]) -> None:
-        dialling = connect(
-            socket_url(self.server),
-            additional_headers={"Authorization": f"Bearer {secret}"},
-            open_timeout=DIAL_S,
-            close_timeout=1,
-            ping_interval=None,  # each side says every 2 s that it is there
-            max_size=FRAGMENT_BYTES + 1,
-            compression=None,
-            proxy=None,
-        )
-        async with dialling as socket:
+        async with dialled(self.server, secret) as socket:
             opened.set_result(None)
             log.info("pages are relayed to the server at %s", self.server)
             await carry(self._peer, socket.send, lambda: socket.recv(decode=False))
@@ -190,6 +180,20 @@ class Relay:
                 *(self.server, self._peer.connection.why, len(pages)),
             )
         self._ended(self)
+
+
+def dialled(server: str, secret: str) -> connect:
+    """A connection to another server."""
+    return connect(
+        socket_url(server),
+        additional_headers={"Authorization": f"Bearer {secret}"},
+        open_timeout=DIAL_S,
+        close_timeout=1,
+        ping_interval=None,  # each side says every 2 s that it is there
+        max_size=FRAGMENT_BYTES + 1,
+        compression=None,
+        proxy=None,
+    )
 
 
 def socket_url(server: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
+from collections.abc import Awaitable, Callable
 
-from duet.classes import claims
 from duet.classes.store import ClassStore
 from duet.errors import DuetError, InputError
 from duet.serve.classroom import Classrooms
@@ -17,6 +18,7 @@ from duet.serve.classroom.rooms import Rooms, let_go
 from duet.serve.classroom.seated import Command
 from duet.serve.classroom.try_parts import LiveParts
 from duet.serve.servers import wire
+from duet.serve.servers.directory import Directory
 from duet.serve.servers.entrance import ServerEntrance
 from duet.serve.servers.finding import Finding, Silent
 from duet.serve.servers.limits import HELD_S, LOOK_S
@@ -25,6 +27,7 @@ from duet.serve.servers.relays import Relays
 from duet.stream import messages as m
 from duet.stream.hub import Viewer
 
+log = logging.getLogger("duet.classes")
 SILENT = "The server that holds this class does not answer; this page tries again."
 
 
@@ -36,25 +39,29 @@ class SharedClassrooms(Classrooms):
         assert self._rooms is not None
         self._store: ClassStore = store
         self._own: Rooms = self._rooms
-        self.relays = Relays(self.secret)
+        self.directory = Directory(store)
+        self.relays = Relays(self.directory.secret)
         self._finding = Finding(store.server, self.relays)
         self._place: dict[Viewer, Relay] = {}
         self._looking: asyncio.Task[None] | None = None
-        self._known_secret = ""
-        entrance = ServerEntrance(self, self.secret)
-        self.doors = {wire.PATH: entrance.serve}
-        self.entrance = entrance
+        self.entrance = ServerEntrance(self, self.directory.secret)
+        self.doors = {wire.PATH: self.entrance.serve}
+        self.ending: Callable[[], Awaitable[None]] | None = None
+        """Called when the server ends."""
         self._own.dropped = self._dropped
         store.sessions.lost = self._lost
 
     async def __aenter__(self) -> SharedClassrooms:
         await super().__aenter__()
+        log.info("one of several servers; the others reach it at %s", self._store.server)
         self._looking = asyncio.create_task(self._look(), name="classes of other servers")
         return self
 
     async def __aexit__(self, *error: object) -> None:
         if self._looking is not None:
             self._looking.cancel()
+        if self.ending is not None:
+            await self.ending()
         self.entrance.close("this server ends")
         await self.relays.close()
         await super().__aexit__(*error)
@@ -153,25 +160,6 @@ class SharedClassrooms(Classrooms):
                 seat.viewer.expel(MOVED, comes_back=True)
         self._own.close()
         self.entrance.close("its session with the database broke")
-
-    async def servers(self) -> list[str]:
-        """Where all other servers are reached.
-
-        Raises:
-            InfraError: the database does not say it.
-        """
-        found = await self._store.ask(claims.servers)
-        return [server for server in found if server != self._store.server]
-
-    async def secret(self) -> str:
-        """By which servers know each other.
-
-        Raises:
-            InfraError: the database does not say it.
-        """
-        if not self._known_secret:
-            self._known_secret = await self._store.ask(claims.shared_secret)
-        return self._known_secret
 
     async def _look(self) -> None:
         """For ever: what other servers began, ended and saved, and whether the session lives."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The owner of a class does not answer: pages say so, and come back when it is ended."""
+"""Who owns a class: until it leaves the memory, and what pages say while the owner is silent."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import pytest
 from sqlalchemy import create_engine
 from websockets.exceptions import ConnectionClosed
 
+from duet import budgets
 from duet.classes import claims
 from duet.serve.servers import finding
 from duet.serve.servers.shared import SILENT
 from duet.stream.endpoint import CLOSE_RESTART
 from tests.support.class_pages import browser, join, refused, start
+from tests.support.people import until
 from tests.support.several import database, server
 from tests.support.toy_server import Page, page
 
 __all__ = ["database"]
+WITHIN_S = 30.0
 NOBODY_THERE = "http://127.0.0.1:9"
 
 
@@ -61,3 +64,35 @@ def test_pages_come_back_when_the_silent_server_is_ended(
         begun = run_async(begin(address))
     with server(tmp_path, database) as address:
         run_async(go(address, *begun))
+
+
+def test_a_class_that_leaves_the_memory_is_free_for_the_others(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    monkeypatch.setattr(budgets, "CLASSES_OPEN", 1)
+    engine = create_engine(database)
+
+    def owner(class_id: str) -> str | None:
+        with engine.connect() as connection:
+            return claims.owner(connection, class_id)
+
+    async def go(one: str, other: str) -> None:
+        async with browser(one, "teacher") as teacher:
+            first = await start(teacher)
+            assert owner(first["class_id"]) == f"http://{one}"
+            await teacher.say(type="class_leave")
+            second = await start(teacher)
+            assert owner(second["class_id"]) == f"http://{one}"
+            await until(lambda: owner(first["class_id"]) is None, WITHIN_S)
+            async with page(other) as member:
+                await join(member, first["code"], "m")
+                assert owner(first["class_id"]) == f"http://{other}"
+            await teacher.say(type="class_end")
+            await until(lambda: owner(second["class_id"]) is None, WITHIN_S)
+            assert (await refused(teacher, type="class_join", code=second["code"]))[
+                "code"
+            ] == "no-class"
+
+    with server(tmp_path, database) as one, server(tmp_path, database) as other:
+        run_async(go(one, other))
+    engine.dispose()
