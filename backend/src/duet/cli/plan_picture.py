@@ -14,7 +14,7 @@ from duet.cli.plan_text import short
 from duet.cli.results.planning import CrowdRow
 
 WIDTH, HEIGHT = 720, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 50, 50
+LEFT, RIGHT, TOP, BOTTOM = 70, 40, 50, 50
 CURVES: Final[tuple[tuple[str, str, Callable[[CrowdRow], float]], ...]] = (
     ("first segment, median", "a", lambda row: row.first_p50_s),
     ("first segment, 99th percentile", "b", lambda row: row.first_p99_s),
