@@ -8,15 +8,22 @@
 const places: Readonly<Record<string, readonly string[]>> = {
   editor: ['editor/'],
   gallery: ['gallery/'],
+  // What a site says in place of a comparison.
+  page: ['compare/use-compare-view.ts'],
   report: ['report/'],
   scores: ['labs/grading.tsx', 'labs/scores-page.tsx'],
   server: [
     'classroom/',
+    'compare/',
     'editor/door.tsx',
     'editor/entry.tsx',
     'editor/words.ts',
+    'home/',
     'labs/',
     'numbers/',
+    'protocol/segments.ts',
+    'protocol/socket.ts',
+    'runs/',
   ],
   ...views('cache-lines', 'extent-strip', 'hog-rows', 'inode-flow', 'memcg-wall'),
 };
