@@ -16,6 +16,7 @@ from duet.pools.lease import Lease
 from duet.pools.local import LocalPlace, LocalPool
 from duet.pools.room import Room, Size
 from duet.pools.settings import PoolSettings
+from duet.pools.slurm.times import seconds_of
 from duet.pools.slurm.words import complaint, constraint, estimate_s, lanes_of, selection
 from duet.pools.types import Refusal, Want
 from duet.processes.own_cpus import OwnCpus
@@ -152,3 +153,11 @@ def test_answers_of_slurm() -> None:
     now = datetime(2026, 1, 2, 3, 4, 5)
     said = "sbatch: Job 9 to start at 2026-01-02T03:05:05 using 2 processors on nodes n1"
     assert estimate_s(said, now) == 60 and estimate_s("no idea", now) is None
+
+
+def test_time_limits_of_partitions() -> None:
+    for text, wanted in (
+        ("1:00:00", 3600), ("2-00:00:00", 172800), ("30:00", 1800), ("1-02:30:00", 95400),
+        ("infinite", None), ("n/a", None), ("", None),
+    ):  # fmt: skip
+        assert seconds_of(text) == wanted, text

@@ -24,6 +24,7 @@ from duet.pools.settings import PoolSettings
 from duet.pools.slurm.allocation import Allocation
 from duet.pools.slurm.hosts import kinds_of
 from duet.pools.slurm.place import SlurmPlace, end_all, hostnames
+from duet.pools.slurm.times import within_limit
 from duet.pools.slurm.watch import Watch
 from duet.pools.slurm.words import complaint, estimate_s, lanes_of, selection
 from duet.pools.types import Kind, Refusal, Want
@@ -77,6 +78,7 @@ class SlurmPool(OwningPool):
             await self._watch.close()
 
     async def _reserve(self, want: Want) -> Lease | Refusal:
+        want = await within_limit(want, self._settings)
         words = selection(want, self._settings)
         if isinstance(words, Refusal):
             return words

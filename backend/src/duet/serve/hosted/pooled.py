@@ -61,8 +61,7 @@ class PooledHosts:
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
         """See Hosts. A run that begins has half of a lease's time before it at least."""
-        least_s = self._want.ttl_s / 2 if begins else None
-        peers = await self._slots[slot].ready(lanes if self._spread else 1, least_s)
+        peers = await self._slots[slot].ready(lanes if self._spread else 1, begins)
         return tuple(Place(peer, 0) for peer in peers)
 
     @asynccontextmanager

@@ -32,27 +32,28 @@ class Slot:
         self, leases: Leases, handlers: Mapping[str, Handler], want: Want, begin: r.Begin
     ) -> None:
         self._leases, self._handlers, self._want, self._begin = leases, handlers, want, begin
-        self._until_s = 0.0
+        self._half_s = 0.0
+        """When half of the lease's time is over."""
         self._lock = asyncio.Lock()
         self._owned = AsyncExitStack()
         self._peers: tuple[Peer, ...] = ()
         self._counts: dict[int, TemplateCounts] = {}
 
-    async def ready(self, hosts: int = 1, least_s: float | None = None) -> tuple[Peer, ...]:
+    async def ready(self, hosts: int = 1, begins: bool = False) -> tuple[Peer, ...]:
         """So many host processes for a run that begins, or those that are there.
 
         Args:
-            least_s: the lease of a run lasts for so long at least; None: no run begins, and one
-                that goes on there is left alone.
+            begins: a run has half of the lease's time before it at least. Otherwise one that goes
+                on there is left alone.
 
         Raises:
             InfraError: they cannot be had.
         """
         async with self._lock:
             alive = [peer for peer in self._peers if not peer.connection.over.is_set()]
-            if least_s is None and alive:
+            if alive and not begins:
                 return tuple(alive[:hosts])
-            short = self._until_s - time.monotonic() < (least_s or 0.0)
+            short = self._half_s < time.monotonic()
             if short or len(self._peers) < hosts or len(alive) < len(self._peers):
                 await self._end()
                 await self._start(hosts)
@@ -71,7 +72,7 @@ class Slot:
             await self._end()
             raise
         self._peers = tuple(one.result() for one in joining)
-        self._until_s = time.monotonic() + want.ttl_s
+        self._half_s = time.monotonic() + lease.want.ttl_s / 2
 
     async def _join(self, lease: Lease, lane: int) -> Peer:
         def parked(body: bytes) -> None:
