@@ -123,6 +123,7 @@ test('two lanes on two nodes, a full queue, and the death of a node', { tag: '@g
     await bothAre(ann, 'running');
     const bob = await opened();
     await starts(bob, 1);
+    // One sentence, though the run's state has it as well.
     await expect(bob.getByTestId('error')).toContainText(/Slurm's hosts are busy/, { timeout: runMs });
     await expect(bob.getByTestId('error')).toContainText('Play the recording');
     slurm('scancel', '--name=wrap');

@@ -58,8 +58,12 @@ export class Cells {
   /** Metrics or lines changed. */
   readonly figures = new Signal();
 
+  /** A run's state says why it failed, and so does its error, which knows what to do. */
   complain(error: ErrorMessage): void {
-    this.errors.set([...this.errors.get().slice(-9), error]);
+    const others = this.errors
+      .get()
+      .filter(({ code, sentence }) => code !== 'run' || sentence !== error.sentence);
+    this.errors.set([...others.slice(-9), error]);
   }
 
   dismiss(error: ErrorMessage): void {

@@ -283,6 +283,17 @@ test('an error about a run that was never there takes nothing off the stage', ()
   expect(store.lost.get().size).toBe(0);
 });
 
+test('why a run failed stands there once, with the remedy that the server knows', () => {
+  const store = new Store();
+  const sentence = 'the hosts are busy.';
+  const error = { type: 'error' as const, sentence, remedy: 'Run again.', detail: '' };
+  store.complain({ ...error, code: 'run' });
+  store.complain({ ...error, code: 'infra', remedy: 'Play the recording.' });
+  expect(store.errors.get().map(({ remedy }) => remedy)).toEqual(['Play the recording.']);
+  store.complain({ ...error, code: 'run', sentence: 'another one.' });
+  expect(store.errors.get()).toHaveLength(2);
+});
+
 test('messages about a class reach whoever listens, in order', () => {
   const store = new Store();
   const came: unknown[] = [];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long a partition lets jobs last. A job that asks for more waits for ever, without an error."""
+"""How long a partition lets jobs last; a job that asks for more waits for ever, with no error."""
 
 from __future__ import annotations
 
