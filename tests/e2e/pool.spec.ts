@@ -47,7 +47,7 @@ const used = () => {
 
 test.beforeAll(async () => {
   test.setTimeout(120_000);
-  cluster = spawn(python, ['-m', 'tests.support.slurm'], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
+  cluster = spawn(python, ['-m', 'tests.support.slurm'], { cwd: root, stdio: ['pipe', 'pipe', 'ignore'] });
   const made = await firstLine(cluster);
   conf = made['conf'] as string;
   nodes = made['nodes'] as string[];
@@ -64,7 +64,7 @@ test.beforeAll(async () => {
       DUET_POOL_SPREAD: 'lanes',
       DUET_POOL_SERVER: `ws://127.0.0.1:${port}/hosts/join`,
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   base = (await firstLine(server))['url'] as string;
 });
