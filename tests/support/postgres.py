@@ -33,8 +33,12 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def postgres() -> Iterator[Postgres]:
-    """Runs within the block."""
+def postgres(port: int = 0) -> Iterator[Postgres]:
+    """Runs within the block.
+
+    Args:
+        port: of 127.0.0.1, where it is reached then, too; 0: by its socket alone.
+    """
     folder = Path(tempfile.mkdtemp(prefix="duet-pg-", dir="/tmp"))  # a socket's path is short
     user: dict[str, Any] = {}
     if os.geteuid() == 0:  # PostgreSQL refuses root
@@ -47,15 +51,19 @@ def postgres() -> Iterator[Postgres]:
     )  # fmt: skip
     assert begun.returncode == 0, begun.stderr
     command = ["postgres", "-D", data, "-k", str(folder), "-c", "listen_addresses="]
+    if port:
+        command += ["-c", "listen_addresses=127.0.0.1", "-p", str(port)]
+    at = ["-h", str(folder), *(["-p", str(port)] if port else [])]
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, **user
     )
     try:
         deadline = time.monotonic() + START_S
-        while subprocess.run(["pg_isready", "-q", "-h", str(folder)], check=False).returncode:
+        while subprocess.run(["pg_isready", "-q", *at], check=False).returncode:
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.1)
-        yield Postgres(f"postgresql+psycopg://duet@/postgres?host={folder}", process)
+        where = f"&port={port}" if port else ""
+        yield Postgres(f"postgresql+psycopg://duet@/postgres?host={folder}{where}", process)
     finally:
         process.send_signal(signal.SIGINT)  # connections end, too
         process.wait(START_S)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,16 +13,19 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, text
+from sqlalchemy import Connection, create_engine, make_url, text
 
 from duet.classes import claims, queries, reading
 from duet.classes.database import file_of
+from duet.classes.limits import DEAD_PEER_S
 from duet.classes.records import ConfusionFacts
+from duet.classes.sessions import SETTINGS
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
 from duet.errors import InfraError
 from tests.backend.classes.test_store import ANSWER, MEMBER, QUESTION, fill
 from tests.support.postgres import INSTALLED, postgres
+from tests.support.proxy import free_port
 
 END = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :server"
@@ -32,8 +36,15 @@ pytestmark = pytest.mark.skipif(not INSTALLED, reason="PostgreSQL's programs are
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """Of a server of its own."""
-    with postgres() as server:
+    with postgres(port=free_port()) as server:
         yield server.url
+
+
+def over_tcp(url: str) -> str:
+    """The same server by its port, not by its socket."""
+    parts = make_url(url)
+    query = {"host": "127.0.0.1", "port": str(parts.query["port"])}
+    return parts.set(query=query).render_as_string(hide_password=False)
 
 
 def test_classes_are_stored_and_deleted_there_too(url: str, run_async: Any) -> None:
@@ -100,6 +111,25 @@ def test_one_of_two_servers_owns_a_class_until_its_session_ends(url: str, run_as
         await one.close()
 
     run_async(go())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has TCP_USER_TIMEOUT")
+def test_the_database_gives_a_silent_server_up_after_eight_seconds(
+    url: str, run_async: Any
+) -> None:
+    async def go() -> dict[str, str]:
+        store = ClassStore(over_tcp(url), 180, "http://tcp")
+        store.begin()
+        shown = await store.ask(
+            lambda c: {name: str(c.scalar(text(f"SHOW {name}"))) for name in SETTINGS}
+        )
+        await store.close()
+        return shown
+
+    shown = run_async(go())
+    probes = [int(shown[f"tcp_keepalives_{name}"]) for name in ("idle", "interval", "count")]
+    assert probes[0] + probes[1] * probes[2] == DEAD_PEER_S
+    assert shown["tcp_user_timeout"] in (f"{DEAD_PEER_S}s", str(DEAD_PEER_S * 1000))
 
 
 def test_one_of_several_servers_waits_for_its_database(url: str, run_async: Any) -> None:

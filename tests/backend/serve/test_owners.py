@@ -18,7 +18,7 @@ from duet.stream.endpoint import CLOSE_RESTART
 from tests.support.class_pages import browser, join, refused, start
 from tests.support.people import until
 from tests.support.several import database, server
-from tests.support.toy_server import Page, page
+from tests.support.toy_server import Message, Page, page
 
 __all__ = ["database"]
 WITHIN_S = 30.0
@@ -64,6 +64,33 @@ def test_pages_come_back_when_the_silent_server_is_ended(
         begun = run_async(begin(address))
     with server(tmp_path, database) as address:
         run_async(go(address, *begun))
+
+
+def test_a_class_for_which_a_server_has_no_room_is_free_for_the_others(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    monkeypatch.setattr(budgets, "CLASSES_OPEN", 1)
+    engine = create_engine(database)
+
+    async def begin(address: str) -> Message:
+        async with browser(address, "teacher") as teacher:
+            return await start(teacher)
+
+    async def go(full: str, other: str, facts: Message) -> None:
+        async with browser(full, "teacher") as teacher, page(full) as one, page(other) as two:
+            await start(teacher)
+            error = await refused(one, type="class_join", code=facts["code"], nickname="m")
+            assert error["code"] == "full"
+            with engine.connect() as connection:
+                assert claims.owner(connection, facts["class_id"]) is None
+            await join(two, facts["code"], "m")
+            await join(one, facts["code"], "n")  # by a relay
+
+    with server(tmp_path, database) as address:
+        begun = run_async(begin(address))
+    with server(tmp_path, database) as full, server(tmp_path, database) as other:
+        run_async(go(full, other, begun))
+    engine.dispose()
 
 
 def test_a_class_that_leaves_the_memory_is_free_for_the_others(

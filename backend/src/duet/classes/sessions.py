@@ -22,9 +22,14 @@ SETTINGS: Final = {
     "tcp_keepalives_idle": str(PROBE_S),
     "tcp_keepalives_interval": str(PROBE_S),
     "tcp_keepalives_count": str(PROBES),
+    "tcp_user_timeout": str(DEAD_PEER_S * 1000),
     "lock_timeout": f"{LOCK_S}s",
 }
-"""The database finds out by itself that a server's machine is gone, and frees its classes."""
+"""The database finds out by itself that a server's machine is gone, and frees its classes.
+
+Linux probes no connection on which something waits for its confirmation; tcp_user_timeout is for
+those.
+"""
 
 
 def connect_args(server: str) -> dict[str, Any]:

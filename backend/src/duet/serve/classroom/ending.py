@@ -18,7 +18,7 @@ async def end(rooms: Rooms, room: Room) -> None:
         InfraError: the end is not stored, so the class goes on.
     """
     await store_place(rooms.store, room)
-    await rooms.store.ask(lambda c: queries.end_class(c, room.facts.class_id, time.time()))
+    await room.ask(rooms.store, lambda c: queries.end_class(c, room.facts.class_id, time.time()))
     room.open = False
     rooms.going.drop(room.facts.class_id)
     rooms.ended(room)

@@ -98,7 +98,9 @@ class Entering:
         facts = MemberFacts(ident, room.free_name(nickname), hashed(secret), time.time())
         member = room.members[ident] = Member(facts)  # the name is taken from now on
         try:
-            await self._rooms.store.ask(lambda c: queries.add_member(c, room.facts.class_id, facts))
+            await room.ask(
+                self._rooms.store, lambda c: queries.add_member(c, room.facts.class_id, facts)
+            )
         except Exception:
             room.members.pop(ident, None)
             raise

@@ -38,7 +38,7 @@ class Members:
         room.lost[1].add(member.ident)
         step = "" if room.place is None else str(room.place.fields["step"])
         class_id = room.facts.class_id
-        await rooms.store.ask(lambda c: queries.add_confusion(c, class_id, at_s, step))
+        await room.ask(rooms.store, lambda c: queries.add_confusion(c, class_id, at_s, step))
         room.confusion[at_s, step] = room.confusion.get((at_s, step), 0) + 1
         rooms.notices(room).confusion.soon()
 
@@ -67,7 +67,7 @@ class Members:
         """Nickname, answers, questions and votes; its pages are out of the class."""
         rooms = self._rooms
         class_id, ident = room.facts.class_id, member.ident
-        await rooms.store.ask(lambda c: queries.forget_member(c, class_id, ident))
+        await room.ask(rooms.store, lambda c: queries.forget_member(c, class_id, ident))
         pages = [other for other in room.seats.values() if other.member is member]
         touched = room.drop_member(ident)
         for page in pages:

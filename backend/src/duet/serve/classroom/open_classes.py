@@ -7,6 +7,7 @@ import contextlib
 
 from sqlalchemy import Connection, select
 
+from duet.classes.limits import CALL_S
 from duet.classes.store import ClassStore
 from duet.classes.tables import CLASSES
 from duet.classes.words import squeezed
@@ -23,6 +24,15 @@ class OpenClasses:
 
     async def load(self, store: ClassStore) -> None:
         """Those of the database; as before where it cannot be read, or while they change here."""
+        with contextlib.suppress(DuetError):
+            await self.look(store)
+
+    async def look(self, store: ClassStore, within_s: float = CALL_S) -> None:
+        """See load.
+
+        Raises:
+            InfraError: the database does not say it within that time.
+        """
 
         def read(connection: Connection) -> list[tuple[str, str]]:
             of = CLASSES.c.ended_s.is_(None)
@@ -30,10 +40,9 @@ class OpenClasses:
             return [(row.code_key, row.class_id) for row in found]
 
         before = self._changes
-        with contextlib.suppress(DuetError):
-            found = dict(await store.ask(read))
-            if self._changes == before:
-                self._codes = found
+        found = dict(await store.ask(read, within_s))
+        if self._changes == before:
+            self._codes = found
 
     def add(self, code: str, class_id: str) -> None:
         """A class has begun."""

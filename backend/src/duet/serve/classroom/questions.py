@@ -52,7 +52,9 @@ class Questions:
             await self._change(room, replace(known.facts, revealed=True, by_instructor=True))
 
     async def _change(self, room: Room, facts: QuestionFacts) -> None:
-        await self._rooms.store.ask(lambda c: queries.put_question(c, room.facts.class_id, facts))
+        await room.ask(
+            self._rooms.store, lambda c: queries.put_question(c, room.facts.class_id, facts)
+        )
         question = room.questions.setdefault(facts.key, Question(facts))
         question.facts = facts
         room.send(pack(messages.class_question(room, question)), room.seats.values())
@@ -89,7 +91,7 @@ class Questions:
                 queries.open_question(connection, room.facts.class_id, opened)
             queries.put_answer(connection, room.facts.class_id, facts)
 
-        await self._rooms.store.ask(store)
+        await room.ask(self._rooms.store, store)
         room.questions.setdefault(opened.key, Question(opened))
         room.put_answer(facts)
         pages = (s for s in room.seats.values() if s.member is member)

@@ -45,8 +45,8 @@ class Raising:
         class_id, ident = room.facts.class_id, member.ident
         facts = RaisedFacts(room.board.last, command.step, text, hash_of(class_id, ident))
         try:
-            known = await self._rooms.store.ask(
-                lambda c: stored.add_raised(c, class_id, ident, facts)
+            known = await room.ask(
+                self._rooms.store, lambda c: stored.add_raised(c, class_id, ident, facts)
             )
         except Exception:
             member.raised_s = -budgets.CLASS_RAISE_EVERY_S
@@ -69,8 +69,8 @@ class Raising:
             raise refusal(CLOSED, "that question is not shown to members.", "Ask it yourself.")
         class_id, ident = room.facts.class_id, member.ident
         number, on = command.number, command.on
-        known = await self._rooms.store.ask(
-            lambda c: stored.put_vote(c, class_id, ident, number, on)
+        known = await room.ask(
+            self._rooms.store, lambda c: stored.put_vote(c, class_id, ident, number, on)
         )
         raised = room.board.raised.get(number)
         if not known or raised is None or room.members.get(ident) is not member:
@@ -95,7 +95,9 @@ class Raising:
             if raised is None:
                 raise refusal(CLOSED, "that question has been deleted.", "Choose another one.")
             facts = replace(raised.facts, answered=command.answered, hidden=command.hidden)
-            await self._rooms.store.ask(lambda c: stored.settle(c, room.facts.class_id, facts))
+            await room.ask(
+                self._rooms.store, lambda c: stored.settle(c, room.facts.class_id, facts)
+            )
             raised.facts = facts
         self._shown_anew(room)
 
@@ -114,7 +116,7 @@ class Raising:
         room.send(pack(room.board.timer()), room.seats.values())
 
     async def _put(self, room: Room, facts: BoardFacts) -> None:
-        await self._rooms.store.ask(lambda c: stored.put_board(c, room.facts.class_id, facts))
+        await room.ask(self._rooms.store, lambda c: stored.put_board(c, room.facts.class_id, facts))
         room.board.facts = facts
 
     def _own(self, room: Room, member: Member) -> None:

@@ -43,6 +43,23 @@ def not_yours(what: str) -> InputError:
     return refusal(FORBIDDEN, f"only {what}.", "Ask the instructor of the class.")
 
 
+def no_room(there: int) -> InputError:
+    """The memory holds as many classes as it may, and each has pages."""
+    return refusal(
+        FULL,
+        f"{there} classes go on here already, which is the most.",
+        "Wait until one of them has ended.",
+    )
+
+
+def not_owned() -> InfraError:
+    """The class may be another server's by now."""
+    return InfraError(
+        "this server does not hold the class any more; another one may.",
+        remedy="Try again in some seconds.",
+    )
+
+
 class Elsewhere(InfraError):
     """Another server owns the class.
 

@@ -7,8 +7,11 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from sqlalchemy import Connection
 
 from duet.classes.records import (
     AnswerFacts,
@@ -20,12 +23,16 @@ from duet.classes.records import (
     QuestionFacts,
     Stored,
 )
+from duet.classes.store import ClassStore
 from duet.serve.classroom.board import Board
 from duet.serve.classroom.limits import NUMBERS_SKIPPED
+from duet.serve.classroom.refusals import not_owned
 from duet.serve.classroom.tried import Trying
 from duet.stream.codec import Packet
 from duet.stream.framed import Framed
 from duet.stream.hub import Viewer, ViewerId
+
+Result = TypeVar("Result")
 
 
 class Member:
@@ -80,6 +87,8 @@ class Room:
     def __init__(self, stored: Stored) -> None:
         self.facts: ClassFacts = stored.facts
         self.open = stored.facts.ended_s is None
+        self.owned = True
+        """Whether this server owns it; else nothing of it is stored here any more."""
         self.members = {one.member: Member(one) for one in stored.members}
         self.questions = {one.key: Question(one) for one in stored.questions}
         self.confusion: dict[tuple[int, str], int] = {}
@@ -101,6 +110,17 @@ class Room:
         self.trying = Trying(stored.tried)
         for answer in stored.answers:
             self.put_answer(answer)
+
+    async def ask(self, store: ClassStore, work: Callable[[Connection], Result]) -> Result:
+        """Do something with the class in the database; see ClassStore.ask.
+
+        Raises:
+            InfraError: this server does not own the class any more, or the database refused.
+            DuetError: what the work itself raised.
+        """
+        if not self.owned:
+            raise not_owned()
+        return await store.ask(work)
 
     def put_answer(self, answer: AnswerFacts) -> None:
         """An answer is stored."""

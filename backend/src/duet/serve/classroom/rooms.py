@@ -11,10 +11,17 @@ from duet import budgets
 from duet.classes.records import ClassFacts, Stored
 from duet.classes.store import ClassStore
 from duet.classes.words import squeezed
+from duet.errors import DuetError
 from duet.serve.classroom.notices import Notices
 from duet.serve.classroom.open_classes import OpenClasses
 from duet.serve.classroom.owning import Owning
-from duet.serve.classroom.refusals import FULL, Elsewhere, not_here, refusal, unknown_class
+from duet.serve.classroom.refusals import (
+    Elsewhere,
+    no_room,
+    not_here,
+    not_owned,
+    unknown_class,
+)
 from duet.serve.classroom.room import Member, Room, Seat
 from duet.serve.classroom.shoulder import Shoulder
 from duet.serve.classroom.storing import store_place
@@ -36,13 +43,13 @@ class Rooms:
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
+        self._emptied = 0  # how often all classes have left the memory
         self.loading = asyncio.Lock()
         """Classes come into memory one after another."""
         self.added: Callable[[Room], None] = lambda room: None
         self.ended: Callable[[Room], None] = lambda room: None
-        """Called with each class that comes into memory, and with each that ends."""
         self.dropped: Callable[[Room], None] = lambda room: None
-        """Called with each class that leaves the memory."""
+        """Called with each class that comes into memory, that ends, that leaves the memory."""
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))
@@ -77,8 +84,9 @@ class Rooms:
         """
         async with self.loading:
             await self._make_room()
+            emptied = self._emptied
             stored = await self.store.ask(lambda c: self.owning.start(c, facts))
-            room = self._add(Stored(stored, None, (), (), (), ()))
+            room = self._add(Stored(stored, None, (), (), (), ()), emptied)
             self.going.add(stored.code, stored.class_id)
         with _held(room):
             yield room
@@ -89,7 +97,7 @@ class Rooms:
 
         Raises:
             InputError: there is none, or too many go on.
-            Elsewhere: another server owns it.
+            InfraError: it cannot be loaded; as Elsewhere: another server owns it.
         """
         room = _in(self._rooms, class_id, code)
         if room is None:
@@ -99,15 +107,20 @@ class Rooms:
             yield room
 
     async def _loaded(self, class_id: str, code: str) -> Room:
+        emptied = self._emptied
         stored = await self.store.ask(lambda c: self.owning.find(c, class_id, code))
         if isinstance(stored, str):
             raise Elsewhere(stored)
         if stored is None:
             raise unknown_class()
-        await self._make_room()
-        return self._add(stored)
+        async with _or_released(self, stored.facts.class_id):
+            await self._make_room()
+            return self._add(stored, emptied)
 
-    def _add(self, stored: Stored) -> Room:
+    def _add(self, stored: Stored, emptied: int) -> Room:
+        """A class comes into memory, unless all have left that since it was read."""
+        if emptied != self._emptied:
+            raise not_owned()
         room = Room(stored)
         self._rooms[room.facts.class_id] = room
         self.added(room)
@@ -118,11 +131,7 @@ class Rooms:
         while len(self._rooms) >= budgets.CLASSES_OPEN:
             empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
             if empty is None:
-                raise refusal(
-                    FULL,
-                    f"{len(self._rooms)} classes go on here already, which is the most.",
-                    "Wait until one of them has ended.",
-                )
+                raise no_room(len(self._rooms))
             await store_place(self.store, empty)
             if not empty.seats and not empty.busy:
                 self.drop(empty)
@@ -145,9 +154,9 @@ class Rooms:
 
         Raises:
             InputError: the page has gone meanwhile, or the class has ended.
+            InfraError: this server does not own the class any more.
         """
-        if viewer.gone or not room.open:
-            raise unknown_class()
+        refuse_gone(viewer, room)
         self.rise(viewer)
         seat = Seat(room, viewer, member)
         self._seats[viewer.ident] = room.seats[viewer.ident] = seat
@@ -166,6 +175,7 @@ class Rooms:
 
     def close(self) -> None:
         """All classes leave the memory."""
+        self._emptied += 1
         for room in self:
             self.drop(room)
 
@@ -176,6 +186,25 @@ def _in(rooms: Mapping[str, Room], class_id: str, code: str) -> Room | None:
         return rooms.get(class_id)
     wanted = squeezed(code)
     return next((r for r in rooms.values() if squeezed(r.facts.code) == wanted), None)
+
+
+def refuse_gone(viewer: Viewer, room: Room) -> None:
+    """Raises: DuetError: a page cannot sit down there (any more)."""
+    if not room.owned:
+        raise not_owned()
+    if viewer.gone or not room.open:
+        raise unknown_class()
+
+
+@contextlib.asynccontextmanager
+async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
+    """A class that does not come into memory within the block is free for another server."""
+    try:
+        yield
+    except DuetError:
+        with contextlib.suppress(DuetError):
+            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+        raise
 
 
 async def let_go(rooms: Rooms, class_id: str) -> None:

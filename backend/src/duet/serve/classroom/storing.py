@@ -26,13 +26,15 @@ async def store_place(store: ClassStore, room: Room) -> None:
     """
     place = room.place
     if place is not None and place is not room.place_stored:
-        await store.ask(lambda c: queries.put_place(c, room.facts.class_id, place))
+        await room.ask(store, lambda c: queries.put_place(c, room.facts.class_id, place))
         room.place_stored = place
 
 
 async def store_all(store: ClassStore, rooms: Iterable[Room]) -> None:
     """Of all classes; trouble goes into the log, and is tried again."""
     for room in rooms:
+        if not room.owned:  # it was lost while another one was stored
+            continue
         try:
             await store_place(store, room)
         except DuetError as error:

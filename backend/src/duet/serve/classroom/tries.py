@@ -98,7 +98,7 @@ class Tries:
         room.trying.tries[number] = one  # the number is taken from now on
         self._ends.expect(room, one)  # its run may be over before it is stored
         try:
-            await self._rooms.store.ask(lambda c: try_queries.put_try(c, class_id, one.facts))
+            await room.ask(self._rooms.store, lambda c: try_queries.put_try(c, class_id, one.facts))
         except Exception:
             room.trying.tries.pop(number, None)
             for asker in one.askers.values():
@@ -109,8 +109,9 @@ class Tries:
         class_id, number = room.facts.class_id, one.facts.number
         if member.ident not in one.facts.makers:
             one.stands(makers=(*one.facts.makers, member.ident))
-            await self._rooms.store.ask(
-                lambda c: try_queries.add_maker(c, class_id, number, member.ident)
+            await room.ask(
+                self._rooms.store,
+                lambda c: try_queries.add_maker(c, class_id, number, member.ident),
             )
         self._rooms.notices(room).tries.soon()
 
@@ -119,10 +120,12 @@ class Tries:
         asker = one.askers.get(member)
         gone = room.trying.leave(one, member)
         if gone:
-            await self._rooms.store.ask(lambda c: try_queries.drop_tries(c, class_id, [number]))
+            await room.ask(
+                self._rooms.store, lambda c: try_queries.drop_tries(c, class_id, [number])
+            )
         else:
-            await self._rooms.store.ask(
-                lambda c: try_queries.drop_maker(c, class_id, number, member)
+            await room.ask(
+                self._rooms.store, lambda c: try_queries.drop_maker(c, class_id, number, member)
             )
         if asker is not None and one.facts.state == "waiting":
             self._live.runs.take_back(asker, one.facts.run_id)

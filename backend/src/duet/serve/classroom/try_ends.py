@@ -127,7 +127,7 @@ class TryEnds:
             self._show_held()
         class_id = room.facts.class_id
         try:
-            await self._rooms.store.ask(lambda c: try_queries.end_try(c, class_id, one.facts))
+            await room.ask(self._rooms.store, lambda c: try_queries.end_try(c, class_id, one.facts))
         except DuetError as error:
             log.warning("the end of a run of a class is not stored: %s", error)
         finally:

@@ -90,10 +90,13 @@ class TrySettings:
         class_id = room.facts.class_id
         async with room.asking:
             if command.knobs:
-                await self._rooms.store.ask(lambda c: try_queries.open_step(c, class_id, facts))
+                await room.ask(
+                    self._rooms.store, lambda c: try_queries.open_step(c, class_id, facts)
+                )
             else:
-                await self._rooms.store.ask(
-                    lambda c: try_queries.close_step(c, class_id, facts.lesson, facts.step)
+                await room.ask(
+                    self._rooms.store,
+                    lambda c: try_queries.close_step(c, class_id, facts.lesson, facts.step),
                 )
             trying.change(facts, command.knobs)
         room.send(pack(try_messages.opened(room)), room.seats.values())
@@ -102,7 +105,9 @@ class TrySettings:
         """Show all members what the class tries, or hide it."""
         room = seat.room
         class_id = room.facts.class_id
-        await self._rooms.store.ask(lambda c: try_queries.show_gallery(c, class_id, command.shown))
+        await room.ask(
+            self._rooms.store, lambda c: try_queries.show_gallery(c, class_id, command.shown)
+        )
         room.trying.shown = command.shown
         room.send(pack(try_messages.opened(room)), room.seats.values())
         try_messages.send_tries(room)

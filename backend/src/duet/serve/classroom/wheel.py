@@ -63,7 +63,9 @@ class Wheel:
             raise refusal(
                 UNKNOWN, "that member is not in the class any more.", "Choose another one."
             )
-        await self._rooms.store.ask(lambda c: queries.set_driver(c, room.facts.class_id, member))
+        await room.ask(
+            self._rooms.store, lambda c: queries.set_driver(c, room.facts.class_id, member)
+        )
         if not member or member in room.members:
             room.facts = replace(room.facts, driver=member)
         notices = self._rooms.notices(room)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from duet.classes.limits import DEAD_PEER_S
+
 FIND_S: Final = 15.0
 """For a page to come into a class whose owner dies meanwhile. Usual: 5 ms; the database frees the
 classes of a killed server within 10 ms, of a machine without power within 8 s."""
@@ -18,6 +20,9 @@ LOST_S: Final = 8.0
 """A server that says nothing for so long is given up; each says something every 2 s."""
 LOOK_S: Final = 1.0
 """Between two looks for classes that other servers have begun or ended."""
+GIVE_UP_S: Final = DEAD_PEER_S - LOOK_S
+"""Without an answer of the database a server gives its classes up: soon they are free for others.
+Usual: an answer each second."""
 HELD_S: Final = 10.0
 """Between two looks for saved runs of classes, which stay."""
 CALLS_AHEAD: Final = 200

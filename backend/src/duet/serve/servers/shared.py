@@ -6,11 +6,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Awaitable, Callable
 
 from duet.classes.store import ClassStore
-from duet.errors import DuetError, InputError
+from duet.errors import InfraError, InputError
 from duet.serve.classroom import Classrooms
 from duet.serve.classroom.refusals import NO_CLASS
 from duet.serve.classroom.room import Room
@@ -21,7 +20,7 @@ from duet.serve.servers import wire
 from duet.serve.servers.directory import Directory
 from duet.serve.servers.entrance import ServerEntrance
 from duet.serve.servers.finding import Finding, Silent
-from duet.serve.servers.limits import HELD_S, LOOK_S
+from duet.serve.servers.looking import Looking
 from duet.serve.servers.relay import MOVED, Relay
 from duet.serve.servers.relays import Relays
 from duet.stream import messages as m
@@ -29,6 +28,7 @@ from duet.stream.hub import Viewer
 
 log = logging.getLogger("duet.classes")
 SILENT = "The server that holds this class does not answer; this page tries again."
+AWAY = "This class cannot be loaded just now; this page tries again."
 
 
 class SharedClassrooms(Classrooms):
@@ -54,7 +54,8 @@ class SharedClassrooms(Classrooms):
     async def __aenter__(self) -> SharedClassrooms:
         await super().__aenter__()
         log.info("one of several servers; the others reach it at %s", self._store.server)
-        self._looking = asyncio.create_task(self._look(), name="classes of other servers")
+        looking = Looking(self._look, self._look_at_held, self._lost)
+        self._looking = asyncio.create_task(looking.go_on(), name="classes of other servers")
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -133,9 +134,9 @@ class SharedClassrooms(Classrooms):
 
         try:
             await self._finding.at_owner(by_ourselves, by_relay)
-        except Silent:
+        except InfraError as error:
             if isinstance(command, m.ResumeClass) or command.secret:
-                viewer.expel(SILENT, comes_back=True)
+                viewer.expel(SILENT if isinstance(error, Silent) else AWAY, comes_back=True)
             raise
 
     def _is_at(self, viewer: Viewer, relay: Relay | None) -> None:
@@ -150,24 +151,23 @@ class SharedClassrooms(Classrooms):
     # What this server owns
 
     def _dropped(self, room: Room) -> None:
-        """A class has left the memory; another server may have it."""
+        """A class has left the memory; another server may have it, unless it has ended."""
+        room.owned = not room.open
         self._work.begin(let_go(self._own, room.facts.class_id))
 
     def _lost(self) -> None:
-        """The database session broke: others may own the classes by now, so all pages look."""
+        """The database session broke: others may own the classes soon, so all pages look."""
         for room in self._own:
             for seat in list(room.seats.values()):
                 seat.viewer.expel(MOVED, comes_back=True)
         self._own.close()
         self.entrance.close("its session with the database broke")
 
-    async def _look(self) -> None:
-        """For ever: what other servers began, ended and saved, and whether the session lives."""
-        held_s = time.monotonic()
-        while True:
-            await asyncio.sleep(LOOK_S)
-            await self._own.going.load(self._store)
-            if self._tries is not None and time.monotonic() - held_s > HELD_S:
-                held_s = time.monotonic()
-                with contextlib.suppress(DuetError):
-                    await self._tries.look_at_held()
+    async def _look(self, within_s: float) -> None:
+        """What other servers began and ended, and whether the session lives."""
+        await self._own.going.look(self._store, within_s)
+
+    async def _look_at_held(self) -> None:
+        """What they saved."""
+        if self._tries is not None:
+            await self._tries.look_at_held()
