@@ -3,27 +3,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgpack
 import pytest
+from sqlalchemy import create_engine
 
 from duet.errors import InfraError
 from duet.hosts.packets import packed
+from duet.runs.request import RunRequest
+from duet.serve.servers import mirrors, relay
 from duet.serve.servers.mirror import Mirror
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
 from tests.support.class_pages import browser, join, start
-from tests.support.class_tries import ENDLESS_S, STEP, NumberedStage, attempt, gallery
+from tests.support.class_tries import ENDLESS_S, STEP, NumberedRun, NumberedStage, attempt, gallery
 from tests.support.several import database, server
 from tests.support.toy_server import SLUG, Message, Page, page, reported
-from tests.support.toy_stage import NOW
+from tests.support.toy_stage import NOW, ToyRun, ToyStage
 
 __all__ = ["database"]
 FAST = 50.0
+WITHIN_S = 30.0
+CHANGED = "own-rwsem-0123456789"
 RUN_ID = f"kept:{SLUG}:run-20260101-000000-abcdef"
 
 
@@ -98,6 +107,108 @@ def test_a_run_whose_server_is_gone_has_failed_and_says_so(
                 assert over["phase"] == "failed" and "Its server is gone" in over["message"]
 
         run_async(go())
+
+
+def test_a_run_that_is_over_and_not_saved_comes_with_all_its_data(
+    tmp_path: Path, database: str, run_async: Any
+) -> None:
+    async def go(one: str, other: str) -> None:
+        async with page(one) as first, page(other) as second:
+            await first.open("none")
+            await first.start("rwsem", seconds=1)
+            run_id = await first.begun()
+            assert (await first.until_over())["phase"] == "done"
+            wanted = reported(first.seen, run_id)
+            assert wanted
+            await second.open(run_id)
+            async with asyncio.timeout(WITHIN_S):
+                while reported(second.seen, run_id) != wanted:
+                    await second.until(lambda found: found["type"] in ("batch", "gap"))
+
+    with server(tmp_path, database) as one, server(tmp_path, database) as other:
+        run_async(go(one, other))
+
+
+def test_a_run_that_broke_is_looked_for_anew(tmp_path: Path, database: str, run_async: Any) -> None:
+    async def begin(one: str) -> str:
+        async with page(one) as first:
+            return await begin_endless(first)
+
+    with server(tmp_path, database) as other, contextlib.ExitStack() as stack:
+        one = stack.enter_context(server(tmp_path, database, NumberedStage(FAST)))
+        run_id = run_async(begin(one))
+
+        async def go() -> None:
+            async with page(other) as second, page(other) as third:
+                assert (await watched(second, run_id))["type"] == "control"
+                stack.close()
+                assert (await second.until_over())["phase"] == "failed"
+                async with asyncio.timeout(WITHIN_S):
+                    assert "there is no run" in (await watched(third, run_id))["sentence"]
+
+        run_async(go())
+
+
+class ChangedStage(ToyStage):
+    """Its runs say that they have a changed patch."""
+
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> ToyRun:
+        run = NumberedRun(replace(request, arms=(CHANGED,)), run_id, hub, self.speed)
+        run.begun, run.halt = [], asyncio.Event()
+        run.state("preparing")
+        return run
+
+
+def test_a_run_with_a_changed_patch_costs_a_page_no_lesson(
+    tmp_path: Path, database: str, run_async: Any
+) -> None:
+    async def go(one: str, other: str) -> None:
+        async with page(one) as first, page(other) as second:
+            run_id = await begin_endless(first)
+            error = await watched(second, run_id)
+            assert "has a changed patch" in error["sentence"] and error["run"] == run_id
+            assert any(found["type"] == "lesson" for found in second.seen)
+
+    stage = ChangedStage(FAST)
+    with server(tmp_path, database, stage) as one, server(tmp_path, database) as other:
+        run_async(go(one, other))
+
+
+def test_a_server_that_is_silent_holds_up_no_run_of_another(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch, run_async: Any
+) -> None:
+    for limit in ("RUN_S", "HAS_RUN_S"):
+        monkeypatch.setattr(mirrors, limit, WITHIN_S)
+    monkeypatch.setattr(relay, "DIAL_S", WITHIN_S)
+
+    async def go(one: str, other: str) -> None:
+        async with page(one) as first, page(other) as second, page(other) as third:
+            run_id = await begin_endless(first)
+            waiting = asyncio.create_task(watched(second, f"{run_id}x"))
+            await asyncio.sleep(0.1)
+            assert (await watched(third, run_id))["by"] == "other"
+            assert not waiting.done()
+            waiting.cancel()
+
+    with (
+        silent_servers(database),
+        server(tmp_path, database, NumberedStage(FAST)) as one,
+        server(tmp_path, database) as other,
+    ):
+        run_async(go(one, other))
+
+
+@contextlib.contextmanager
+def silent_servers(database: str) -> Iterator[None]:
+    """Other servers of the database that take connections and say nothing."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            door = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            name = f"http://127.0.0.1:{door.getsockname()[1]}"
+            engine = create_engine(database, connect_args={"application_name": name})
+            stack.callback(engine.dispose)
+            stack.enter_context(engine.connect())
+        yield
 
 
 def test_a_member_of_another_server_tries_a_run_at_the_owner_of_the_class(

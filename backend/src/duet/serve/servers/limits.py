@@ -32,6 +32,8 @@ PAGES: Final = 1200
 BODY_BYTES: Final = 4 << 20
 """Of a message to a page. Usual: 0.2 to 60 KiB."""
 RUN_S: Final = 5.0
-"""To find a live run at another server. Usual: 20 ms."""
+"""To find a live run at another server, and for its first message. Usual: 20 ms."""
+HAS_RUN_S: Final = 2.0
+"""For all other servers to say whether they have a run. Usual: 10 ms."""
 MIRRORS: Final = 8
 """Runs of other servers in memory; those that go on stay beyond that."""

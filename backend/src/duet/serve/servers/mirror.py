@@ -28,12 +28,13 @@ class Mirror:
     Attributes:
         begun: set once it can be shown, or `trouble` says why not.
         over: nothing more comes.
+        broken: something is missing, since its server was gone before.
     """
 
     def __init__(self, run_id: str, hub: Hub) -> None:
         self.log = RunLog(run_id, run_id.split(":")[1])
         self.begun = asyncio.Event()
-        self.over = False
+        self.over = self.broken = False
         self.trouble: DuetError | None = None
         self._hub = hub
         self._first: m.Run | None = None
@@ -60,11 +61,20 @@ class Mirror:
         self._hub.publish(self.log, packet)
         self.begun.set()
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run is not over, as far as is known here."""
+        return not self.over and (self._newest is None or self._newest.phase not in OVER)
+
+    def whole(self) -> None:
+        """All of it has come, if the run is over."""
+        self.over = self._newest is not None and self._newest.phase in OVER
+
     def broke(self, error: DuetError) -> None:
-        """Nothing more comes, unless the run is over."""
+        """Nothing more comes, and something is missing, unless all of it has come."""
         if self.over:
             return
-        self.over = True
+        self.over = self.broken = True
         if self._newest is None:
             self.trouble = error
         else:
@@ -85,7 +95,6 @@ class Mirror:
         message, packet = read(travelled, self._first)
         if isinstance(message, m.Run):
             self._newest = message
-            self.over = message.phase in OVER
         return packet
 
     # What only the other server can do

@@ -11,16 +11,17 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from duet.errors import DuetError, InfraError
 from duet.hosts.tasks import Tasks
 from duet.serve.interfaces import Run
-from duet.serve.servers.limits import MIRRORS, RUN_S
+from duet.serve.servers.limits import HAS_RUN_S, MIRRORS, RUN_S
 from duet.serve.servers.mirror import Mirror
 from duet.serve.servers.relay import Relay
 from duet.serve.servers.shared import SharedClassrooms
 from duet.stream import messages as m
-from duet.stream.codec import pack
+from duet.stream.codec import failure, pack
 from duet.stream.hub import Hub, Viewer
 
 Opens = Callable[[Viewer, m.Open], None]
@@ -61,26 +62,29 @@ class Mirrors(Elsewhere):
         self._here, self._file_of = here, file_of
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
         self._tasks = Tasks()
-        self._looking = asyncio.Lock()
+        self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of each run that is being looked for."""
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
-        """See Elsewhere; nobody controls such a run here.
-
-        Raises:
-            InfraError: it is there, and cannot be shown here.
-        """
-        await self._look(command.run)
+        """See Elsewhere; nobody controls such a run here."""
+        try:
+            await self._look(command.run)
+        except DuetError as error:  # the lesson can still be shown
+            opens(viewer, command.model_copy(update={"run": "none"}))
+            viewer.put(pack(failure(error, command.run)))
+            return
         opens(viewer, command)
         watched = None if viewer.log is None else self._mirrors.get(viewer.log.run_id)
-        if watched is not None and not watched.over:
+        if watched is not None and watched.goes_on:
             control = m.Control(run_id=watched.log.run_id, by="other", may_take=False, yours=False)
             viewer.put(pack(control))
 
     async def _look(self, run_id: str | None) -> None:
         if run_id is None or not run_id.startswith("kept:") or self._known(run_id):
             return
+        looking = self._looking.setdefault(run_id, asyncio.Lock())
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(RUN_S), self._looking:
+            async with asyncio.timeout(RUN_S), looking:
                 if not self._known(run_id):
                     await self._fetch(run_id)
 
@@ -100,12 +104,8 @@ class Mirrors(Elsewhere):
         return there or self._file_of(run_id) is not None
 
     async def _fetch(self, run_id: str) -> None:
-        for server in await self._classes.directory.others():
-            with contextlib.suppress(DuetError):
-                relay = await self._classes.relays.to(server)
-                await relay.has_run(run_id)
-                break
-        else:
+        server = await self._where(run_id)
+        if server is None:
             return
         mirror = Mirror(run_id, self._hub)
         self._mirrors[run_id] = mirror
@@ -120,14 +120,37 @@ class Mirrors(Elsewhere):
                 break
             del self._mirrors[over.log.run_id]
 
+    async def _where(self, run_id: str) -> str | None:
+        """Which server has a run; all are asked at once, so one that is silent holds nobody up."""
+        others = await self._classes.directory.others()
+        asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
+        try:
+            for found in asyncio.as_completed(asked, timeout=HAS_RUN_S):
+                with contextlib.suppress(DuetError):
+                    return await found
+        except TimeoutError:
+            pass
+        finally:
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        return None
+
+    async def _has(self, server: str, run_id: str) -> str:
+        await (await self._classes.relays.to(server)).has_run(run_id)
+        return server
+
     async def _follow(self, mirror: Mirror, server: str) -> None:
         """By a connection of its own: a run holds up no class."""
-        relay = Relay(server, lambda _: None)
+        relay, run_id = Relay(server, lambda _: None), mirror.log.run_id
         try:
             await relay.dial(await self._classes.directory.secret())
-            await relay.watch_run(mirror.log.run_id, mirror.take)
+            await relay.watch_run(run_id, mirror.take)
+            mirror.whole()
         except DuetError as error:
             mirror.broke(error)
         finally:
             mirror.broke(InfraError("its server sends nothing more.", remedy="Open it again."))
+            if mirror.broken and self._mirrors.get(run_id) is mirror:
+                del self._mirrors[run_id]  # pages that have it open keep what came
             await relay.close()

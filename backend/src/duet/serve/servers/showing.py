@@ -66,17 +66,22 @@ class Showing:
 
 
 async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
-    """Until the run is over; a connection that is behind makes gaps, which are reported."""
+    """All of a run that is over; a connection that is behind makes gaps, which are reported.
+
+    Of one that is over already the end comes first, and all the rest after it.
+    """
+    over = False
     while True:
         await peer.connection.room.wait()
         packet = viewer.outbox.pop()
         if packet is None:
+            if over:
+                return
             viewer.ready.clear()
             await viewer.ready.wait()
         elif packet.type in OF_RUNS:
             event(packed(packet))
-            if is_over(packet):
-                return
+            over = over or is_over(packet)
         if viewer.overrun:
             raise InfraError("the other server does not follow the run.", remedy="Open it again.")
 
