@@ -35,6 +35,8 @@ class TryEnds:
         self._runs = runs
         self._hold = hold
         self._active: dict[str, list[tuple[Room, Try]]] = {}
+        self._ending: list[tuple[str, str]] = []
+        """Runs that are over, which is not stored yet, each with its class."""
         self._held: dict[str, str] = {}
         """Id of a run -> the class that made it, the oldest first."""
         self._tasks = Tasks()
@@ -55,7 +57,9 @@ class TryEnds:
         Raises:
             InfraError: the database does not say it.
         """
+        ending = dict(self._ending)
         held = dict(await self._rooms.store.ask(try_queries.held_runs))
+        held |= ending | dict(self._ending)
         for run_id, active in self._active.items():
             held[run_id] = active[0][0].facts.class_id
         self._held = held
@@ -103,7 +107,15 @@ class TryEnds:
 
     def _ended(self, run_id: str, ended: Ended) -> None:
         for room, one in self._active.pop(run_id, []):
-            self._tasks.spawn(self._finish(room, one, ended), "class try")
+            self._ending.append((run_id, room.facts.class_id))
+            self._tasks.spawn(self._end(room, one, ended), "class try")
+
+    async def _end(self, room: Room, one: Try, ended: Ended) -> None:
+        run_id = one.facts.run_id
+        try:
+            await self._finish(room, one, ended)
+        finally:
+            self._ending.remove((run_id, room.facts.class_id))
 
     async def _finish(self, room: Room, one: Try, ended: Ended) -> None:
         sentence = ended.trouble or sentence_of(ended.run.log)
