@@ -160,6 +160,34 @@ test('an unrelated error while a page comes back does not cost its membership', 
   expect(membershipOf(code)).toBeNull();
 });
 
+test('a page that comes back to a server without room tries again, and stays who it was', () => {
+  vi.useFakeTimers();
+  const { store, classroom, greet, lose } = member();
+  const refuse = () => {
+    const refusal = { code: 'full', sentence: 'no room.', remedy: 'Wait.', detail: '' };
+    store.dispatch({ type: 'error', ...refusal });
+  };
+  lose();
+  greet();
+  for (const times of [1, 2]) {
+    refuse();
+    expect(sent).toHaveLength(times + 1);
+    expect(classroom.refused.get()).toBe('No room. Wait.');
+    expect(store.errors.get()).toEqual([]);
+    expect(membershipOf(code)?.secret).toBe('secret-1');
+    vi.advanceTimersByTime(6000);
+    expect(sent.slice(times + 1)).toEqual([back]);
+  }
+  refuse();
+  lose(); // it comes back by itself then
+  vi.advanceTimersByTime(6000);
+  expect(sent).toHaveLength(4);
+  greet();
+  store.dispatch(welcome('member', 'secret-1'));
+  expect(classroom.refused.get()).toBe('');
+  expect(sent).toHaveLength(5);
+});
+
 test('a driver sends at most ten places a second, and always the last', () => {
   vi.useFakeTimers();
   const { store, classroom } = member();

@@ -8,6 +8,7 @@ import type { Cells } from '../store/cells.ts';
 import { isOpen, reduceClass } from './class-state.ts';
 import { Driving } from './driving.ts';
 import {
+  comingBack,
   currentMembership,
   forget,
   leaveCurrent,
@@ -18,7 +19,10 @@ import {
 import { Sending } from './sending.ts';
 
 /** Codes of errors that say that this page cannot come back to its class. */
-const gone: ReadonlySet<string> = new Set(['no-class', 'nickname', 'full']);
+const gone: ReadonlySet<string> = new Set(['no-class', 'nickname']);
+/** Of an error that passes: the server has no room for the class just now. */
+const full = 'full';
+const tryAgainMs = 5000;
 
 /** What is on its way in. */
 export interface Entering {
@@ -42,6 +46,7 @@ export class Classroom extends Driving {
   /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
   #secret = '';
+  #retry: ReturnType<typeof setTimeout> | undefined;
 
   /** @param asked the code of a class that the address asks for; null: the one of before a reload */
   constructor(store: Store, asked: string | null = null) {
@@ -60,6 +65,7 @@ export class Classroom extends Driving {
       connection.subscribe(() => {
         if (connection.get().state === 'open') return;
         this.#broke = this.away = true;
+        clearTimeout(this.#retry);
         this.#sending.away();
       }),
       hello.subscribe(() => this.#greeted()),
@@ -67,6 +73,7 @@ export class Classroom extends Driving {
     ];
     return () => {
       this.stopSending();
+      clearTimeout(this.#retry);
       for (const off of offs) off();
     };
   }
@@ -110,12 +117,17 @@ export class Classroom extends Driving {
     this.#store.command(command);
   }
 
-  #comeBack({ part, classId, code, secret }: Membership): void {
-    const command: ClientMessage =
-      part === 'instructor'
-        ? { type: 'class_resume', class_id: classId }
-        : { type: 'class_join', code, secret };
-    this.#enter({ how: 'back', code }, command);
+  #comeBack(membership: Membership): void {
+    this.#enter({ how: 'back', code: membership.code }, comingBack(membership));
+  }
+
+  /** Once more in some seconds; what this page knows of its class stays. */
+  #tryAgain(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      if (this.#membership !== null && this.entering.get()?.how === 'back')
+        this.#store.command(comingBack(this.#membership));
+    }, tryAgainMs);
   }
 
   #greeted(): void {
@@ -161,10 +173,12 @@ export class Classroom extends Driving {
     if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();
     if (entering === null || error === undefined || error.run != null) return;
-    if (entering.how === 'back' && !gone.has(error.code)) return;
-    this.entering.set(null);
+    const passes = entering.how === 'back' && error.code === full;
+    if (entering.how === 'back' && !passes && !gone.has(error.code)) return;
     this.refused.set(sentenceOf(error));
     this.#store.dismiss(error);
+    if (passes) return this.#tryAgain();
+    this.entering.set(null);
     if (entering.how !== 'back') return;
     forget(entering.code);
     this.#out();

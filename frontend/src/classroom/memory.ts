@@ -4,6 +4,7 @@
  * (sessionStorage). Where a store is forbidden or full, a reload forgets the class and the rest goes on.
  */
 
+import type { ClientMessage } from '../protocol/messages.ts';
 import type { ClassPlace } from './class-state.ts';
 
 /** How a page comes back to a class. */
@@ -13,6 +14,12 @@ export interface Membership {
   readonly part: 'instructor' | 'member';
   /** Of the member; empty: the instructor. */
   readonly secret: string;
+}
+
+/** With what a page comes back. */
+export function comingBack({ part, classId, code, secret }: Membership): ClientMessage {
+  if (part === 'instructor') return { type: 'class_resume', class_id: classId };
+  return { type: 'class_join', code, secret };
 }
 
 /** Codes are compared without case, spaces and hyphens. */
