@@ -20,6 +20,7 @@ from duet.classes import queries, reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore
 from duet.errors import DuetError, InfraError
+from duet.serve.classroom.refusals import Elsewhere
 from duet.serve.classroom.room import Room
 from duet.serve.classroom.storing import store_all
 from duet.serve.servers import looking
@@ -41,6 +42,7 @@ BACKEND = text("SELECT pid FROM pg_stat_activity WHERE application_name = :serve
 END = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :server"
 )
+START = m.StartClass(type="class_start", lesson=SLUG)
 POLL = m.AskClass(type="class_ask", text="Why?", options=["a", "b"], round=1)
 
 
@@ -187,7 +189,7 @@ async def holding(database: str, count: int = 1) -> AsyncIterator[Holding]:
     async with SharedClassrooms(store, None) as classes:
         found = Holding(classes, hub, store, [hub.join() for _ in range(count)])
         for teacher in found.teachers:
-            await classes.command(teacher, m.StartClass(type="class_start", lesson=SLUG))
+            await classes.command(teacher, START)
         yield found
 
 
@@ -202,6 +204,34 @@ def stored(engine: Engine, room: Room) -> Stored:
         found = reading.load(connection, room.facts.class_id)
     assert found is not None
     return found
+
+
+class Forgetful(SharedClassrooms):
+    """Carries the first command out, and dies before it has said so."""
+
+    asked = 0
+
+    async def here(self, viewer: Viewer, command: Any) -> None:
+        await super().here(viewer, command)
+        self.asked += 1
+        if self.asked == 1:
+            raise Elsewhere("")
+
+
+def test_who_joins_while_the_owner_dies_is_one_member(database: str, run_async: Any) -> None:
+    async def go() -> None:
+        async with Forgetful(ClassStore(database, 180, ONE), None) as classes:
+            hub = Hub()
+            await super(Forgetful, classes).here(hub.join(), START)
+            (room,) = classes.rooms()
+            join_ann = m.JoinClass(type="class_join", code=room.facts.code, nickname="Ann")
+            await classes.command(hub.join(), join_ann)
+            assert classes.asked == 2
+            await classes.command(hub.join(), join_ann)  # another page
+            names = [member.facts.name for member in room.members.values()]
+            assert names == ["Ann", "Ann 2"]
+
+    run_async(go())
 
 
 @pytest.mark.usefixtures("seldom")

@@ -22,6 +22,8 @@ from duet.stream.hub import Viewer
 
 ID_BYTES = 9
 SECRET_BYTES = 24
+SECRET_CHARS = 32
+"""Of one that `new_secret` makes."""
 
 
 class Entering:
@@ -80,11 +82,12 @@ class Entering:
         async with self._rooms.found(code=command.code) as room:
             member, secret = room.by_secret(command.secret), command.secret
             if member is None:
-                member, secret = await self._added(room, cleaned(command.nickname))
+                secret = secret if len(secret) == SECRET_CHARS else new_secret()
+                member = await self._added(room, cleaned(command.nickname), secret)
             member.used_s = time.monotonic()
             self._greet(self._rooms.sit(viewer, room, member), secret)
 
-    async def _added(self, room: Room, nickname: str) -> tuple[Member, str]:
+    async def _added(self, room: Room, nickname: str, secret: str) -> Member:
         if not nickname:
             raise refusal(
                 NICKNAME, "a nickname is needed to join the class.", "Type what to be called."
@@ -93,7 +96,6 @@ class Entering:
             raise refusal(
                 FULL, f"this class has {len(room.members)} members, which is the most.", "Watch."
             )
-        secret = secrets.token_urlsafe(SECRET_BYTES)
         ident = secrets.token_urlsafe(ID_BYTES)
         facts = MemberFacts(ident, room.free_name(nickname), hashed(secret), time.time())
         member = room.members[ident] = Member(facts)  # the name is taken from now on
@@ -104,7 +106,7 @@ class Entering:
         except Exception:
             room.members.pop(ident, None)
             raise
-        return member, secret
+        return member
 
     def _greet(self, seat: Seat, secret: str) -> None:
         """All that a page of the class needs to show it."""
@@ -125,6 +127,11 @@ class Entering:
         sent += [try_messages.opened(room), try_messages.tries_for(room, seat)]
         for message in sent:
             seat.viewer.put(pack(message))
+
+
+def new_secret() -> str:
+    """By which a member comes back."""
+    return secrets.token_urlsafe(SECRET_BYTES)
 
 
 def greeting(room: Room, shoulder: Shoulder, member: Member | None) -> list[m.Message]:

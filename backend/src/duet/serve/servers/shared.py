@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from duet.classes.store import ClassStore
 from duet.errors import InfraError, InputError
 from duet.serve.classroom import Classrooms
+from duet.serve.classroom.entering import new_secret
 from duet.serve.classroom.refusals import NO_CLASS
 from duet.serve.classroom.room import Room
 from duet.serve.classroom.rooms import Rooms, let_go
@@ -124,6 +125,10 @@ class SharedClassrooms(Classrooms):
             await super().delete(visitor, class_id)
 
     async def _enter(self, viewer: Viewer, command: m.ResumeClass | m.JoinClass) -> None:
+        back = isinstance(command, m.ResumeClass) or command.secret != ""
+        if isinstance(command, m.JoinClass) and not back:  # asked for twice, it is one member
+            command = command.model_copy(update={"secret": new_secret()})
+
         async def by_relay(relay: Relay) -> None:
             await relay.enter(viewer, command)
             self._is_at(viewer, relay)
@@ -135,7 +140,7 @@ class SharedClassrooms(Classrooms):
         try:
             await self._finding.at_owner(by_ourselves, by_relay)
         except InfraError as error:
-            if isinstance(command, m.ResumeClass) or command.secret:
+            if back:
                 viewer.expel(SILENT if isinstance(error, Silent) else AWAY, comes_back=True)
             raise
 
