@@ -82,10 +82,15 @@ class Entering:
         async with self._rooms.found(code=command.code) as room:
             member, secret = room.by_secret(command.secret), command.secret
             if member is None:
-                secret = secret if len(secret) == SECRET_CHARS else new_secret()
+                secret = self._secret(secret)
                 member = await self._added(room, cleaned(command.nickname), secret)
             member.used_s = time.monotonic()
             self._greet(self._rooms.sit(viewer, room, member), secret)
+
+    def _secret(self, given: str) -> str:
+        """Of a new member; among several servers the one with its page has made it."""
+        made = self._rooms.store.server and len(given) == SECRET_CHARS
+        return given if made else new_secret()
 
     async def _added(self, room: Room, nickname: str, secret: str) -> Member:
         if not nickname:
