@@ -108,7 +108,7 @@ class _Pages:
         if runs is not None:
             handlers |= runs.handlers(lambda: self.peer)
         self.peer = Peer(handlers, {"left": self._left}, who="the other server")
-        self._outgoing = Outgoing(lambda giving: self.peer.note("give", giving.packed()))
+        self._outgoing = Outgoing(lambda giving: self.peer.note("deliver", giving.packed()))
 
     def close(self) -> None:
         """All have gone."""

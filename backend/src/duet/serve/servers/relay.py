@@ -49,7 +49,7 @@ class Relay:
         self._numbers: dict[Viewer, int] = {}
         self._next = itertools.count(1)
         self._ahead = asyncio.Semaphore(CALLS_AHEAD)
-        self._peer = Peer({}, {"give": self._give}, who=f"the server at {server}")
+        self._peer = Peer({}, {"deliver": self._give}, who=f"the server at {server}")
         self._task: asyncio.Task[None] | None = None
 
     async def dial(self, secret: str) -> None:
