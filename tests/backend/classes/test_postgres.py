@@ -28,7 +28,7 @@ from tests.support.postgres import INSTALLED, postgres
 from tests.support.proxy import free_port
 
 END = text(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :server"
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = :server"
 )
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="PostgreSQL's programs are not installed")
 

@@ -40,7 +40,7 @@ WITHIN_S = 30.0
 ONE = "http://one"
 BACKEND = text("SELECT pid FROM pg_stat_activity WHERE application_name = :server")
 END = text(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = :server"
+    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = :server"
 )
 START = m.StartClass(type="class_start", lesson=SLUG)
 POLL = m.AskClass(type="class_ask", text="Why?", options=["a", "b"], round=1)
