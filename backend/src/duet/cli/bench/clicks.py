@@ -17,6 +17,7 @@ from duet.cli.bench.watchers import ACK_EVERY
 from duet.errors import InfraError
 from duet.lessons import load as lessons
 from duet.lessons.schema import ClockName
+from duet.stream.runlog import OVER
 
 MOVES_S: Final = 240.0
 """From a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s boots."""
@@ -24,7 +25,6 @@ OPEN_S: Final = 60.0
 """Until a socket is open. Usual: 10 ms."""
 REST_S: Final = 60.0
 """From `stop` to the end of a live run. Usual: 0.5 s."""
-OVER: Final = ("done", "stopped", "failed")
 Message = dict[str, Any]
 
 

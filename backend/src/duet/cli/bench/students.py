@@ -20,8 +20,8 @@ import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
 from duet.lessons import load as lessons
+from duet.stream.runlog import OVER
 
-OVER = ("done", "stopped", "failed")
 PROBE_S = 1.0
 """Between a student's light questions; those of all are spread over it."""
 OPEN_S = 60.0

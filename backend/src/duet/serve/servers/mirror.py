@@ -12,11 +12,10 @@ from pydantic import JsonValue, ValidationError
 from duet.errors import DuetError, InfraError
 from duet.hosts.packets import SEQ_BYTES, read
 from duet.lessons.own import are_changed
-from duet.serve.servers.showing import OVER
 from duet.stream import messages as m
 from duet.stream.codec import Packet, pack
 from duet.stream.hub import Hub
-from duet.stream.runlog import RunLog
+from duet.stream.runlog import OVER, RunLog
 
 WHERE = "this run goes on at another server"
 REMEDY = "Wait until it is over and saved; then every server has all of it."

@@ -16,8 +16,8 @@ from duet.serve.interfaces import QueuedRun
 from duet.serve.servers import wire
 from duet.stream.codec import Packet
 from duet.stream.hub import Hub, Viewer
+from duet.stream.runlog import OVER
 
-OVER: Final = ("done", "stopped", "failed")
 OF_RUNS: Final = frozenset(
     {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
     | {"gap", "error"}
