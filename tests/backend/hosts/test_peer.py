@@ -17,6 +17,7 @@ from duet.hosts.channel import StreamChannel
 from duet.hosts.link import Link
 from duet.hosts.peer import Peer
 from duet.hosts.work import Events
+from tests.support.peers import connected
 
 
 class Host:
@@ -60,15 +61,7 @@ class Both:
         self.channels: list[StreamChannel] = []
 
     async def connect(self) -> None:
-        for peer, end in zip((self.here, self.there), socket.socketpair(), strict=True):
-            connection = peer.connection
-            end.setblocking(False)
-            _, channel = await asyncio.get_running_loop().create_connection(
-                lambda connection=connection: StreamChannel(connection.take, lambda why: None),
-                sock=end,
-            )
-            self.channels.append(channel)
-            connection.attach(channel)
+        self.channels += await connected(self.here, self.there, lambda peer: lambda why: None)
 
     async def cut(self) -> None:
         for peer, channel in zip((self.here, self.there), self.channels[-2:], strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from duet.bundle import open_bundle, write_bundle
 from duet.errors import DuetError, InfraError
 from duet.hosts import limits, packets
 from duet.hosts import requests as r
-from duet.hosts.channel import StreamChannel
 from duet.hosts.feed import Feed
 from duet.hosts.parking import live_spec
 from duet.hosts.peer import Peer
@@ -36,6 +34,7 @@ from duet.stream.hub import Hub
 from duet.stream.runlog import RunLog
 from tests.backend.hosts.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
+from tests.support.peers import connected, ends
 
 ARMS = ("srcu", "srcu-expedited")
 SPLIT = ("srcu", "rwsem")
@@ -117,14 +116,8 @@ async def spread(fleet: Fleet, *bundles: bytes) -> AsyncIterator[tuple[HostedRun
     hosts = [Host(request, fleet, bundle) for bundle in bundles or (b"", b"")]
     beats = []
     for host in hosts:
-        for peer, end in zip((host.here, host.there), socket.socketpair(), strict=True):
-            end.setblocking(False)
-
-            def channel(of: Peer = peer) -> StreamChannel:
-                return StreamChannel(of.connection.take, of.connection.end)
-
-            _, opened = await asyncio.get_running_loop().create_connection(channel, sock=end)
-            peer.connection.attach(opened)
+        await connected(host.here, host.there, ends)
+        for peer in (host.here, host.there):
             beats.append(asyncio.create_task(peer.connection.beat()))
     hub = Watched()
     try:

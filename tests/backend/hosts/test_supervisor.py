@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from duet.hosts import limits
-from duet.hosts.channel import StreamChannel
 from duet.hosts.peer import Peer
 from duet.hosts.requests import Begin
 from duet.hosts.work import Events
 from duet.serve.hosted.supervisor import Supervisor
+from tests.support.peers import connected, ends
 
 LEAVES_S = 0.2
 """As long as what has died takes to be cleared away."""
@@ -30,17 +29,8 @@ async def _begin(body: bytes, event: Events) -> bytes:
 async def _started(peer: Peer) -> AsyncIterator[None]:
     """A host process without a process: the other end of a real socket pair."""
     there = Peer({"begin": _begin}, {}, "the server")
-    loop = asyncio.get_running_loop()
-    beats = []
-    for one, end in zip((peer, there), socket.socketpair(), strict=True):
-        end.setblocking(False)
-
-        def channel(of: Peer = one) -> StreamChannel:
-            return StreamChannel(of.connection.take, of.connection.end)
-
-        _, opened = await loop.create_connection(channel, sock=end)
-        one.connection.attach(opened)
-        beats.append(asyncio.create_task(one.connection.beat()))
+    await connected(peer, there, ends)
+    beats = [asyncio.create_task(one.connection.beat()) for one in (peer, there)]
     try:
         yield
     finally:

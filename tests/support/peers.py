@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two peers, connected by a real socket pair."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from duet.hosts.channel import StreamChannel
+from duet.hosts.peer import Peer
+
+
+async def connected(
+    one: Peer, other: Peer, broken: Callable[[Peer], Callable[[str], None]]
+) -> list[StreamChannel]:
+    """Attach each to its end of a socket pair; gives both channels.
+
+    Args:
+        broken: gives what is called when the channel of a peer has ended.
+    """
+    channels = []
+    for peer, end in zip((one, other), socket.socketpair(), strict=True):
+        end.setblocking(False)
+
+        def channel(of: Peer = peer) -> StreamChannel:
+            return StreamChannel(of.connection.take, broken(of))
+
+        _, opened = await asyncio.get_running_loop().create_connection(channel, sock=end)
+        peer.connection.attach(opened)
+        channels.append(opened)
+    return channels
+
+
+def ends(peer: Peer) -> Callable[[str], None]:
+    """A channel that ends is the end of its connection."""
+    return peer.connection.end
