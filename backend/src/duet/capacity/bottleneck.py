@@ -68,11 +68,8 @@ def _of_students(plan: Plan) -> Iterable[Use]:
         plan.steady.server_cores.high / (servers * SERVER_SHARE),
         "one more server",
     )
-    web = max(
-        plan.start.server_cores.high + plan.start.nginx_cores.high,
-        plan.steady.server_cores.high + plan.steady.nginx_cores.high,
-    )
-    yield use("the CPUs of the servers' hosts", web / (servers * asked.host_cpus), "more CPUs")
+    web = plan.web_cpus.high / (servers * asked.host_cpus)
+    yield use("the CPUs of the servers' hosts", web, "more CPUs")
     yield use("the sockets of the server", asked.students / (servers * SOCKETS), "one more server")
 
 

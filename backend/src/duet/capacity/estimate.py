@@ -33,6 +33,11 @@ class Estimate:
         return Estimate(self.low / divisor, self.high / divisor)
 
 
+def larger(one: Estimate, other: Estimate) -> Estimate:
+    """The larger one of both, at either end."""
+    return Estimate(max(one.low, other.low), max(one.high, other.high))
+
+
 def exactly(value: float) -> Estimate:
     """A figure without a spread."""
     return Estimate(value, value)

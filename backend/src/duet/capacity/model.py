@@ -11,7 +11,7 @@ from typing import Final
 from duet.budgets import LIVE_RUNS_MOST, SOCKETS
 from duet.capacity.constants import Figures
 from duet.capacity.demand import Demand
-from duet.capacity.estimate import NOTHING, Estimate, exactly, spanning
+from duet.capacity.estimate import NOTHING, Estimate, exactly, larger, spanning
 from duet.capacity.loads import Load, lasting, starting
 
 SERVER_SHARE: Final = 0.7
@@ -30,6 +30,7 @@ class Plan:
         guest_hosts: that run guests; with a local pool the servers' own are among them.
         run_cpus: of one live run, all of its lanes.
         run_bytes: its memory.
+        web_cpus: of servers and nginx, while all come or afterwards.
         cpus: all together that are busy.
         memory_bytes: all together.
         start: while all of them come.
@@ -45,6 +46,7 @@ class Plan:
     guest_hosts: Estimate
     run_cpus: Estimate
     run_bytes: Estimate
+    web_cpus: Estimate
     cpus: Estimate
     memory_bytes: Estimate
     start: Load
@@ -66,12 +68,8 @@ def plan(demand: Demand, figures: Figures) -> Plan:
     run_cpus, run_bytes = one_run(asked, known)
     servers = _servers(asked, steady)
     guests = _guest_hosts(asked, run_cpus, run_bytes)
-    if asked.pool == "local":
-        hosts = Estimate(max(servers.low, guests.low), max(servers.high, guests.high))
-    else:
-        hosts = servers + guests
-    first, then = (load.server_cores + load.nginx_cores for load in (start, steady))
-    web = Estimate(max(first.low, then.low), max(first.high, then.high))
+    hosts = larger(servers, guests) if asked.pool == "local" else servers + guests
+    web = larger(*(load.server_cores + load.nginx_cores for load in (start, steady)))
     return Plan(
         demand=asked,
         hosts=hosts,
@@ -79,6 +77,7 @@ def plan(demand: Demand, figures: Figures) -> Plan:
         guest_hosts=guests,
         run_cpus=run_cpus,
         run_bytes=run_bytes,
+        web_cpus=web,
         cpus=web + run_cpus * asked.live,
         memory_bytes=_memory(asked, known, servers, guests, run_bytes),
         start=start,
