@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 
 from duet.capacity.simulation import AT_ONCE as CONNECTIONS
+from duet.cli.bench.http_get import Getting
 
 ALL_S = 600.0
 
@@ -22,17 +23,10 @@ async def fetched(
     host: str, port: int, paths: Iterator[tuple[int, str]], ends: list[float]
 ) -> None:
     """One connection of a viewer: the next segment, until none is left."""
-    reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
-    for number, path in paths:
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        if not head.startswith(b"HTTP/1.1 200"):
-            raise ConnectionError(head.partition(b"\r\n")[0].decode())
-        lines = head.lower().split(b"\r\n")
-        (length,) = (line[16:] for line in lines if line.startswith(b"content-length: "))
-        await reader.readexactly(int(length))
-        ends[number] = time.monotonic()
-    writer.close()
+    async with Getting(host, port) as page:
+        for number, path in paths:
+            await page.get(path)
+            ends[number] = time.monotonic()
 
 
 async def viewer(host: str, port: int, paths: list[str]) -> tuple[float, float]:

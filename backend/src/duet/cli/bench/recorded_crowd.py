@@ -17,6 +17,7 @@ from typing import Final
 
 import msgpack
 
+from duet.cli.bench.http_get import Getting
 from duet.cli.bench.watchers import Seen, Watcher
 
 AT_ONCE: Final = 16
@@ -68,16 +69,9 @@ async def by_socket(host: str, port: int, opening: bytes, total: Total, how: str
 
 async def by_http(host: str, port: int, paths: list[str], total: Total) -> None:
     """One viewer who fetches segments, one connection for all of them."""
-    reader, writer = await asyncio.open_connection(host, port, limit=1 << 20)
-    for path in paths:
-        writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        if not head.startswith(b"HTTP/1.1 200"):
-            raise ConnectionError(head.partition(b"\r\n")[0].decode())
-        lines = head.lower().split(b"\r\n")
-        (length,) = (line[16:] for line in lines if line.startswith(b"content-length: "))
-        total.bytes += len(await reader.readexactly(int(length)))
-    writer.close()
+    async with Getting(host, port) as page:
+        for path in paths:
+            total.bytes += len(await page.get(path))
 
 
 async def crowd(address: str, lesson: str, run: str, how: str, viewers: int) -> dict[str, int]:
