@@ -54,7 +54,10 @@ def test_all_of_a_run_reaches_pages_of_another_server(
                 await follower.open(run_id)
             for each in (first, second, third):
                 assert (await each.until_over())["phase"] == "done"
-            theirs, ours = reported(first.seen, run_id), reported(second.seen, run_id)
+            theirs = reported(first.seen, run_id)
+            for follower in (second, third):
+                await has_all(follower, run_id, theirs)
+            ours = reported(second.seen, run_id)
             assert theirs == ours == reported(third.seen, run_id) and len(ours) == 2
             assert "there is no run" in (await watched(second, f"{run_id}x"))["sentence"]
 
@@ -66,6 +69,18 @@ async def begin_endless(first: Page) -> str:
     await first.open("none")
     await first.start("rwsem", seconds=ENDLESS_S)
     return await first.begun()
+
+
+async def has_all(one: Page, run_id: str, wanted: object) -> None:
+    """Until a page has these batches: who came late reads first how the run ended."""
+    async with asyncio.timeout(WITHIN_S):
+        while reported(one.seen, run_id) != wanted:
+            await one.until(lambda found: found["type"] in ("batch", "gap"))
+
+
+async def endless_at(address: str) -> str:
+    async with page(address) as first:
+        return await begin_endless(first)
 
 
 def test_a_run_is_controlled_at_its_own_server_alone(
@@ -91,13 +106,9 @@ def test_a_run_is_controlled_at_its_own_server_alone(
 def test_a_run_whose_server_is_gone_has_failed_and_says_so(
     tmp_path: Path, database: str, run_async: Any
 ) -> None:
-    async def begin(one: str) -> str:
-        async with page(one) as first:
-            return await begin_endless(first)
-
     with server(tmp_path, database) as other, contextlib.ExitStack() as stack:
         one = stack.enter_context(server(tmp_path, database, NumberedStage(FAST)))
-        run_id = run_async(begin(one))
+        run_id = run_async(endless_at(one))
 
         async def go() -> None:
             async with page(other) as second:
@@ -121,22 +132,16 @@ def test_a_run_that_is_over_and_not_saved_comes_with_all_its_data(
             wanted = reported(first.seen, run_id)
             assert wanted
             await second.open(run_id)
-            async with asyncio.timeout(WITHIN_S):
-                while reported(second.seen, run_id) != wanted:
-                    await second.until(lambda found: found["type"] in ("batch", "gap"))
+            await has_all(second, run_id, wanted)
 
     with server(tmp_path, database) as one, server(tmp_path, database) as other:
         run_async(go(one, other))
 
 
 def test_a_run_that_broke_is_looked_for_anew(tmp_path: Path, database: str, run_async: Any) -> None:
-    async def begin(one: str) -> str:
-        async with page(one) as first:
-            return await begin_endless(first)
-
     with server(tmp_path, database) as other, contextlib.ExitStack() as stack:
         one = stack.enter_context(server(tmp_path, database, NumberedStage(FAST)))
-        run_id = run_async(begin(one))
+        run_id = run_async(endless_at(one))
 
         async def go() -> None:
             async with page(other) as second, page(other) as third:
