@@ -7,15 +7,8 @@ import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
 import type { Cells } from '../store/cells.ts';
 import { isOpen, reduceClass } from './class-state.ts';
 import { Driving } from './driving.ts';
-import {
-  comingBack,
-  currentMembership,
-  forget,
-  leaveCurrent,
-  type Membership,
-  membershipOf,
-  remember,
-} from './memory.ts';
+import { TabMembership } from './membership.ts';
+import { comingBack, leaveCurrent, type Membership } from './memory.ts';
 import { Sending } from './sending.ts';
 
 /** Codes of errors that say that this page cannot come back to its class. */
@@ -42,10 +35,9 @@ export class Classroom extends Driving {
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
   readonly #sending: Sending;
-  #membership: Membership | null = null;
+  readonly #membership: TabMembership;
   /** The connection broke, and the server has not greeted this page anew. */
   #broke = true;
-  #secret = '';
   #retry: ReturnType<typeof setTimeout> | undefined;
 
   /** @param asked the code of a class that the address asks for; null: the one of before a reload */
@@ -54,7 +46,7 @@ export class Classroom extends Driving {
     super((message) => sending.say(message));
     this.#sending = sending;
     this.#store = store;
-    this.#membership = asked === null ? currentMembership() : membershipOf(asked);
+    this.#membership = new TabMembership(asked);
   }
 
   /** Listens until what comes back is called. */
@@ -84,13 +76,9 @@ export class Classroom extends Driving {
 
   /** By a code and a nickname; who was in this class before comes back as who he was. */
   join(code: string, nickname: string): void {
-    const known = membershipOf(code);
-    if (known !== null) {
-      this.#membership = known;
-      this.#comeBack(known);
-      return;
-    }
-    this.#enter({ how: 'join', code }, { type: 'class_join', code, nickname });
+    const known = this.#membership.resume(code);
+    if (known !== null) this.#comeBack(known);
+    else this.#enter({ how: 'join', code }, { type: 'class_join', code, nickname });
   }
 
   leave(): void {
@@ -102,7 +90,7 @@ export class Classroom extends Driving {
   /** Deletes what the class has of this member. */
   forgetMe(): void {
     this.#store.command({ type: 'class_forget' });
-    if (this.#membership !== null) forget(this.#membership.code);
+    this.#membership.end();
     this.#out();
   }
 
@@ -125,8 +113,9 @@ export class Classroom extends Driving {
   #tryAgain(): void {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
-      if (this.#membership !== null && this.entering.get()?.how === 'back')
-        this.#store.command(comingBack(this.#membership));
+      const { current } = this.#membership;
+      if (current !== null && this.entering.get()?.how === 'back')
+        this.#store.command(comingBack(current));
     }, tryAgainMs);
   }
 
@@ -135,7 +124,8 @@ export class Classroom extends Driving {
     this.#broke = false;
     this.unreported();
     const ended = this.room.get()?.facts?.open === false;
-    if (this.#membership !== null && !ended) this.#comeBack(this.#membership);
+    const { current } = this.#membership;
+    if (current !== null && !ended) this.#comeBack(current);
   }
 
   #take(): void {
@@ -147,24 +137,17 @@ export class Classroom extends Driving {
       this.refused.set('');
       if (message.class_id !== this.room.get()?.classId) this.following.set(true);
       this.#sending.here(message.class_id);
-      this.#secret = message.secret;
+      this.#membership.welcomed(message.secret);
     }
     if (message.type === 'class_answered') this.#sending.confirmed(message);
     const before = this.room.get();
     const room = reduceClass(before, message, performance.now());
     this.room.set(room);
     if (message.type !== 'class' || room === null || message.class_id !== room.classId) return;
-    if (!message.open) {
-      forget(message.code);
-      this.#membership = null;
-      return;
-    }
+    if (!message.open) return this.#membership.end(message.code);
     // Whoever drove and hands the wheel over follows from there on.
     if (before?.facts?.driving === true && !message.driving) this.following.set(true);
-    const { code, part } = message;
-    const secret = this.#secret || (this.#membership?.secret ?? '');
-    this.#membership = { classId: room.classId, code, part, secret };
-    remember(this.#membership);
+    this.#membership.confirm(message);
   }
 
   #complained(error: ErrorMessage | undefined): void {
@@ -180,13 +163,12 @@ export class Classroom extends Driving {
     if (passes) return this.#tryAgain();
     this.entering.set(null);
     if (entering.how !== 'back') return;
-    forget(entering.code);
+    this.#membership.end(entering.code);
     this.#out();
   }
 
   #out(): void {
-    this.#membership = null;
-    this.#secret = '';
+    this.#membership.clear();
     this.unreported();
     this.stopSending();
     this.#sending.forget();
