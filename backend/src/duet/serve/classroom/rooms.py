@@ -215,6 +215,9 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
+            # What was asked before is committed then: calls that wait together share a commit,
+            # and the lock is given back before it.
+            await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
 
 
