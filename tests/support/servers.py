@@ -73,6 +73,16 @@ class Server:
             assert process.stdout is not None
             process.stdout.close()
 
+    @contextlib.contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It does nothing within the block, and its connections stay open."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def log(self) -> str:
         """What it wrote."""
         return self._log.read_text()

@@ -32,6 +32,8 @@ SPREAD = 2
 """Pages that each server has at least before a kill."""
 BACK_S = 10.0
 """All pages are back within that time, on a busy host. Usual: 0.4 s."""
+HUNG_BACK_S = 30.0
+"""Usual: 11 s."""
 FOLLOWERS = 100
 PLACES_S = 3.0
 SOON_S = 60.0
@@ -145,6 +147,33 @@ def test_an_owner_loses_its_session_and_a_class_is_deleted_at_the_other_server(
                 await until(lambda: whole.owner(class_id) is None, BACK_S)
                 found = json.loads((await asyncio.to_thread(get, one, "/api/classes", mine))[1])
                 assert class_id not in str(found)
+
+    run_async(go())
+
+
+def test_a_class_leaves_an_owner_that_hangs(whole: Site, run_async: Any) -> None:
+    async def go() -> None:
+        one, other = whole.servers
+        async with started(whole, other.address) as teacher:
+            code, class_id = teacher.facts["code"], teacher.facts["class_id"]
+            member = Member(socket_url(one.address), await by_code(whole, code), code, "m")
+            async with living(member.live(), member.answer(0.05)):
+                await until(lambda: member.answers > 5, BACK_S)
+                assert whole.owner(class_id) is other
+                with other.hanging():
+                    hung = time.monotonic()
+                    await until(lambda: member.welcomes > 1, HUNG_BACK_S)
+                    print(f"the owner hangs: a page is back after {member.back - hung:.1f} s")
+                    answers = member.answers
+                    await until(lambda: member.answers > answers + 5, BACK_S)
+                    assert whole.owner(class_id) is one
+                # It goes on, and owns nothing any more: its own page comes back by the new owner.
+                awake = time.monotonic()
+                await until(lambda: teacher.welcomes > 1, BACK_S)
+                await until(lambda: member.newest > awake + 0.2, BACK_S)
+                assert whole.owner(class_id) is one
+            assert "its session is ended" in one.log()
+        check(whole.ask(lambda c: reading.load(c, class_id)), [member])
 
     run_async(go())
 

@@ -2,18 +2,21 @@
 """Which of several servers owns a class: the one whose database session has its lock.
 
 PostgreSQL takes the locks of a session back when the session ends, so a class is free as soon as
-its server is dead. The session says in its application_name where its server is reached.
+its server is dead. The session says in its application_name where its server is reached. A server
+that hangs stops its looks at the database: whoever wants one of its classes ends its session.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, Row, select, text
 from sqlalchemy.dialects.postgresql import insert
 
+from duet.classes.limits import END_MS, HUNG_S
 from duet.classes.tables import SECRETS
 
 RELAY: Final = "relay"
@@ -26,16 +29,20 @@ _CLAIM: Final = text("SELECT pg_try_advisory_lock(:key)")
 _RELEASE: Final = text("SELECT pg_advisory_unlock(:key)")
 _WAIT: Final = text("SELECT pg_advisory_xact_lock(:key)")
 _HELD: Final = text(
-    "SELECT l.pid = pg_backend_pid() AS mine, a.application_name AS server"
+    "SELECT l.pid = pg_backend_pid() AS mine, a.application_name AS server, a.pid AS pid,"
+    " CASE WHEN a.state = 'active' THEN 0"
+    " ELSE EXTRACT(EPOCH FROM clock_timestamp() - a.state_change) END AS unused_s"
     " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
     " WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1"
     " AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     " AND (l.classid::bigint << 32 | l.objid::bigint) = :key"
 )
+_END: Final = text("SELECT pg_terminate_backend(:pid, :within_ms)")
 _SERVERS: Final = text(
     "SELECT DISTINCT application_name FROM pg_stat_activity"
     " WHERE datname = current_database() AND application_name LIKE 'http%'"
 )
+log = logging.getLogger("duet.classes")
 
 
 def claim(connection: Connection, class_id: str) -> str | None:
@@ -44,21 +51,31 @@ def claim(connection: Connection, class_id: str) -> str | None:
     Returns:
         None: it is owned here; else where its owner is reached, empty if that has just ended.
     """
-    mine, held = _owner(connection, class_id)
-    if mine or (held is None and connection.scalar(_CLAIM, {"key": _key(class_id)})):
+    held = connection.execute(_HELD, {"key": _key(class_id)}).first()
+    if held is not None and held.mine:
+        return None
+    if held is not None and held.unused_s > HUNG_S:
+        _end(connection, held)
+        held = None
+    if held is None and connection.scalar(_CLAIM, {"key": _key(class_id)}):
         return None
     return owner(connection, class_id) or ""
 
 
 def owner(connection: Connection, class_id: str) -> str | None:
     """Where the server is reached that owns a class; None: none does."""
-    return _owner(connection, class_id)[1]
+    held = connection.execute(_HELD, {"key": _key(class_id)}).first()
+    return None if held is None else held.server or ""
 
 
-def _owner(connection: Connection, class_id: str) -> tuple[bool, str | None]:
-    """Whether it is this session, and its server."""
-    found = connection.execute(_HELD, {"key": _key(class_id)}).first()
-    return (False, None) if found is None else (found.mine, found.server or "")
+def _end(connection: Connection, held: Row[Any]) -> None:
+    """End the session of a server that hangs; should that go on, it owns nothing any more."""
+    log.error(
+        "the server %s has not looked at the database for %.0f s: its session is ended, and its "
+        "classes are free",
+        *(held.server or "of a class", held.unused_s),
+    )
+    connection.execute(_END, {"pid": held.pid, "within_ms": END_MS})
 
 
 def servers(connection: Connection) -> list[str]:

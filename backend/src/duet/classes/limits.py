@@ -26,3 +26,8 @@ DEAD_PEER_S: Final = 8
 """To connect to the database of several servers, or until what was sent there is confirmed."""
 LOCK_S: Final = 15
 """For a lock of the database of several servers. Usual: 1 ms."""
+HUNG_S: Final = 10.0
+"""A server that has a class and leaves its database session unused for so long hangs: another one
+may end that session. Usual: a look each second; without an answer it gives up after 7 s."""
+END_MS: Final = 1000
+"""For the database to end such a session. Usual: 1 ms."""
