@@ -494,6 +494,12 @@ export const readGap: Read<wire.Gap> = shape((o) => ({
   rows: integer(o['rows'], 'rows'),
 }));
 
+const Heartbeat_type = literal('heartbeat');
+
+export const readHeartbeat: Read<wire.Heartbeat> = shape((o) => ({
+  type: Heartbeat_type(o['type'], 'type'),
+}));
+
 const Held_type = literal('held');
 
 const Held_phase = oneOf('waiting', 'held', 'going');
@@ -2127,6 +2133,7 @@ export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>(
   control: readControl,
   error: readErrorMessage,
   gap: readGap,
+  heartbeat: readHeartbeat,
   held: readHeld,
   hello: readHello,
   judged: readJudged,

@@ -27,6 +27,7 @@ export type ServerWire =
   | Control
   | ErrorMessage
   | Gap
+  | Heartbeat
   | Held
   | Hello
   | Judged
@@ -707,6 +708,12 @@ export interface Gap {
    */
   to_seq: number;
   rows: number;
+}
+/**
+ * Nothing else was sent for a while: the connection and the server are there.
+ */
+export interface Heartbeat {
+  type: 'heartbeat';
 }
 /**
  * How a lane is held; latest wins. The machine stands some accesses after it was asked to.

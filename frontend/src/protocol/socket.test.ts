@@ -116,6 +116,38 @@ test('handled messages are acked in groups, counted anew on each connection', ()
   ]);
 });
 
+test('a connection on which nothing comes any more is replaced', () => {
+  const { connections, messages } = connectFake();
+  const first = FakeSocket.made[0]!;
+  first.open();
+  for (let i = 0; i < 10; i++) {
+    vi.advanceTimersByTime(15_000);
+    first.receive({ type: 'heartbeat' });
+  }
+  expect(FakeSocket.made.length).toBe(1);
+  expect(messages).toEqual([]);
+  vi.advanceTimersByTime(50_000);
+  expect(first.readyState).toBe(3);
+  expect(FakeSocket.made.length).toBe(2);
+  expect(connections.map(({ state, reason }) => [state, reason]).slice(-2)).toEqual([
+    ['retry', 'The server does not answer.'],
+    ['connecting', ''],
+  ]);
+  // What the former one still says counts for nothing.
+  first.receive({ type: 'begun', run_id: 'r' });
+  first.drop(1006);
+  expect(messages).toEqual([]);
+  FakeSocket.made[1]!.open();
+  expect(connections.at(-1)!.state).toBe('open');
+});
+
+test('a server that takes no connection is asked anew', () => {
+  const { connections } = connectFake();
+  vi.advanceTimersByTime(25_000);
+  expect(FakeSocket.made.length).toBe(2);
+  expect(connections.some(({ state }) => state === 'open')).toBe(false);
+});
+
 test('close codes: who may come back', () => {
   const retry = [1000, 1001, 1006, 1011, 1012, 1013, 4408].filter((c) => closeReason(c, '').retry);
   expect(retry).toEqual([1000, 1001, 1006, 1011, 1012, 1013, 4408]);

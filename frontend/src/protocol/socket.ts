@@ -6,6 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
+import { connectMs, SilenceTimer, silentMs } from './silence-timer.ts';
 
 export interface Connection {
   readonly state: 'connecting' | 'open' | 'retry' | 'closed';
@@ -20,6 +21,9 @@ const stoppedReading = 4408;
 /** The server closes with this when it has no room for another page. */
 const noRoom = 1013;
 const noRoomWaitMs = 15_000;
+
+/** Of a connection that ended without a word. */
+const goneCode = 1006;
 
 /** Is it of use to try again? 1002, 1003, 1008 and 4xxx but one say no (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
@@ -84,6 +88,7 @@ export function openSocket(options: SocketOptions): Socket {
   let handled = 0;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let closed = false;
+  const silence = new SilenceTimer();
   let opened: OpenMessage | null = null;
   /** Said while there was no connection; bounded, since only commands of a person come here. */
   let waiting: ClientMessage[] = [];
@@ -98,13 +103,14 @@ export function openSocket(options: SocketOptions): Socket {
       return;
     }
     const { message } = decoded;
+    handled += 1;
+    if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
+    if (message.type === 'heartbeat') return;
     // After a break the page asks for the live run that it was moved to, not for what it opened first.
     if (message.type === 'begun' && opened !== null)
       opened = asking({ type: 'open', lesson: opened.lesson, run: message.run_id });
     if (feed === null) options.onMessage(message, decoded.tookMs);
     else feed.take(message, decoded.tookMs);
-    handled += 1;
-    if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
   });
   const { segments } = options;
   const feed: SegmentFeed | null = segments
@@ -132,7 +138,20 @@ export function openSocket(options: SocketOptions): Socket {
     const mine = make(options.url);
     mine.binaryType = 'arraybuffer';
     socket = mine;
+    const ended = (code: number, text: string): void => {
+      if (socket !== mine || closed) return;
+      silence.stop();
+      socket = null;
+      lost(code, text);
+    };
+    const silent = (): void => {
+      ended(goneCode, t('The server does not answer.'));
+      mine.close();
+    };
+    silence.start(connectMs, silent);
     mine.onopen = () => {
+      if (socket !== mine) return;
+      silence.start(silentMs, silent);
       attempt = 0;
       handled = 0;
       options.onConnection({ state: 'open', reason: '', retryInMs: null });
@@ -142,21 +161,24 @@ export function openSocket(options: SocketOptions): Socket {
       for (const message of said) transmit(message);
     };
     mine.onmessage = (event: MessageEvent<unknown>) => {
+      if (socket !== mine) return;
+      silence.came();
       if (event.data instanceof ArrayBuffer) decoder.decode(event.data);
       else options.onComplaint(t('The server sent text where bytes were wanted.'));
     };
-    mine.onclose = (event) => {
-      if (socket !== mine || closed) return;
-      const { retry, reason } = closeReason(event.code, event.reason);
-      if (!retry) {
-        options.onConnection({ state: 'closed', reason, retryInMs: null });
-        return;
-      }
-      const wait = backoffMs(attempt, random(), event.code);
-      attempt += 1;
-      options.onConnection({ state: 'retry', reason, retryInMs: wait });
-      timer = setTimeout(connect, wait);
-    };
+    mine.onclose = (event) => ended(event.code, event.reason);
+  }
+
+  function lost(code: number, text: string): void {
+    const { retry, reason } = closeReason(code, text);
+    if (!retry) {
+      options.onConnection({ state: 'closed', reason, retryInMs: null });
+      return;
+    }
+    const wait = backoffMs(attempt, random(), code);
+    attempt += 1;
+    options.onConnection({ state: 'retry', reason, retryInMs: wait });
+    timer = setTimeout(connect, wait);
   }
 
   connect();
@@ -170,6 +192,7 @@ export function openSocket(options: SocketOptions): Socket {
     },
     close() {
       closed = true;
+      silence.stop();
       if (timer !== null) clearTimeout(timer);
       feed?.forget();
       socket?.close(1000);

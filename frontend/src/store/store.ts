@@ -106,6 +106,8 @@ export class Store extends Cells {
         return this.control.set(message);
       case 'runs':
         return this.runs.set({ ...message, at: performance.now() });
+      case 'heartbeat':
+        return; // protocol/socket.ts takes it.
       case 'segments':
         return; // protocol/segments.ts fetches them, and gives what they hold.
       case 'begun':

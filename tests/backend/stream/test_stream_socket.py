@@ -17,6 +17,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from duet.stream import endpoint
 from duet.stream.hub import Hub
 from duet.stream.outbox import Outbox
 from tests.support.toy_server import SLUG, Page, page, reported, serving
@@ -210,6 +211,21 @@ def test_page_that_acknowledges_and_stops_is_not_sent_on(run_async: Any) -> None
         one, code = run_async(stuck(address))
     assert code == 4408
     assert 1000 <= len(one.seen) <= 1100
+
+
+def test_an_idle_page_gets_a_sign_of_life(run_async: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "HEARTBEAT_S", 0.1)
+
+    async def go(address: str) -> None:
+        async with page(address) as one:
+            for _ in range(3):
+                await one.until_type("heartbeat")
+            await one.open()
+            await one.until_type("reading", whole=True)
+            await one.until_type("heartbeat")
+
+    with serving(toy_app(NOWHERE)) as address:
+        run_async(go(address))
 
 
 def test_200_malformed_messages_never_hurt_the_server(run_async: Any) -> None:

@@ -29,6 +29,8 @@ from duet.stream.turns import Turns
 
 SEND_STALL_S = 10.0
 """A browser that takes nothing for so long is cut off."""
+HEARTBEAT_S = 15.0
+"""Something is sent to each page that often: a page that gets nothing for 45 s connects anew."""
 MAX_STRIKES = 20
 """Malformed messages until the connection is closed."""
 CLOSE_POLICY = 1008
@@ -195,7 +197,11 @@ class Endpoint:
             if packet is None:
                 viewer.ready.clear()
                 viewer.straight = line.straight
-                await viewer.ready.wait()
+                try:
+                    async with asyncio.timeout(HEARTBEAT_S):
+                        await viewer.ready.wait()
+                except TimeoutError:
+                    viewer.put(pack(m.Heartbeat()))
                 continue
             try:
                 async with asyncio.timeout(self._stall_s):

@@ -121,7 +121,7 @@ from duet.stream.messages.commands import (
     TakeControl,
 )
 from duet.stream.messages.failure import ErrorMessage
-from duet.stream.messages.greeting import Hello, LessonCard, LessonMessage
+from duet.stream.messages.greeting import Heartbeat, Hello, LessonCard, LessonMessage
 from duet.stream.messages.lenses import Held, Lens, Sample
 from duet.stream.messages.measured import (
     Build,
@@ -194,6 +194,7 @@ __all__ = [
     "ForgetMe",
     "Gap",
     "HandWheel",
+    "Heartbeat",
     "Held",
     "Hello",
     "Hold",
@@ -271,7 +272,8 @@ __all__ = [
 ]
 
 ServerMessage = Annotated[
-    Hello
+    Heartbeat
+    | Hello
     | LessonMessage
     | Run
     | Lane

@@ -12,6 +12,12 @@ from duet.stream.messages.base import PROTOCOL, ActionName, Message
 from duet.stream.messages.lesson import NumbersLesson, PictureLesson
 
 
+class Heartbeat(Message):
+    """Nothing else was sent for a while: the connection and the server are there."""
+
+    type: Literal["heartbeat"] = "heartbeat"
+
+
 class LessonCard(Message):
     """A lesson in the list of a greeting."""
 
