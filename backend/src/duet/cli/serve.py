@@ -33,6 +33,7 @@ from duet.pools.settings import PoolSettings
 from duet.processes.ending import ending
 from duet.processes.priority import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
+from duet.processes.service_manager import ServiceManager
 from duet.serve.hosted.door import PATH
 from duet.serve.wiring import default_director
 from duet.settings import log_form, repo_root
@@ -183,6 +184,7 @@ class DuetServer(uvicorn.Server):
         self._address = listener.getsockname()[:2]
         self._greeting = greeting
         self._progress = progress
+        self._manager = ServiceManager()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell where."""
@@ -193,6 +195,12 @@ class DuetServer(uvicorn.Server):
         be_prompt()
         self._greeting.say(*self._address)
         self._progress.show()
+        self._manager.listening()
+
+    async def main_loop(self) -> None:
+        """Serve, until the server is to end."""
+        async with self._manager.going_on():
+            await super().main_loop()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -202,3 +210,4 @@ class DuetServer(uvicorn.Server):
 
     def _end(self) -> None:
         self.should_exit = True
+        self._manager.ending()
