@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from duet.cli.bench import tree_use
+from duet.cli.bench.cpu_clock import cpu_s
 from duet.cli.bench.page_files import page_bytes
 from duet.cli.bench.tree_use import TreeUse
 
@@ -38,6 +39,21 @@ while time.process_time() < {BUSY_S}: pass
 print("busy", flush=True)
 sys.stdin.readline()
 """
+
+
+def test_the_clock_of_a_process_has_its_threads_also_after_their_end() -> None:
+    busy = f"import time\nwhile time.thread_time() < {BUSY_S}: pass\n"
+    lines = f"import sys, threading\nt = threading.Thread(target=exec, args=({busy!r}, {{}}))\n"
+    lines += "t.start(); t.join(); print(); sys.stdin.readline()"
+    words = [sys.executable, "-c", lines]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        used_s = cpu_s(process.pid)
+        assert BUSY_S < used_s < BUSY_S + 1 and cpu_s(process.pid) - used_s < 0.005
+        process.communicate(b"\n")
+    with pytest.raises(ProcessLookupError):
+        cpu_s(process.pid)
 
 
 def test_children_count_with_their_parent_also_after_their_end(

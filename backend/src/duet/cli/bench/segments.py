@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 import psutil
 from websockets.asyncio.client import connect
 
+from duet.cli.bench.cpu_clock import all_cpu_s, cpu_s
 from duet.cli.bench.page_files import page_bytes
 from duet.cli.bench.proxy import free_port, nginx
 from duet.cli.bench.segments_text import targets_of, text_of
@@ -69,8 +70,8 @@ class Setting:
 
     def cpu_s(self) -> tuple[float, float]:
         """CPU time so far of the server, and of nginx with its workers."""
-        children = self.nginx_process.children(recursive=True)
-        return used_s([self.server_process]), used_s([self.nginx_process, *children])
+        nginx = (self.nginx_process, *self.nginx_process.children(recursive=True))
+        return cpu_s(self.server_process.pid), all_cpu_s(one.pid for one in nginx)
 
     def server_bytes(self) -> int:
         """Memory of the server now."""
@@ -86,12 +87,6 @@ class Setting:
         name = b"duet_segments_asked_total "
         (line,) = (x for x in self.answer("/metrics").splitlines() if x.startswith(name))
         return int(float(line.removeprefix(name)))
-
-
-def used_s(processes: Iterable[psutil.Process]) -> float:
-    """CPU time so far."""
-    times = [process.cpu_times() for process in processes]
-    return sum(one.user + one.system for one in times)
 
 
 async def measure(

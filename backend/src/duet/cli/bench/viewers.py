@@ -19,9 +19,9 @@ from typing import Any
 import msgpack
 import numpy as np
 import numpy.typing as npt
-import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
+from duet.cli.bench.cpu_clock import cpu_s
 from duet.cli.bench.watchers import BIN_MS
 from duet.cli.output import emit
 from duet.cli.results.benching import Delays, ViewersResult
@@ -139,16 +139,14 @@ async def counted(
     server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
 ) -> tuple[float, list[dict[str, Any]]]:
     """(cores that the server used, what each process saw) from the start signal on."""
-    process = psutil.Process(server.pid)
-    before, began = process.cpu_times(), time.monotonic()
+    before_s, began = cpu_s(server.pid), time.monotonic()
     for crowd in crowds:
         assert crowd.stdin is not None
         crowd.stdin.write("\n")
         crowd.stdin.flush()
     await asyncio.sleep(seconds)
-    after, took_s = process.cpu_times(), time.monotonic() - began
+    used_s, took_s = cpu_s(server.pid) - before_s, time.monotonic() - began
     trees = [await asyncio.to_thread(line_of, crowd) for crowd in crowds]
-    used_s = after.user + after.system - before.user - before.system
     return used_s / took_s, trees
 
 
