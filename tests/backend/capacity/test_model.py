@@ -54,7 +54,7 @@ def needs(found: Plan) -> dict[str, Estimate]:
         for when, load in (("start", found.start), ("steady", found.steady))
         for name in ("server_cores", "nginx_cores", "bits_per_s", "connections")
     }
-    names = ("hosts", "servers", "guest_hosts", "cpus", "memory_bytes", "opened_s")
+    names = ("hosts", "servers", "guest_hosts", "cpus", "memory_bytes")
     return loads | {name: getattr(found, name) for name in names}
 
 
@@ -86,6 +86,17 @@ def test_a_run_wants_what_was_measured_or_all_that_its_guests_may_take() -> None
     assert found.hosts == Estimate(3, 5)
     on_pool = plan(replace(CLASS, pool="slurm"), known(lane_cores=1.1, lane_memory=400e6))
     assert on_pool.hosts == Estimate(6, 8) and on_pool.moves_ms.high > found.moves_ms.high
+
+
+def test_pages_open_as_fast_as_all_servers_answer_and_their_links_carry() -> None:
+    many = replace(CLASS, students=1200, live=0, arrive_s=1)
+    one = plan(many, known(open_server=5.0)).opened_s
+    assert ends(one)[0] >= 1200 * 5e-3
+    two = plan(replace(many, students=1201), known(open_server=5.0))
+    assert two.servers == exactly(2)
+    assert ends(two.opened_s) == pytest.approx([end / 2 for end in ends(one)], rel=0.01)
+    slow = plan(replace(many, link_bits_per_s=1e6), known(open_server=5.0)).opened_s
+    assert slow.low > one.high
 
 
 def test_nobody_needs_one_server_and_nothing_else() -> None:

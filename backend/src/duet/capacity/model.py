@@ -82,7 +82,7 @@ def plan(demand: Demand, figures: Figures) -> Plan:
         memory_bytes=_memory(asked, known, servers, guests, run_bytes),
         start=start,
         steady=steady,
-        opened_s=_opened(asked, start),
+        opened_s=_opened(asked, start, servers),
         moves_ms=_moves(asked, known),
         alone_s=_alone(asked, known["run_time"]),
     )
@@ -137,13 +137,16 @@ def _memory(
     )
 
 
-def _opened(asked: Demand, start: Load) -> Estimate:
-    """All have come after arrive_s; a server or link that is too slow takes longer."""
+def _opened(asked: Demand, start: Load, servers: Estimate) -> Estimate:
+    """All have come after arrive_s; servers or links that are too slow take longer.
+
+    Servers share the pages and have a link each: the fewer are bought, the longer it takes.
+    """
     if not asked.students:
         return NOTHING
     by_link = start.bits_per_s.over(asked.link_bits_per_s)
-    low = max(1.0, start.server_cores.low, by_link.low)
-    high = max(1.0, start.server_cores.high, by_link.high)
+    low = max(1.0, max(start.server_cores.low, by_link.low) / servers.high)
+    high = max(1.0, max(start.server_cores.high, by_link.high) / servers.low)
     return Estimate(low, high) * asked.arrive_s
 
 
