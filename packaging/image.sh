@@ -3,7 +3,8 @@
 # The container image without Docker, and a test of it: make image, make image-test.
 #
 #   packaging/image.sh build   buildah makes localhost/kernel-duet, in a chroot, so also inside of a container
-#   packaging/image.sh test    builds, starts it as its users would, asks for its page, and prints the times
+#   packaging/image.sh test    builds, starts it as its users would, asks for its page, runs two guests in it, and
+#                              prints the times
 #
 # BASE=debian:12@sha256:... takes that image of a registry, by its digest. Without it the base is made
 # of this machine's own package sources (mmdebstrap), and made anew with BASE=new.
@@ -56,10 +57,27 @@ build() {
 
 # The container: no capability, no new right, a read-only root; its own user 10001 (USER in the Dockerfile),
 # who writes to /tmp and to the image's volume /cache alone.
+SEALED=(--cap-drop=all --security-opt=no-new-privileges --read-only --tmpfs /tmp)
+
 start() {
-	local options=(--detach --network=host --cap-drop=all --security-opt=no-new-privileges --read-only --tmpfs /tmp)
-	CONTAINERS_CONF=$1 podman --runtime runc run "${options[@]}" "$IMAGE" \
+	CONTAINERS_CONF=$1 podman --runtime runc run --detach --network=host "${SEALED[@]}" "$IMAGE" \
 		./duet serve --host 0.0.0.0 --port "$PORT" --allow-host localhost --token-required --no-build
+}
+
+# Two kernels side by side in it, without a network; they were built outside, by ./duet build.
+guests() {
+	local kernels=${DUET_CACHE:-$HOME/.cache/kernel-duet}/kernels began=$SECONDS
+	if ! [ -d "$kernels" ]; then
+		say "no guest was started in it, since $kernels is not there: ./duet build makes kernels"
+		return
+	fi
+	CONTAINERS_CONF=$1 podman --runtime runc run --rm --network=none "${SEALED[@]}" --volume "$kernels:/cache/kernels:ro" "$IMAGE" \
+		./duet run 02-grace-periods --arms rwsem,srcu --set seconds=1 --json |
+		python3 -c 'import json, sys
+for arm in json.load(sys.stdin)["arms"]:
+    print("image: {arm}: {events_read} events of Linux {kernel}, {events_lost} lost".format(**arm), file=sys.stderr)
+    assert arm["events_read"] > 100 and not arm["refused"]'
+	say "two guests ran in it for a second; all of it took $((SECONDS - began)) s"
 }
 
 test_image() {
@@ -76,6 +94,7 @@ test_image() {
 	podman exec "$box" grep -E '^(Uid|CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status
 	python3 packaging/ask.py "$PORT" podman logs "$box"
 	say "its page answered $((SECONDS - began)) s after the start"
+	guests "$conf"
 }
 
 case "${1:-}" in
