@@ -78,6 +78,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
           <input
             value={typed}
             maxLength={64}
+            data-first
             autoCapitalize="none"
             autoComplete="off"
             onChange={(event) => setTyped(event.target.value)}
@@ -90,6 +91,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
         <input
           value={name}
           maxLength={nameChars}
+          data-first={named || undefined}
           autoComplete="off"
           onChange={(event) => setName(event.target.value)}
           data-testid="class-name-field"

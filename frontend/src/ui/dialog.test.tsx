@@ -38,3 +38,26 @@ test.each(['Escape', 'c'])('%s closes it, and who opened it has the focus again'
   await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
   await waitFor(() => expect(document.activeElement).toBe(opener));
 });
+
+test('a field that is to be filled has the focus, and the opener has it again', async () => {
+  function Form() {
+    const [open, setOpen] = useState(false);
+    return (
+      <>
+        <button type="button" onClick={() => setOpen(true)}>
+          opener
+        </button>
+        <Dialog title="t" open={open} onClose={() => setOpen(false)}>
+          <input aria-label="name" data-first />
+        </Dialog>
+      </>
+    );
+  }
+  render(<Form />);
+  const opener = screen.getByRole('button', { name: 'opener' });
+  opener.focus();
+  fireEvent.click(opener);
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('name')));
+  fireEvent.keyDown(screen.getByRole('dialog'), { key: 'Escape' });
+  await waitFor(() => expect(document.activeElement).toBe(opener));
+});

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A window over the page: focus goes in, Escape closes, focus comes back. */
+/**
+ * A window over the page: focus goes in, to `data-first` where something has it, else to the button that closes. Escape
+ * closes, focus comes back.
+ */
 
 import { Dialog as Radix } from 'radix-ui';
 import { type KeyboardEvent, type ReactNode, useRef } from 'react';
@@ -39,8 +42,13 @@ export function Dialog({ title, open, onClose, side = 'centre', testId, ...more 
           data-testid={testId}
           aria-describedby={undefined}
           onKeyDown={onKeyDown}
-          onOpenAutoFocus={() => {
+          onOpenAutoFocus={(event) => {
             opener.current = document.activeElement;
+            const content = event.target instanceof Element ? event.target : null;
+            const first = content?.querySelector<HTMLElement>('[data-first]');
+            if (!first) return;
+            event.preventDefault();
+            first.focus({ preventScroll: true });
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
