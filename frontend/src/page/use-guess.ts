@@ -23,7 +23,9 @@ export function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  const linked = place.embed || place.moment !== null;
+  // A link to a moment shows all that its step has. Pausing puts a moment into the address as well: that opens nothing,
+  // or evidence would come up beside the picture, and the lanes would get narrow, at the press of a button.
+  const [linked] = useState(() => (place.moment === null ? null : scene.id));
   // Slides are shown in order, to others than who has guessed here.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const open = prediction === undefined || guess !== null || seen.has(scene.id);
@@ -34,7 +36,10 @@ export function useGuess(
     answer,
     veiled,
     /** What beside the picture would answer a later step's question. */
-    spoils: linked ? nothing : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
+    spoils:
+      place.embed || linked === scene.id
+        ? nothing
+        : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
     /** The text that explains the answer may be shown. */
     predicted,
     /** The steps whose question is still open. */

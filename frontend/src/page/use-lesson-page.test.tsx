@@ -52,12 +52,14 @@ interface Props {
   readonly id: string;
   readonly of?: Lesson;
   readonly panes?: readonly Pane[];
+  /** In the address. */
+  readonly moment?: number | null;
 }
 
-function Page({ id, of = lesson, panes = [] }: Props) {
+function Page({ id, of = lesson, panes = [], moment = null }: Props) {
   const scene = of.scenes.find((one) => one.id === id)!;
   model = useLessonPage({
-    ...{ lesson: of, scene, arms: scene.arms, place: { ...frontPage, step: id, panes } },
+    ...{ lesson: of, scene, arms: scene.arms, place: { ...frontPage, step: id, panes, moment } },
     ...{ go, visit: 0, first: { run: null, step: id } },
   });
   return null;
@@ -143,6 +145,29 @@ it('a mark that is pointed at beside the list of questions opens no drawer: firs
   rerender(page([]));
   act(() => model.onMark(mark));
   expect(model.records?.arm).toBe('stock');
+});
+
+it('what a later step asks is shown by a link to a moment, never because the viewer has paused', () => {
+  const store = lineStore({ letters: 24, stats: 10 });
+  const asks = { question: 'More?', choices: ['yes', 'no'], arms: ['stock', 'moved'] };
+  const more = { ...asks, metric: 'ops_ratio', bounds: [0.5] };
+  const scenes = [lesson.scenes[0]!, { ...lesson.scenes[0]!, id: 'later', predict: 'more' }];
+  const of = wholeLesson({ ...lesson, scenes, predictions: { more } } as never);
+  store.lesson.set(of);
+  const page = (moment: number | null, id = 'two') => (
+    <StoreProvider store={store}>
+      <PlaybackProvider arms={['stock', 'moved']}>
+        <Page {...{ id, of, moment }} />
+      </PlaybackProvider>
+    </StoreProvider>
+  );
+  const { rerender } = render(page(null));
+  expect(model.guess.spoils('overview')).toBe(true);
+  rerender(page(1e6));
+  expect(model.guess.spoils('overview'), 'paused').toBe(true);
+  cleanup();
+  render(page(1e6));
+  expect(model.guess.spoils('overview'), 'by a link').toBe(false);
 });
 
 it('behind the curtain of a prediction the run stands at its begin, and plays from there once that is lifted', () => {
