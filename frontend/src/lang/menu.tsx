@@ -6,6 +6,9 @@ import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags
 import { siteOf } from '../base/site.ts';
 import { chooseLanguage } from './choose.ts';
 
+/** Of a language's tag. */
+const shortLetters = 2;
+
 /** A page without a server has the languages that its lesson has. */
 function offered() {
   const parts = siteOf()?.parts;
@@ -17,19 +20,25 @@ export function LanguageMenu() {
   const choices = offered();
   if (choices.length < 2) return null;
   return (
-    <select
-      className="button languages"
-      aria-label={t('Language')}
-      data-testid="language"
-      value={now}
-      onChange={(event) => chooseLanguage(tagOf(event.target.value) ?? english)}
-    >
-      {isPseudo(now) && <option value={now}>{now}</option>}
-      {choices.map(({ tag, name }) => (
-        <option key={tag} value={tag} lang={tag}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <span className="languages">
+      {/* In a hand there is no room for names: the list of the menu has them. */}
+      <span className="languages-short" aria-hidden="true">
+        {now.slice(0, shortLetters).toUpperCase()} ▾
+      </span>
+      <select
+        className="button"
+        aria-label={t('Language')}
+        data-testid="language"
+        value={now}
+        onChange={(event) => chooseLanguage(tagOf(event.target.value) ?? english)}
+      >
+        {isPseudo(now) && <option value={now}>{now}</option>}
+        {choices.map(({ tag, name }) => (
+          <option key={tag} value={tag} lang={tag}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </span>
   );
 }
