@@ -96,3 +96,33 @@ test('a step whose question was answered before does not open scrolled to it', a
   await stepIs(page, 3);
   expect(await hidden(page)).toEqual([]);
 });
+
+test('a long legend gives way to the lanes of a low desk, and one press shows all of it', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 720 });
+  const [signs, more] = [page.getByTestId('legend').locator('li:visible'), page.getByTestId('legend-more')];
+  await page.goto('/?lesson=02-grace-periods&step=verdict&at=222');
+  await expect(more).toBeVisible({ timeout: restMs });
+  const few = await signs.count();
+  const rest = Number.parseInt((await more.textContent()) ?? '', 10);
+  const low = (await page.getByTestId('stage').boundingBox())!.height;
+  await more.press('Enter');
+  await expect(signs).toHaveCount(few + rest);
+  await expect.poll(async () => (await page.getByTestId('stage').boundingBox())!.height).toBeLessThan(low);
+  await more.press('Enter');
+  await expect(signs).toHaveCount(few);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await expect(more).toHaveCount(0);
+  await expect(signs).toHaveCount(few + rest);
+});
+
+test('in a hand the tools of a lesson stand in one row, and the language is named in full or by its letters', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(lesson);
+  await stepIs(page, 1);
+  const tops = await page.locator('.top .tools > *:visible').evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top + one.getBoundingClientRect().height / 2)));
+  expect(Math.max(...tops) - Math.min(...tops), 'one row').toBeLessThan(6);
+  const short = page.locator('.top .languages-short');
+  await expect(short).toHaveText(/^EN/);
+  const { width, wanted } = await short.evaluate((one) => ({ width: one.clientWidth || one.getBoundingClientRect().width, wanted: one.scrollWidth }));
+  expect(wanted, 'nothing is cut off').toBeLessThanOrEqual(Math.ceil(width));
+});

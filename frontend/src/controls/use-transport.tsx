@@ -37,9 +37,9 @@ interface Given {
   readonly onWords: () => void;
 }
 
-const predictFirst = t('Say first what you expect; then this is shown.');
+const predictFirst = t('Say what you expect first; this is shown after it.');
 export const askedSoon = t(
-  'What the whole run shows, a later step asks first; then this is shown.',
+  'A later step asks for a prediction about the whole run; this is shown after it.',
 );
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {

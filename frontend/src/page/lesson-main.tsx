@@ -60,7 +60,7 @@ export function LessonMain({ page }: Props) {
       )}
       {!playing && (
         <div className="stage-foot">
-          <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
+          <Legend {...{ lesson, scene, theme, index }} folds />
           <AxisLine lesson={lesson} index={index} playback={playback} />
         </div>
       )}

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which mark means what; only kinds that the step can show, what is not the lesson last and pale. */
 
+import { useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { kindsIn } from '../derive/kinds-in.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
+import { useMedia } from '../ui/use-media.ts';
 import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
+import { useFirstRows } from './first-rows.ts';
 import { Terms } from './terms/terms.tsx';
+
+/** As the style sheet of a low desk has it. */
+const lowDesk = '(min-width: 1001px) and (max-height: 800px)';
 
 /** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
@@ -36,6 +42,8 @@ interface Props {
   readonly theme: Theme;
   /** The run on show; null: none is known yet. */
   readonly index: RunIndex | null;
+  /** Where the window is low and the signs take many rows, some wait for a press. */
+  readonly folds?: boolean;
 }
 
 /** As strong as in the picture. A hazard is never muted. */
@@ -48,23 +56,54 @@ export function strengthOf(
   return focus.length === 0 || focus.includes(name) || colour === 'hazard' ? 1 : mutes;
 }
 
-export function Legend({ lesson, scene, theme, index }: Props) {
+export function Legend({ lesson, scene, theme, index, folds = false }: Props) {
   const view = viewOf(lesson.view);
   const { Swatch } = view;
   const there = index === null ? null : kindsIn(index);
   const kinds = view.legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
+  const list = useRef<HTMLUListElement>(null);
+  const [whole, setWhole] = useState(false);
+  const low = useMedia(lowDesk) && folds;
+  const shown = useFirstRows(list, low, kinds.map((kind) => kind.name).join());
+  const first = whole || shown === null ? kinds.length : shown;
   return (
-    <ul className="legend" aria-label={t('Legend')} data-testid="legend">
-      {kinds.map((kind) => (
-        <li key={kind.name} title={kind.title} data-muted={kind.lesson ? undefined : ''}>
-          <span className="swatch" style={{ opacity: strengthOf(view, scene, kind) }}>
-            <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
-          </span>
-          <span>
-            <Terms text={legendWords(kind)} />
-          </span>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul
+        ref={list}
+        className="legend"
+        aria-label={t('Legend')}
+        data-folded={first < kinds.length ? '' : undefined}
+        data-testid="legend"
+      >
+        {kinds.map((kind, i) => (
+          <li
+            key={kind.name}
+            title={kind.title}
+            data-muted={kind.lesson ? undefined : ''}
+            data-beyond={i < first ? undefined : ''}
+          >
+            <span className="swatch" style={{ opacity: strengthOf(view, scene, kind) }}>
+              <Swatch kind={kind.name} kinds={lesson.kinds} theme={theme} />
+            </span>
+            <span>
+              <Terms text={legendWords(kind)} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {shown !== null && (
+        <button
+          type="button"
+          className="link small legend-more"
+          aria-expanded={whole}
+          onClick={() => setWhole(!whole)}
+          data-testid="legend-more"
+        >
+          {whole
+            ? t('shorter legend')
+            : t('{count} more in the legend', { count: kinds.length - shown })}
+        </button>
+      )}
+    </>
   );
 }
