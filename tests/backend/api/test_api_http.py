@@ -140,6 +140,14 @@ def test_the_page_and_its_rules(address: str) -> None:
     assert get(address, "/%2e%2e/%2e%2e/etc/passwd")[0] == 404
 
 
+def test_a_wrong_address_is_a_sentence_to_a_person_and_json_to_a_program(address: str) -> None:
+    status, headers, body = get(address, "/lessons/02", Accept="text/html,*/*;q=0.8")
+    assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert b"There is no such page" in body and b">All lessons</a>" in body
+    status, headers, _ = get(address, "/lessons/02", Accept="application/json")
+    assert (status, headers["content-type"]) == (404, "application/json")
+
+
 @pytest.mark.parametrize(
     ("path", "framed"),
     [

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.staticfiles import StaticFiles
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from duet.api.front import asked_of
 from duet.api.noscript import noscript
+from duet.api.token_page import PAGE
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Kernel Duet</title>
@@ -32,7 +37,14 @@ class Page(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """One file, with its caching rule; the entry with words for readers without scripts."""
-        response = await super().get_response(path, scope)
+        try:
+            response = await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or "text/html" not in Headers(scope=scope).get(
+                "accept", ""
+            ):
+                raise
+            response = HTMLResponse(no_page(asked_of(scope).root), 404)
         if path in ENTRY and response.status_code == 200:
             query = scope["query_string"].decode("latin-1")
             response = HTMLResponse(await run_in_threadpool(self._entry, query))
@@ -46,6 +58,21 @@ class Page(StaticFiles):
         assert self.directory is not None
         text = (Path(self.directory) / "index.html").read_text(encoding="utf-8")
         return NOSCRIPT.sub(lambda _: noscript(query), text, count=1)
+
+
+def no_page(root: str) -> str:
+    """What a person reads at an address that has nothing; programs get JSON.
+
+    Args:
+        root: the sub-path of a proxy, without the slash at its end.
+    """
+    return PAGE.format(
+        # Else the browser asks for a picture that is not there either.
+        head='<link rel="icon" href="data:,">\n',
+        title="There is no such page",
+        body="<p>This server has nothing at this address; a part of it may be missing.</p>\n"
+        f'<p><a href="{escape(root)}/">All lessons</a></p>',
+    )
 
 
 def add_page(app: FastAPI, folder: Path) -> None:

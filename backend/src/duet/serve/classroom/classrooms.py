@@ -108,7 +108,7 @@ class Classrooms:
         if found is None or found.facts.instructor != visitor:
             raise InputError(
                 f"this browser started no class '{class_id:.40}'.",
-                remedy="Ask for /api/classes in the browser that started it.",
+                remedy="Open the report in the browser that started the class.",
             )
         return found
 
