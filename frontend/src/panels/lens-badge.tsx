@@ -56,14 +56,18 @@ function LensBadge({ name, lanes: there, onOpen }: Props & { readonly name: Lens
       data-testid={name === 'xray' ? 'lens' : name}
       data-volatile
     >
-      {bad && <CrossIcon />} {titles[name]} <b>{formatCount(sum((lens) => lens.samples))}</b>
-      {torn + failed > 0
-        ? t(', {torn} torn, {failed} failed', {
-            torn: formatCount(torn),
-            failed: formatCount(failed),
-          })
-        : ''}
-      {there.some(({ lens }) => lens.state === 'attaching') && t(', attaching')}
+      {bad && <CrossIcon />} {titles[name]}{' '}
+      {/* One piece: between pieces of a badge there is a gap, and a comma follows its number. */}
+      <span>
+        <b>{formatCount(sum((lens) => lens.samples))}</b>
+        {torn + failed > 0
+          ? t(', {torn} torn, {failed} failed', {
+              torn: formatCount(torn),
+              failed: formatCount(failed),
+            })
+          : ''}
+        {there.some(({ lens }) => lens.state === 'attaching') && t(', attaching')}
+      </span>
     </button>
   );
 }

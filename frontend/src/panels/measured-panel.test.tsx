@@ -33,9 +33,9 @@ describe('the measured table', () => {
     const measured = { ...times, rows };
     render(<MeasuredPanel lesson={lesson} measured={measured} blocked="" onMeasure={nothing} />);
     const heading = screen.getByRole('heading').textContent;
-    expect(heading).toContain('scan, mean, us, lower is better');
+    expect(heading).toContain('scan, mean, µs, lower is better');
     expect(heading).not.toContain(lesson.operation.name);
-    expect(mailText(lesson, measured)).toMatch(/^scan, mean, us, lower is better\n/);
+    expect(mailText(lesson, measured)).toMatch(/^scan, mean, µs, lower is better\n/);
     const rates = testMeasured({ title: 'umounts', better: 'higher', metric: 'ops_per_s' });
     expect(mailText(lesson, rates)).toMatch(/^umounts\/s, higher is better\n/);
   });

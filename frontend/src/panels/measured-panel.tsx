@@ -14,6 +14,7 @@ import { inTitles, titleOf } from './arm-titles.ts';
 import { CopyMail } from './copy-mail.tsx';
 import { command, measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
+import { onScreen, rowsBeyond, verdictLines } from './verdict-lines.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -34,7 +35,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   return (
     <section className="panel" aria-label={t('Measured')} data-testid="measured">
       <h3 className="eyebrow">
-        {metricWords(measured, lesson)}{' '}
+        {onScreen(metricWords(measured, lesson))}{' '}
         {rows.length > 0 && (
           <span className="evidence">
             {measured?.clock === 'count' ? t('counted') : t('measured')}
@@ -85,18 +86,18 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
           <b>{t('More than one patch apart')}</b>: {inTitles(lesson, sentence)}
         </p>
       ))}
-      {rows
-        .filter((row) => row.verdict)
-        .map((row) => (
+      {measured &&
+        rowsBeyond(measured).map((row) => (
           <p key={row.arm} className="verdict" data-testid="verdict">
             <b>{titleOf(lesson, row.arm)}</b>: {row.verdict}
           </p>
         ))}
-      {measured?.verdict && (
-        <p className="verdict" data-testid="verdict">
-          {inTitles(lesson, measured.verdict)}
-        </p>
-      )}
+      {measured?.verdict &&
+        verdictLines(inTitles(lesson, measured.verdict)).map((line) => (
+          <p key={line} className="verdict" data-testid="verdict">
+            {line}
+          </p>
+        ))}
       {measured && rows.length > 0 && (
         <p className="small quiet">
           {rich('{list}, {clock} clock, untraced, one kernel after the other{more}', {

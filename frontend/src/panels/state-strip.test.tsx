@@ -94,6 +94,10 @@ describe('the state of the run', () => {
     cleanup();
     strip(0, null, nothing, true, [lensOf('on', 40), lensOf('off', 0)]);
     expect(screen.getByTestId('lens').textContent).toBe(' x-ray 40, 2 torn, 1 failed');
+    // In pieces of a badge a gap would stand before the comma.
+    expect(screen.getByTestId('lens').querySelector('span')?.textContent).toBe(
+      '40, 2 torn, 1 failed',
+    );
     cleanup();
     strip(0, null, nothing, true, [lensOf('failed', 3)]);
     expect(screen.getByTestId('lens').dataset['tone']).toBe('hazard');

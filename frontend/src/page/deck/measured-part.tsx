@@ -7,6 +7,7 @@ import { paramWords } from '../../navigation/knobs.ts';
 import { inTitles, titleOf } from '../../panels/arm-titles.ts';
 import { metricWords } from '../../panels/mail.ts';
 import { Samples } from '../../panels/measured-panel.tsx';
+import { onScreen } from '../../panels/verdict-lines.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { MeasuredMessage } from '../../protocol/messages.ts';
 import { day } from '../../ui/words.ts';
@@ -24,14 +25,14 @@ export function MeasuredPart({ lesson, measured }: Props) {
   if (measured === null || rows.length === 0)
     return (
       <section className="panel" aria-label={t('Measured')} data-testid="measured">
-        <h3 className="eyebrow">{metricWords(measured, lesson)}</h3>
+        <h3 className="eyebrow">{onScreen(metricWords(measured, lesson))}</h3>
         <p className="quiet">{t('Nothing measured yet with these knobs.')}</p>
       </section>
     );
   return (
     <section className="panel" aria-label={t('Measured')} data-testid="measured">
       <h3 className="eyebrow">
-        {metricWords(measured, lesson)}{' '}
+        {onScreen(metricWords(measured, lesson))}{' '}
         <span className="evidence">
           {measured.clock === 'count' ? t('counted') : t('measured')}
         </span>
