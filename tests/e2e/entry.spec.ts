@@ -102,3 +102,23 @@ test('without scripts terms and recap are text', async ({ browser, baseURL }) =>
   await expect(page.locator('ol > li')).toHaveCount(5);
   await context.close();
 });
+
+test('a wrong address is a sentence and a way on: page, lesson, step, lab, report', async ({ page }) => {
+  const home = page.getByTestId('home-link');
+  for (const [address, words, way] of [
+    ['/lessons/02', 'There is no such page', page.getByRole('link', { name: 'All lessons' })],
+    ['/?lesson=99-none', 'There is no lesson', page.getByRole('button', { name: 'all lessons' })],
+    ['/?lab=none', 'There is no lab', home],
+    ['/?report=none', 'Open the report in the browser', home],
+  ] as const) {
+    await page.goto(address);
+    await expect(page.getByText(words).first(), address).toBeVisible();
+    await way.click();
+    await expect(page.getByTestId('front').locator('li').first(), address).toBeVisible();
+  }
+  await page.goto('/?lesson=02-grace-periods&step=none');
+  await expect(page.getByTestId('unknown-step')).toContainText('no step “none”');
+  await page.goto('/?lesson=02-grace-periods&step=ticks');
+  await expect(page.getByTestId('step-count')).toContainText('Step 4');
+  await expect(page.getByTestId('unknown-step')).toHaveCount(0);
+});

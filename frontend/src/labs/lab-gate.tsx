@@ -4,6 +4,7 @@
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Go } from '../navigation/use-place.ts';
+import { HomeLink } from '../ui/home-link.tsx';
 import { labApi } from './lab-api.ts';
 
 export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) {
@@ -18,6 +19,9 @@ export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) 
   }, [lab, go]);
   return (
     <main className="front" data-testid="lab-gate">
+      <header>
+        <HomeLink />
+      </header>
       <p className="lead" role={failed ? 'alert' : 'status'}>
         {failed || t('The lab is on its way…')}
       </p>

@@ -8,8 +8,16 @@ import type { Place } from './place.ts';
 
 /** The step that an address names, by its name or a former one; an unknown one is the first. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
-  const named = (s: Scene) => s.id === step || (step !== null && s.was.includes(step));
-  return lesson.scenes.find(named) ?? must(lesson.scenes[0], 'a scene');
+  return named(lesson, step) ?? must(lesson.scenes[0], 'a scene');
+}
+
+/** Whether a step has, or had, this name. */
+export function hasStep(lesson: Lesson, step: string): boolean {
+  return named(lesson, step) !== undefined;
+}
+
+function named(lesson: Lesson, step: string | null): Scene | undefined {
+  return lesson.scenes.find((s) => s.id === step || (step !== null && s.was.includes(step)));
 }
 
 /** The arms that an address shows; without a word of it all that the step has, and what the run has changed. */

@@ -163,6 +163,13 @@ function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: (
             : t('Looking for the server…')}
       </p>
       <Notices empty />
+      {list.length > 0 && (
+        <div className="row-of-buttons">
+          <button type="button" className="button" onClick={onFront}>
+            {t('all lessons')}
+          </button>
+        </div>
+      )}
     </main>
   );
 }

@@ -10,6 +10,7 @@ import { ChangeButton } from '../editor/entry.tsx';
 import { recordedNs } from '../navigation/knob-words.ts';
 import { equalRecording } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/moves.ts';
+import { hasStep } from '../navigation/scene.ts';
 import { AxisLine } from '../panels/axis-line.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { LaneErrors, Notices } from '../panels/notices.tsx';
@@ -35,6 +36,7 @@ export function LessonMain({ page }: Props) {
     <main className="stage">
       <State page={page} />
       <Notices />
+      <UnknownStep page={page} />
       <OtherRuns page={page} />
       <LaneErrors failed={failedArms(lesson, server)} />
       <ContendedNotice
@@ -65,6 +67,20 @@ export function LessonMain({ page }: Props) {
         </div>
       )}
     </main>
+  );
+}
+
+/** A link may name a step that the lesson has no more. */
+function UnknownStep({ page }: Props) {
+  const { lesson, place } = page;
+  const { step } = place;
+  if (step === null || hasStep(lesson, step)) return null;
+  return (
+    <div className="notices">
+      <p className="notice" data-calm role="status" data-testid="unknown-step">
+        {t('This lesson has no step “{step}”; its first step is shown.', { step })}
+      </p>
+    </div>
   );
 }
 

@@ -4,6 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { ClassReport } from '../protocol/contract.gen.ts';
+import { HomeLink } from '../ui/home-link.tsx';
 import { dateTag } from '../ui/words.ts';
 import { Bars, HeatMap, LostCurve } from './charts.tsx';
 import './report.css';
@@ -15,6 +16,7 @@ export function ReportPage({ classId }: { readonly classId: string }) {
   const { report, words, failed } = useReport(classId);
   return (
     <main className="front report" data-list data-testid="class-report-sheet">
+      <HomeLink />
       <header>
         <h1>{report?.title ?? t('Report of a class')}</h1>
         <ThemeButton />
