@@ -16,6 +16,7 @@ import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
+import { useBelow } from './use-below.ts';
 
 interface Props {
   readonly lesson: Lesson;
@@ -50,6 +51,7 @@ interface Props {
 export function Stage(props: Props) {
   const { lesson, scene, arms, index, run, theme } = props;
   const { frame, seek, view: onWindow } = usePlayback();
+  const below = useBelow();
   const counts = useCounts();
   const distorted = contendedOf(lesson, run, props.shown)?.distorted ?? false;
   const header = (name: string) => {
@@ -84,6 +86,7 @@ export function Stage(props: Props) {
   const narrow = index === null ? null : (view.narrowHeight?.(index, lesson, scene.show) ?? null);
   return (
     <section
+      ref={below}
       className="lanes"
       aria-label={t('Lanes')}
       data-testid="stage"
