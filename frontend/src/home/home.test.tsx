@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture of a lesson on the front page opens it, as its question does. */
 
-import { cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { StoreProvider } from '../store/hooks.tsx';
@@ -38,8 +38,10 @@ function answer(recordings: readonly object[]): object {
   return { ...lesson, slug, recordings: recordings.map((one) => ({ ...line, ...one })) };
 }
 
+let store: Store;
+
 async function front(onOpen: (slug: string) => void): Promise<HTMLElement> {
-  const store = new Store();
+  store = new Store();
   const { question, title } = lesson;
   const one = { slug, title, question, available: true, picture: true };
   store.hello.set({ type: 'hello', lessons: [one], role: 'operator', denied: {} } as never);
@@ -68,4 +70,13 @@ test('a press with Ctrl is left to the browser, and keys stop once a lesson', as
   fireEvent.click(picture, { ctrlKey: true });
   expect(onOpen).not.toHaveBeenCalled();
   expect(picture.tabIndex).toBe(-1);
+});
+
+test('a server that goes away while the lessons are looked at is said, and what to do', async () => {
+  await front(vi.fn());
+  expect(screen.queryByTestId('connection')).toBeNull();
+  const reason = 'The connection to the server broke.';
+  act(() => store.connection.set({ state: 'retry', reason, retryInMs: 250 }));
+  expect(screen.getByTestId('connection').textContent).toContain(`${reason} Reconnecting…`);
+  expect(screen.getByTestId('connection').textContent).toContain('make run');
 });

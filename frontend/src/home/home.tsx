@@ -9,6 +9,7 @@ import { JoinOnFront } from '../classroom/entry.tsx';
 import { LanguageMenu } from '../lang/menu.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
+import { Notices } from '../panels/notices.tsx';
 import { readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
 import { askingSteps } from '../panels/spoilers.ts';
@@ -59,6 +60,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
               : t('Looking for the lessons…')}
         </p>
       )}
+      {hello && <Notices empty />}
       {hello && <JoinOnFront />}
       <ul>
         {hello?.lessons.map((lesson) => (
