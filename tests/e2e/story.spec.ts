@@ -154,3 +154,14 @@ test('a badge of trouble over a lane pushes no count out of a low window', async
   });
   expect(cut).toBeLessThanOrEqual(1);
 });
+
+test('keys do not get behind the cover of a prediction', async ({ page }) => {
+  await page.goto('/?lesson=02-grace-periods&step=three-hogs');
+  await expect(page.getByTestId('veil')).toBeVisible({ timeout: restMs });
+  const lanes = page.locator('.lanes-canvas');
+  await expect(lanes).toHaveAttribute('inert', { timeout: restMs });
+  await page.getByTestId('predict').locator('.choice').first().click();
+  await expect(lanes).not.toHaveAttribute('inert');
+  await page.getByTestId('picture').focus();
+  await expect(page.getByTestId('picture')).toBeFocused();
+});

@@ -107,7 +107,8 @@ export function Stage(props: Props) {
         <JumpLine {...{ lesson, index }} withheld={props.uncounted ? askedSoon : ''} />
       )}
       {index !== null && drawn.length > 0 && (
-        <div className="lanes-canvas">
+        // What is covered takes no focus, and reads nothing out.
+        <div className="lanes-canvas" inert={Boolean(props.veil)}>
           <LaneCanvas
             view={view}
             runIndex={index}
