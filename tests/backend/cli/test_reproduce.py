@@ -79,6 +79,11 @@ def test_other_arms_are_a_difference_of_the_run() -> None:
     assert [(d.of, d.what) for d in differences(one, two)] == [("run", "arms")]
 
 
+def test_a_difference_of_length_names_its_unit() -> None:
+    (found,) = differences(old(), old().model_copy(update={"window_ms": 7}))
+    assert found.what == "recorded length (ms)" and found.now == "7"
+
+
 @pytest.mark.parametrize(
     ("name", "own", "some"),
     [

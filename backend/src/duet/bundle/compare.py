@@ -47,8 +47,9 @@ def differences(one: Manifest, other: Manifest) -> list[Difference]:
 
 
 def _run(one: Manifest, other: Manifest) -> Iterator[Difference]:
-    for name in ("lesson", "workload", "clock", "shift", "seed", "window_ms"):
+    for name in ("lesson", "workload", "clock", "shift", "seed"):
         yield from _pair("run", name, "", getattr(one, name), getattr(other, name))
+    yield from _pair("run", "recorded length (ms)", "", one.window_ms, other.window_ms)
     yield from _sides("run", one.params, other.params)
     arms = [", ".join(arm.name for arm in manifest.arms) for manifest in (one, other)]
     yield from _pair("run", "arms", "", *arms)
