@@ -35,7 +35,7 @@ describe('the measured table', () => {
     const heading = screen.getByRole('heading').textContent;
     expect(heading).toContain('scan, mean, µs, lower is better');
     expect(heading).not.toContain(lesson.operation.name);
-    expect(mailText(lesson, measured)).toMatch(/^scan, mean, µs, lower is better\n/);
+    expect(mailText(lesson, measured)).toMatch(/^scan, mean, us, lower is better\n/);
     const rates = testMeasured({ title: 'umounts', better: 'higher', metric: 'ops_per_s' });
     expect(mailText(lesson, rates)).toMatch(/^umounts\/s, higher is better\n/);
   });
