@@ -19,7 +19,7 @@ from duet.guests.clones.guest import READY, CloneableGuest
 from duet.guests.clones.machines import CloneMachine
 from duet.guests.clones.ready import MOST_READY, ReadyCopy
 from duet.guests.clones.template import template_key
-from duet.guests.types import Accel, GuestSpec
+from duet.guests.types import Accel, GuestSpec, Microscope
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root"), plan="plan 1\nrun x 3\n")
 KNOB = replace(SPEC, plan="plan 1\nrun x 9\n")
@@ -29,8 +29,8 @@ MIB = 1 << 20
 class Standing:
     """In place of a CloneMachine that was prepared."""
 
-    def __init__(self, key: str, spec: GuestSpec) -> None:
-        self.key, self.spec = key, spec
+    def __init__(self, key: str, spec: GuestSpec, rehearsed: bool) -> None:
+        self.key, self.spec, self.rehearsed = key, spec, rehearsed
         self.alive, self.closed = True, False
 
     def begin(self, spec: GuestSpec) -> None:
@@ -45,7 +45,10 @@ class Made:
 
     def __init__(self) -> None:
         self.standing: list[Standing] = []
-        self.fails = 0
+        self.fails = self.rehearsals_fail = 0
+        self.rehearsing = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.go_on.set()
         self.ready_mib = 2
 
     async def template(self, key: str, _: GuestSpec) -> Template:
@@ -53,12 +56,17 @@ class Made:
         os.pwrite(memory, b"x" * MIB, 0)
         return Template(key, "plan 1\n", memory, state, (), b"hello", b"ready", 0.1)
 
-    async def prepare(self, template: Template, spec: GuestSpec) -> ReadyCopy:
-        if self.fails:
-            self.fails -= 1
+    async def prepare(self, template: Template, spec: GuestSpec, rehearsed: bool) -> ReadyCopy:
+        if rehearsed:
+            self.rehearsing.set()
+            await self.go_on.wait()
+        if self.fails or (rehearsed and self.rehearsals_fail):
+            self.fails -= not rehearsed
+            self.rehearsals_fail -= rehearsed
             raise InfraError("no.", remedy="none.")
-        self.standing.append(Standing(template.key, spec))
-        return ReadyCopy(self.standing[-1], self.ready_mib * MIB)  # type: ignore[arg-type]
+        self.standing.append(Standing(template.key, spec, rehearsed))
+        size_bytes = self.ready_mib * MIB
+        return ReadyCopy(self.standing[-1], size_bytes, rehearsed)  # type: ignore[arg-type]
 
     @property
     def stand(self) -> list[str]:
@@ -97,15 +105,62 @@ def test_one_is_made_when_nothing_runs_and_each_is_taken_once() -> None:
         assert (now.ready, now.ready_bytes, now.making) == (1, 2 * MIB, 0)
         async with templates.aside():
             taken: Any = templates.take_ready("a", KNOB)
-            assert taken is made.standing[0] and taken.spec == KNOB
+            assert taken is made.standing[1] and taken.spec == KNOB
             assert templates.take_ready("a", KNOB) is None
             await asyncio.sleep(0.01)
-            assert len(made.standing) == 1, "one was made in a run"
+            assert len(made.standing) == 2, "one was made in a run"
         await settled(templates)
         now = templates.counts()
-        assert (now.ready, now.taken, len(made.standing)) == (1, 1, 2)
+        assert (now.ready, now.taken, len(made.standing)) == (1, 1, 4)
         assert not taken.closed, "a lane owns it"
         await taken.close()
+
+    run(body)
+
+
+def test_one_that_rehearses_takes_the_place_of_one_that_stands() -> None:
+    async def body(made: Made, templates: Templates) -> None:
+        made.go_on.clear()
+        templates.want("a", SPEC)
+        await asyncio.wait_for(made.rehearsing.wait(), 60)
+        assert [one.rehearsed for one in made.standing] == [False] and templates.counts().ready == 1
+        async with templates.aside():  # a run ends the rehearsal, and its lane need not wait
+            taken: Any = templates.take_ready("a", SPEC)
+            assert taken is made.standing[0] and not taken.closed
+            await taken.close()
+        made.go_on.set()
+        await settled(templates)
+        assert [(one.rehearsed, one.closed) for one in made.standing[1:]] == [
+            (False, True),
+            (True, False),
+        ]
+
+    run(body)
+
+
+def test_all_stand_before_one_rehearses() -> None:
+    async def body(made: Made, templates: Templates) -> None:
+        made.go_on.clear()
+        for key in ("a", "b"):
+            templates.want(key, SPEC)
+        await asyncio.wait_for(made.rehearsing.wait(), 60)
+        assert made.stand == ["a", "b"]
+        made.go_on.set()
+        await settled(templates)
+        assert [one.key for one in made.standing if one.rehearsed] == ["a", "b"]
+
+    run(body)
+
+
+def test_where_rehearsals_fail_or_would_be_counted_one_stands_without() -> None:
+    async def body(made: Made, templates: Templates) -> None:
+        made.rehearsals_fail = 3
+        await park(templates, "a")
+        assert made.rehearsals_fail == 1 and made.stand == ["a"]
+        watched = replace(SPEC, microscope=Microscope(Path("/p.so"), "f"))
+        assert templates.take_ready("a", watched) is None
+        await settled(templates)
+        assert made.stand == ["a"] and not any(one.rehearsed for one in made.standing)
 
     run(body)
 
@@ -116,7 +171,8 @@ def test_a_lane_that_differs_in_more_than_its_plan_does_not_take_it() -> None:
         other = replace(SPEC, arm="other")
         assert templates.take_ready("a", other) is None
         await settled(templates)
-        assert [one.spec for one in made.standing] == [SPEC, other] and made.standing[0].closed
+        assert [one.spec for one in made.standing] == [SPEC, SPEC, other, other]
+        assert [one.closed for one in made.standing] == [True, True, True, False]
 
     run(body)
 
@@ -176,7 +232,7 @@ def test_one_goes_with_its_template_and_one_that_died_is_replaced() -> None:
         made.standing[-1].alive = False
         assert templates.counts().ready == 0 and templates.take_ready("b", SPEC) is None
         await settled(templates)
-        assert made.standing[-2].closed and made.stand == ["b"]
+        assert all(one.closed for one in made.standing[:-1]) and made.stand == ["b"]
 
     run(body)
 
@@ -214,9 +270,9 @@ def test_where_a_ready_copy_fails_its_lane_is_copied_as_it_comes(
         lane = CloneableGuest(KNOB, "auto", templates)
         machine: Any = await lane.start(Accel.TCG, "7.2")
         assert lane.cloned and templates.count == 1
-        assert (machine is made.standing[0], made.standing[0].closed) == (sound, not sound)
+        assert (machine is made.standing[1], made.standing[1].closed) == (sound, not sound)
         assert lane.reports[0].outcome == (READY if sound else "copied")
-        await made.standing[0].close()
+        await made.standing[1].close()
 
     run(body)
 

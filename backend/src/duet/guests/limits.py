@@ -33,6 +33,10 @@ QMP_S: Final = 5.0
 RESUME_S: Final = 5.0
 """Spawn of a copy of a parked guest to its agent's answer. Usual: 60-150 ms on two quiet cores."""
 
+REHEARSAL_S: Final = 60.0
+"""A copy that is to stand ready runs its check, and its plan is set up again, with its commands.
+Usual: 0.8-1.5 s on two quiet cores."""
+
 CLOCK_STEP_S: Final = 5.0
 """A copy's time of day may differ from the host's by this much, after RESUME_S at most."""
 

@@ -8,27 +8,16 @@ That its clock was stepped and its random numbers are its own is checked of ever
 from __future__ import annotations
 
 import asyncio
-from contextlib import aclosing
 
 from duet.errors import DuetError, InfraError
 from duet.guests.boot import try_boot
+from duet.guests.clones.check_run import verdict
 from duet.guests.clones.machines import CloneMachine
 from duet.guests.clones.plans import check_amendment
 from duet.guests.clones.template import Template
 from duet.guests.limits import CHECK_S
-from duet.guests.types import CTL_STREAM, Accel, GuestSpec
-from duet.wire import (
-    Drained,
-    Ended,
-    FrameReader,
-    FrameType,
-    GuestError,
-    HostFrame,
-    Line,
-    Stats,
-    decode_frame,
-    encode,
-)
+from duet.guests.types import Accel, GuestSpec
+from duet.wire import FrameType, HostFrame, encode
 
 
 async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
@@ -44,7 +33,7 @@ async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
             if failure is not None:
                 raise failure
             await machine.send(encode(HostFrame(FrameType.START)))
-            why = await _verdict(machine, traced="trace off" not in template.plan)
+            why = await verdict(machine.chunks(), traced="trace off" not in template.plan)
     except TimeoutError:
         why = f"it took more than {CHECK_S:g} s"
     finally:
@@ -55,34 +44,3 @@ async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
             remedy="Guests are booted as before; the detail has the guest's console.",
             detail=machine.tail(),
         )
-
-
-async def _verdict(machine: CloneMachine, *, traced: bool) -> str:
-    """What is wrong, or nothing."""
-    reader, said, trace_bytes = FrameReader(), "", 0
-    status: int | None = None
-    lost = 0
-    async with aclosing(machine.chunks()) as chunks:
-        async for chunk in chunks:
-            if chunk.stream != CTL_STREAM:
-                trace_bytes += len(chunk.payload)
-                continue
-            for raw in reader.feed(chunk.payload):
-                match decode_frame(raw):
-                    case GuestError(sentence):
-                        return sentence.rstrip(".")
-                    case Line(_, _, text):
-                        said = text
-                    case Ended(_, status):
-                        pass
-                    case Stats(_, cpus):
-                        lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
-                    case Drained():
-                        if status:
-                            return said or f"its check ended with {status}"
-                        if lost:
-                            return f"{lost} events were lost"
-                        return "" if trace_bytes or not traced else "no events came"
-                    case _:
-                        pass
-    return "it ended"

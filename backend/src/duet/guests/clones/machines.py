@@ -15,7 +15,8 @@ from duet.errors import InfraError
 from duet.guests.clones.file_memory import FileMemoryMachine
 from duet.guests.clones.files import copy_sparse
 from duet.guests.clones.loading import joined, load, loaded
-from duet.guests.clones.plans import split_plan
+from duet.guests.clones.plans import check_amendment, split_plan
+from duet.guests.clones.rehearsal import rehearse
 from duet.guests.clones.template import Template
 from duet.guests.limits import CLOCK_STEP_S, RESUME_S
 from duet.guests.machine import QMP_SOCKET
@@ -52,6 +53,7 @@ class CloneMachine(FileMemoryMachine):
         self._template = template
         self._amendment = split_plan(spec.plan or "")[1] if amendment is None else amendment
         self.resumed: Resumed | None = None
+        self._setup = template.setup
         self.prepared = False
         """It has loaded the template and stands; start() lets it go on."""
         self._greeted = self._planned = False
@@ -79,16 +81,27 @@ class CloneMachine(FileMemoryMachine):
         """QEMU was started and has not ended."""
         return self._process is not None and self._process.returncode is None
 
-    async def prepare(self) -> None:
+    async def prepare(self, rehearsed: bool = False) -> None:
         """Start QEMU and load the template. The guest stands, and takes no CPU time.
 
+        Args:
+            rehearsed: see duet.guests.clones.rehearsal.
+
         Raises:
-            InfraError: QEMU refuses, or does not answer in RESUME_S.
+            InfraError: QEMU or the agent refuses, or does not answer in time.
         """
         await super().start()
         async with self._monitor() as monitor:
             await load(monitor, self._state)
             await loaded(monitor)
+            if rehearsed:
+                await monitor.do("cont")
+                self._check(await self._resume(check_amendment()))
+        if rehearsed:
+            self.seal()
+            self._setup = await rehearse(self.ports, self._template.plan)
+            async with self._monitor() as monitor:
+                await monitor.do("stop")
         self.prepared = True
 
     def begin(self, spec: GuestSpec) -> None:
@@ -109,7 +122,7 @@ class CloneMachine(FileMemoryMachine):
             if not self.prepared:
                 await load(monitor, self._state)
             await monitor.do("cont")  # as soon as the state is loaded
-            self.resumed = await self._resume()
+            self.resumed = await self._resume(self._amendment)
         self._check(self.resumed)
 
     @asynccontextmanager
@@ -132,11 +145,11 @@ class CloneMachine(FileMemoryMachine):
                 detail=self.tail(),
             ) from None
 
-    async def _resume(self) -> Resumed:
+    async def _resume(self, amendment: str) -> Resumed:
         """Until the agent has answered; nothing else comes before START."""
         self._sent_ns = time.time_ns()
         entropy = secrets.token_bytes(ENTROPY_BYTES)
-        await super().send(encode(Resume(self._sent_ns, entropy, self._amendment)))
+        await super().send(encode(Resume(self._sent_ns, entropy, amendment)))
         reader = FrameReader()
         async with aclosing(self.ports.chunks()) as chunks:
             async for chunk in chunks:
@@ -178,6 +191,6 @@ class CloneMachine(FileMemoryMachine):
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:
             self._planned = True
-            self.ports.say(self._template.setup)
+            self.ports.say(self._setup)
         else:
             await super().send(frame)

@@ -6,12 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from duet.errors import DuetError, InfraError
 from duet.guests.boot import try_boot
 from duet.guests.clones.check import check_copy
+from duet.guests.clones.check_run import said_until
 from duet.guests.clones.file_memory import WITHOUT_MEMORY, ParkedMachine
 from duet.guests.clones.files import copy_sparse, nameless, seal
 from duet.guests.clones.plans import parked_plan
@@ -19,8 +20,8 @@ from duet.guests.clones.template import Template
 from duet.guests.limits import BOOT_DEADLINE_S, READY_S, SAVE_S, SETTLE_S, STATE_BYTES
 from duet.guests.machine import QMP_SOCKET, Machine
 from duet.guests.qmp import Monitor
-from duet.guests.types import CTL_STREAM, Accel, GuestSpec
-from duet.wire import FrameReader, FrameType, HostFrame, decode_frame, encode, pack_frame
+from duet.guests.types import Accel, GuestSpec
+from duet.wire import FrameType, HostFrame, encode
 
 STATE_SOCKET = "state.sock"
 REMEDY = "Guests are booted as before; the detail says what happened."
@@ -83,34 +84,17 @@ class _Undo:
 
 async def _set_up(machine: Machine, plan: str) -> tuple[bytes, bytes]:
     """Bytes of the control port: up to HELLO, and from PLAN to READY."""
-    parts: list[bytes] = []
-    so_far = bytearray()
-    reader = FrameReader()
     try:
-        async with asyncio.timeout(READY_S), aclosing(machine.chunks()) as chunks:
-            async for chunk in chunks:
-                for raw in reader.feed(chunk.payload) if chunk.stream == CTL_STREAM else ():
-                    so_far += pack_frame(raw.type, raw.payload)
-                    if raw.type == FrameType.ERROR:
-                        raise InfraError(
-                            f"a guest of lane {machine.spec.arm} cannot be parked: "
-                            f"{getattr(decode_frame(raw), 'sentence', '')}",
-                            remedy=REMEDY,
-                        )
-                    if raw.type not in (FrameType.HELLO, FrameType.READY):
-                        continue
-                    parts.append(bytes(so_far))
-                    so_far.clear()
-                    if len(parts) == 2:
-                        return parts[0], parts[1]
-                    await machine.send(encode(HostFrame(FrameType.PLAN, plan)))
+        async with asyncio.timeout(READY_S):
+            greeting = await said_until(FrameType.HELLO, machine.chunks())
+            await machine.send(encode(HostFrame(FrameType.PLAN, plan)))
+            return greeting, await said_until(FrameType.READY, machine.chunks())
     except TimeoutError:
-        pass
-    raise InfraError(
-        f"a guest of lane {machine.spec.arm} was not ready to be parked within {READY_S:g} s.",
-        remedy=REMEDY,
-        detail=machine.tail(),
-    )
+        why = f"was not ready to be parked within {READY_S:g} s"
+    except InfraError as error:
+        why = f"cannot be parked: {error.sentence.rstrip('.')}"
+    sentence = f"a guest of lane {machine.spec.arm} {why}."
+    raise InfraError(sentence, remedy=REMEDY, detail=machine.tail())
 
 
 async def _park(machine: Machine) -> int:

@@ -2,7 +2,9 @@
 """Copies that stand ready: QEMU is up in its enclosure and has loaded its template, and waits.
 
 Starting QEMU and loading the state is a third of the time to a copy's first event, and depends on
-nothing that the lane decides. The store says when one may be made; a lane takes it.
+nothing that the lane decides; nor does the translation of guest code, which is half of it. So one
+is made at once, and then, in its place, one that has rehearsed. The store says when one may be
+made; a lane takes it.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -37,17 +39,19 @@ class ReadyCopy:
     Args:
         machine: prepared; whoever has it ends it.
         held_bytes: memory that it takes (PSS).
+        rehearsed: see duet.guests.clones.rehearsal.
     """
 
     machine: CloneMachine
     held_bytes: int
+    rehearsed: bool
 
 
-Prepare = Callable[[Template, GuestSpec], Awaitable[ReadyCopy]]
+Prepare = Callable[[Template, GuestSpec, bool], Awaitable[ReadyCopy]]
 
 
-async def prepare_copy(template: Template, spec: GuestSpec) -> ReadyCopy:
-    """Start a copy and load its template. Takes 60 ms.
+async def prepare_copy(template: Template, spec: GuestSpec, rehearsed: bool) -> ReadyCopy:
+    """Start a copy and load its template. Takes 60 ms, and 1 s where it rehearses.
 
     Raises:
         DuetError: that failed; nothing is left behind.
@@ -55,13 +59,13 @@ async def prepare_copy(template: Template, spec: GuestSpec) -> ReadyCopy:
     machine = CloneMachine(spec, Accel.TCG, template)
     held_bytes = READY_BYTES
     try:
-        await machine.prepare()
+        await machine.prepare(rehearsed)
         with suppress(InfraError):
             held_bytes = await asyncio.to_thread(pss_bytes, machine.pid)
     except BaseException:
         await machine.close()
         raise
-    return ReadyCopy(machine, held_bytes)
+    return ReadyCopy(machine, held_bytes, rehearsed)
 
 
 class ReadyCopies:
@@ -75,7 +79,7 @@ class ReadyCopies:
         self._prepare = prepare
         self._expected: OrderedDict[str, GuestSpec] = OrderedDict()
         self._standing: dict[str, ReadyCopy] = {}
-        self._failed: dict[str, int] = {}
+        self._failed: Counter[tuple[str, bool]] = Counter()
         self._ending: set[asyncio.Task[None]] = set()
 
     @property
@@ -115,41 +119,59 @@ class ReadyCopies:
         return copy.machine
 
     def next(self) -> str | None:
-        """The template of which one is made next, the last that was asked for first."""
-        for key in reversed(self._expected):
-            copy = self._standing.get(key)
-            if (copy is None or not copy.machine.alive) and self._failed.get(key, 0) < FAILURES:
-                return key
+        """The template of which one is made next, the last that was asked for first.
+
+        Those that rehearse come after all others: until they are there, a lane takes one of these.
+        """
+        for rehearsed in (False, True):
+            for key in reversed(self._expected):
+                if self._lacks(key, rehearsed) and self._failed[key, rehearsed] < FAILURES:
+                    return key
         return None
+
+    def _stands(self, key: str) -> bool:
+        return key in self._standing and self._standing[key].machine.alive
+
+    def _lacks(self, key: str, rehearsed: bool) -> bool:
+        if not self._stands(key):
+            return not rehearsed
+        # A microscope would count the rehearsal.
+        able = self._expected[key].microscope is None
+        return rehearsed and able and not self._standing[key].rehearsed
 
     async def make(self, template: Template) -> None:
         """Make one. What fails is tried again once; its lanes are copied as they come."""
         assert self._prepare is not None
         key, began = template.key, time.monotonic()
-        spec = self._expected[key]
-        self._end(key)  # it has died
+        spec, rehearsed = self._expected[key], self._stands(key)
+        if not rehearsed:
+            self._end(key)  # it has died
         try:
-            copy = await self._prepare(template, spec)
+            copy = await self._prepare(template, spec, rehearsed)
         except Exception as error:  # as in the store: whatever it is, it is not tried for ever
-            self._failed[key] = self._failed.get(key, 0) + 1
+            self._failed[key, rehearsed] += 1
             expected = isinstance(error, DuetError | OSError)
-            LOG.warning("lane %s: no copy stands ready: %s", spec.arm, error, exc_info=not expected)
+            what = "no copy has rehearsed" if rehearsed else "no copy stands ready"
+            LOG.warning("lane %s: %s: %s", spec.arm, what, error, exc_info=not expected)
             return
         wanted = self._expected.get(key)
+        self._end(key)  # this one takes its place
         self._standing[key] = copy
         if wanted is None or not _alike(wanted, spec):  # meanwhile its template has gone
             self._end(key)
             return
         if not copy.machine.alive:
-            self._failed[key] = self._failed.get(key, 0) + 1
+            self._failed[key, rehearsed] += 1
             return
-        self._failed.pop(key, None)
-        LOG.info("lane %s: a copy stands ready (%.2f s)", spec.arm, time.monotonic() - began)
+        del self._failed[key, rehearsed]
+        what = "has rehearsed and" if rehearsed else "now"
+        LOG.info("lane %s: a copy %s stands (%.2f s)", spec.arm, what, time.monotonic() - began)
 
     def forget(self, key: str) -> None:
         """None of this template any more."""
         self._expected.pop(key, None)
-        self._failed.pop(key, None)
+        for rehearsed in (False, True):
+            del self._failed[key, rehearsed]
         self._end(key)
 
     def give_up_one(self) -> bool:
