@@ -21,6 +21,7 @@ from duet.guests.clones.make import make_template
 from duet.guests.clones.template import template_key
 from duet.guests.qemu import qemu_version
 from duet.wire import (
+    Beat,
     Drained,
     Ended,
     FrameReader,
@@ -54,6 +55,8 @@ class Seen:
 
     lines: list[str] = field(default_factory=list)
     trace_bytes: int = 0
+    sent_bytes: int = 0
+    """Of the last plan, as the agent counts them."""
     status: int | None = None
     lost: int = 0
     cloned: bool = False
@@ -81,6 +84,8 @@ async def run_once(spec: GuestSpec, templates: Templates, rounds: int = 1) -> Se
                         seen.lines.append(text)
                     case Ended(_, status):
                         seen.status = status
+                    case Beat(_, cpus):
+                        seen.sent_bytes = sum(cpu.bytes_sent for cpu in cpus)
                     case Stats(_, cpus):
                         seen.lost = sum(cpu.overrun + cpu.dropped for cpu in cpus)
                     case GuestError(sentence):
@@ -94,8 +99,9 @@ async def run_once(spec: GuestSpec, templates: Templates, rounds: int = 1) -> Se
 
 
 def test_copies_are_fresh_their_own_and_soon_there(
-    images_of: ImagesOf, guest_root: GuestRoot
+    images_of: ImagesOf, guest_root: GuestRoot, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO", "duet.clones")
     image = images_of("03-inode-recycling")["stock"]
 
     def spec(amendment: str) -> GuestSpec:
@@ -127,6 +133,9 @@ def test_copies_are_fresh_their_own_and_soon_there(
             assert templates.counts().taken == 1
             assert len({one.lines[0] for one in both}) == 2, "the same random numbers"
             assert all(one.trace_bytes > 0 and one.lost == 0 for one in both)
+            # One of them has rehearsed: nothing of that reaches its lane.
+            assert all(one.trace_bytes <= one.sent_bytes for one in both)
+            assert "has rehearsed" in caplog.text and "no copy has" not in caplog.text
             # What one copy writes is in no other, on the disk and in memory.
             files = await run_once(spec("run ls /scratch\n"), templates)
             assert files.cloned and files.lines == []

@@ -37,7 +37,8 @@ FDS_A_HELPER = 3
 NAMELESS = re.compile(r"/#\d+ \(deleted\)$")
 MOST_BUNDLES = 2 * (MAX_OPEN_RUNS + READERS)
 """Recordings and saved runs that are open at once: which ones depends on what was asked for."""
-MOST_GUESTS = 6 + MOST_READY
+MOST_GUESTS = 6 + MOST_READY + 1
+"""One rehearses before it takes the place of one that stands ready."""
 WARM_ROUNDS = 6
 """The program is loaded in these."""
 PLATEAU_ROUNDS = 36
