@@ -7,7 +7,7 @@ rest of the machine is a stream of QEMU's migration, which each copy reads. See 
 
 from duet.guests.clones.counts import TemplateCounts
 from duet.guests.clones.guest import CloneableGuest
-from duet.guests.clones.ready import prepare_copy
+from duet.guests.clones.prepared import prepare_copy
 from duet.guests.clones.store import Templates
 from duet.guests.clones.template import Template
 

@@ -82,10 +82,7 @@ class CloneMachine(FileMemoryMachine):
         return self._process is not None and self._process.returncode is None
 
     async def prepare(self, rehearsed: bool = False) -> None:
-        """Start QEMU and load the template. The guest stands, and takes no CPU time.
-
-        Args:
-            rehearsed: see duet.guests.clones.rehearsal.
+        """Start QEMU, load the template, rehearse if asked to; then the guest takes no CPU time.
 
         Raises:
             InfraError: QEMU or the agent refuses, or does not answer in time.
@@ -147,9 +144,8 @@ class CloneMachine(FileMemoryMachine):
 
     async def _resume(self, amendment: str) -> Resumed:
         """Until the agent has answered; nothing else comes before START."""
-        self._sent_ns = time.time_ns()
-        entropy = secrets.token_bytes(ENTROPY_BYTES)
-        await super().send(encode(Resume(self._sent_ns, entropy, amendment)))
+        resume = Resume(time.time_ns(), secrets.token_bytes(ENTROPY_BYTES), amendment)
+        await super().send(encode(resume))
         reader = FrameReader()
         async with aclosing(self.ports.chunks()) as chunks:
             async for chunk in chunks:
@@ -169,11 +165,8 @@ class CloneMachine(FileMemoryMachine):
         )
 
     def _check(self, resumed: Resumed) -> None:
-        if abs(resumed.realtime_ns - time.time_ns()) > CLOCK_STEP_S * 1e9:
-            raise self._refusal("its time of day was not set")
-        if resumed.random in self._template.drawn:
-            raise self._refusal("its random numbers are those of another copy")
-        self._template.drawn.add(resumed.random)
+        if why := why_not_fresh(resumed, self._template):
+            raise self._refusal(why)
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
         """See Guest.chunks(); the greeting is the template's."""
@@ -194,3 +187,13 @@ class CloneMachine(FileMemoryMachine):
             self.ports.say(self._setup)
         else:
             await super().send(frame)
+
+
+def why_not_fresh(resumed: Resumed, template: Template) -> str:
+    """Why a copy may not go on, or nothing; what it drew is no other copy's from now on."""
+    if abs(resumed.realtime_ns - time.time_ns()) > CLOCK_STEP_S * 1e9:
+        return "its time of day was not set"
+    if resumed.random in template.drawn:
+        return "its random numbers are those of another copy"
+    template.drawn.add(resumed.random)
+    return ""

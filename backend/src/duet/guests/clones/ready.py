@@ -13,59 +13,18 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from duet.errors import DuetError, InfraError
+from duet.errors import DuetError
 from duet.guests.clones.machines import CloneMachine
+from duet.guests.clones.prepared import READY_BYTES, REHEARSED_BYTES, Prepare, ReadyCopy
 from duet.guests.clones.queue import FAILURES
 from duet.guests.clones.template import Template
-from duet.guests.memory import pss_bytes
-from duet.guests.types import Accel, GuestSpec
+from duet.guests.types import GuestSpec
 
 LOG = logging.getLogger("duet.clones")
 MOST_READY = 4
 """Copies that stand ready: two lanes of the lesson at hand, and of the one before."""
-READY_BYTES = 50 << 20
-"""Of one, before any has been measured (PSS). Usual: 47 MiB alone, less with others, since they
-share QEMU and the template."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyCopy:
-    """A copy that stands.
-
-    Args:
-        machine: prepared; whoever has it ends it.
-        held_bytes: memory that it takes (PSS).
-        rehearsed: see duet.guests.clones.rehearsal.
-    """
-
-    machine: CloneMachine
-    held_bytes: int
-    rehearsed: bool
-
-
-Prepare = Callable[[Template, GuestSpec, bool], Awaitable[ReadyCopy]]
-
-
-async def prepare_copy(template: Template, spec: GuestSpec, rehearsed: bool) -> ReadyCopy:
-    """Start a copy and load its template. Takes 60 ms, and 1 s where it rehearses.
-
-    Raises:
-        DuetError: that failed; nothing is left behind.
-    """
-    machine = CloneMachine(spec, Accel.TCG, template)
-    held_bytes = READY_BYTES
-    try:
-        await machine.prepare(rehearsed)
-        with suppress(InfraError):
-            held_bytes = await asyncio.to_thread(pss_bytes, machine.pid)
-    except BaseException:
-        await machine.close()
-        raise
-    return ReadyCopy(machine, held_bytes, rehearsed)
 
 
 class ReadyCopies:
@@ -92,10 +51,11 @@ class ReadyCopies:
         """Those that a lane can take."""
         return sum(copy.machine.alive for copy in self._standing.values())
 
-    @property
-    def most_bytes(self) -> int:
-        """What a further one may take."""
-        return max((copy.held_bytes for copy in self._standing.values()), default=READY_BYTES)
+    def most_bytes(self, key: str) -> int:
+        """What the next one of this template may take."""
+        rehearsed = self._stands(key)
+        alike = (one.held_bytes for one in self._standing.values() if one.rehearsed == rehearsed)
+        return max(alike, default=REHEARSED_BYTES if rehearsed else READY_BYTES)
 
     def expect(self, key: str, spec: GuestSpec) -> None:
         """A lane like this one is likely; it pushes out the one that was expected longest ago."""

@@ -10,7 +10,8 @@ import asyncio
 from collections import OrderedDict
 
 from duet.guests.clones.machines import CloneMachine
-from duet.guests.clones.ready import Prepare, ReadyCopies
+from duet.guests.clones.prepared import Prepare
+from duet.guests.clones.ready import ReadyCopies
 from duet.guests.clones.template import Template
 from duet.guests.types import GuestSpec
 
@@ -83,7 +84,7 @@ class Stock:
     def next_ready(self) -> Template | None:
         """The template of which a ready copy is made now, if one is to be and there is room."""
         key = self.ready.next()
-        return self._held[key] if key and self._has_room(self.ready.most_bytes) else None
+        return self._held[key] if key and self._has_room(self.ready.most_bytes(key)) else None
 
     async def close(self) -> None:
         """Give all memory back."""

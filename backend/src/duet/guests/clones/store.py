@@ -13,8 +13,8 @@ from duet.errors import DuetError
 from duet.guests.clones.counts import TemplateCounts
 from duet.guests.clones.machines import CloneMachine
 from duet.guests.clones.make import make_template
+from duet.guests.clones.prepared import Prepare
 from duet.guests.clones.queue import Queue
-from duet.guests.clones.ready import Prepare
 from duet.guests.clones.stock import Stock
 from duet.guests.clones.template import Template, template_key
 from duet.guests.qemu import known_version
