@@ -17,6 +17,7 @@ from typing import Any
 
 CPUS = 4
 NODE = "node-1"
+LEASE = "kernel-duet/lease"
 Tree = dict[str, Any]
 
 
@@ -62,7 +63,7 @@ def run(folder: Path, name: str, program: bytes) -> None:
 
 
 def get(folder: Path, words: list[str]) -> int:
-    """`get pods|nodes [--selector=...] -o json`."""
+    """`get pods|jobs|nodes [--selector=...] -o json`."""
     if words[0] == "nodes":
         ready = [{"type": "Ready", "status": "True"}]
         labels = {"kernel-duet/kind": "big"}
@@ -70,11 +71,15 @@ def get(folder: Path, words: list[str]) -> int:
         print(json.dumps({"items": [node]}))
         return 0
     name = words[1].partition("kernel-duet/lease=")[2]
+    if words[0] == "jobs":
+        jobs = [one for one in load(folder, "Job") if name == one["metadata"]["labels"][LEASE]]
+        print(json.dumps({"items": jobs}))
+        return 0
     free, pods = CPUS, []
     for job in load(folder, "Job"):
         container = job["spec"]["template"]["spec"]["containers"][0]
         free -= int(container["resources"]["requests"]["cpu"])
-        if job["metadata"]["labels"]["kernel-duet/lease"] == name:
+        if job["metadata"]["labels"][LEASE] == name:
             pods.append(pod(folder, job["metadata"]["name"], free >= 0))
     print(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
     return 0
@@ -99,21 +104,22 @@ def pod(folder: Path, name: str, has_place: bool) -> Tree:
 
 
 def delete(folder: Path, words: list[str]) -> int:
-    """`delete jobs,secrets --selector=...` and `delete job NAME`."""
+    """`delete jobs --selector=...` and `delete job NAME`; Secrets go with their Jobs."""
     selector = next((word for word in words if word.startswith("--selector=")), "")
     name = selector.partition("kernel-duet/lease=")[2]
     for path in folder.glob("*.json"):
         tree = json.loads(path.read_text())
-        mine = tree["metadata"]["labels"]["kernel-duet/lease"] == name if name else False
+        mine = tree["metadata"]["labels"][LEASE] == name if name else False
         if mine or (words[0] == "job" and tree["metadata"]["name"] == words[1]):
             path.unlink()
     return 0
 
 
 def logs(folder: Path, words: list[str]) -> int:
-    """`logs job/NAME`."""
+    """`logs job/NAME --limit-bytes=N`, which leaves out the end."""
     path = folder / f"{words[0].removeprefix('job/')}.log"
-    sys.stdout.write(path.read_text() if path.exists() else "")
+    most = int(words[1].removeprefix("--limit-bytes="))
+    sys.stdout.write(path.read_text()[:most] if path.exists() else "")
     return 0
 
 

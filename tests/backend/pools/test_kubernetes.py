@@ -23,6 +23,7 @@ from duet.pools.kubernetes.kubectl import items
 from duet.pools.kubernetes.manifest import job, secret
 from duet.pools.kubernetes.pool import KubernetesPool
 from duet.pools.lease import Lease
+from duet.pools.limits import OUTPUT_BYTES
 from duet.pools.settings import PoolSettings
 from duet.pools.types import Refusal, Want
 from duet.settings import repo_root
@@ -80,7 +81,7 @@ def test_an_object_with_a_mistake_is_refused() -> None:
 def test_a_pod_has_no_right_and_what_was_wanted() -> None:
     want = Want(vcpus=2, memory_bytes=3 << 30, exclusive=True, accel="kvm", kind="big", ttl_s=30.5)
     tree = job("duet-1", 0, want, SETTINGS)
-    assert tree["spec"]["activeDeadlineSeconds"] == 31 and tree["spec"]["backoffLimit"] == 0
+    assert tree["spec"]["activeDeadlineSeconds"] == 101 and tree["spec"]["backoffLimit"] == 0
     pod = tree["spec"]["template"]["spec"]
     assert pod["nodeSelector"]["kernel-duet/kind"] == "big"
     assert pod["automountServiceAccountToken"] is False
@@ -164,6 +165,19 @@ def test_a_lease_runs_a_program_and_leaves_nothing(state: Path, run_async: Run) 
         tree["metadata"].pop("uid", None)
         validate(tree)
     assert [tree["kind"] for tree in created] == ["Job", "Job", "Secret", "Job"]
+
+
+def test_the_end_of_a_long_log_is_held(state: Path, run_async: Run) -> None:
+    async def body() -> None:
+        async with KubernetesPool(SETTINGS) as pool:
+            lease = await pool.reserve(Want(within_s=10))
+            assert isinstance(lease, Lease)
+            much = b"x" * (OUTPUT_BYTES + 7)
+            ended = await (await lease.start(["sh", "-c", "cat; echo end"], stdin=much)).wait()
+            assert ended.output.endswith(b"xend\n") and len(ended.output) == OUTPUT_BYTES
+            assert ended.cut_bytes == 7 + 4
+
+    run_async(body(), 60)
 
 
 def test_a_pod_that_a_host_loses_is_the_hosts_trouble(state: Path, run_async: Run) -> None:

@@ -64,5 +64,11 @@ KUBECTL_S: Final = 30.0
 """Of one kubectl. Usual: 0.1-1 s."""
 KUBE_POLL_S: Final = 2.0
 """Between two looks at the pods of a lease."""
+KUBE_LATER_S: Final = 60.0
+"""A Job's deadline beyond the lease's, which the server sees to: the Job's is for a server that has
+been killed."""
+LOG_BYTES: Final = 64 << 20
+"""Of a pod's log that are read: kubectl leaves out the end, and the end is wanted. Kubelets begin
+another file at 10 MiB, and look each 10 s."""
 KUBE_DONE_S: Final = 60
 """A finished Job stays so long, for whoever looks for its reason."""

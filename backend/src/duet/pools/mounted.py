@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from duet.pools.frames import BadFrame, Start
+from duet.pools.passed import PLACES
 from duet.pools.runner import FOR_EVERYBODY, NO_PROGRAM
 
 
@@ -27,12 +29,18 @@ def main(words: list[str]) -> int:
     os.lseek(stdin, 0, os.SEEK_SET)
     os.dup2(stdin, 0)
     os.close(stdin)
-    own = {name: os.environ[name] for name in FOR_EVERYBODY if name in os.environ}
     try:
-        os.execvpe(start.argv[0], list(start.argv), own | dict(start.env))
+        os.execvpe(start.argv[0], list(start.argv), environment(os.environ, start.env))
     except OSError as error:
         print(f"{start.argv[0]} cannot be started: {error}", file=sys.stderr)
     return NO_PROGRAM
+
+
+def environment(image: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Of the program: what is given, and what our image sets for itself, such as its cache."""
+    own = {name: image[name] for name in FOR_EVERYBODY if name in image}
+    passed = {name: value for name, value in given.items() if name not in PLACES}
+    return own | passed | {name: value for name, value in image.items() if name[:5] == "DUET_"}
 
 
 if __name__ == "__main__":

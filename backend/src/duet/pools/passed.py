@@ -10,6 +10,8 @@ PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
     *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
 )
+PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
+"""Those of them that are paths of the server. An image has its own."""
 
 
 def environment() -> dict[str, str]:

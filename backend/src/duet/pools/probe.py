@@ -60,7 +60,8 @@ class Facts:
             ValueError: it is none.
         """
         try:
-            return cls(**json.loads(text))
+            lines = [line for line in text.splitlines() if line.startswith(b"{")]
+            return cls(**json.loads(lines[-1] if lines else text))  # complaints may be around it
         except TypeError as error:
             raise ValueError(str(error)) from None
 

@@ -6,11 +6,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from duet.pools.commands import Done, command
 from duet.pools.kubernetes.manifest import LEASE, Tree
 from duet.pools.limits import KUBECTL_S
+
+OF_DEADLINE: Final = "DeadlineExceeded"
+KILLED: Final = 128 + 9
+"""Exit code of a program that SIGKILL ended."""
+NEVER_BEGINS: Final = (
+    *("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
+    *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
+)
+"""A container that waits for these reasons does so for ever, or until an operator mends it."""
+MESSAGE_CHARACTERS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +40,12 @@ class Kubectl:
         return await self.call("create", "-f", "-", "-o", "json", stdin=json.dumps(whole).encode())
 
     async def delete(self, name: str) -> Done:
-        """Delete all objects of a lease; pods and Secrets go with their Jobs."""
+        """Delete all Jobs of a lease; pods and Secrets go with them.
+
+        Secrets are not named here: to find them by a label is the right to read all of them.
+        """
         words = ("--ignore-not-found", "--wait=false", "--cascade=background")
-        return await self.call("delete", "jobs,secrets", f"--selector={LEASE}={name}", *words)
+        return await self.call("delete", "jobs", f"--selector={LEASE}={name}", *words)
 
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
         """Objects of a lease, or of all; what failed where there is no answer."""
@@ -85,12 +98,33 @@ def unscheduled(pods: Sequence[Tree]) -> str:
 
 def exit_code(pod: Tree) -> int | None:
     """Of its program, once it has ended."""
+    code: Any = _state(pod, "terminated").get("exitCode")
+    return int(code) if isinstance(code, int) else None
+
+
+def lacked_memory(pod: Tree) -> bool:
+    """Whether the kernel ended its program since the lane's memory was used up.
+
+    The reason alone does not say so: a descendant may have been ended, and the program gone on.
+    """
+    return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
+
+
+def past_deadline(jobs: Sequence[Tree]) -> bool:
+    """Whether a Job has run into its deadline: its pods are deleted then, with no word of why."""
+    return any(
+        condition.get("reason") == OF_DEADLINE and condition.get("status") == "True"
+        for job in jobs
+        for condition in job.get("status", {}).get("conditions", [])
+    )
+
+
+def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
     for one in pod.get("status", {}).get("containerStatuses", []):
-        ended = one.get("state", {}).get("terminated")
-        if isinstance(ended, Mapping):
-            code: Any = ended.get("exitCode")
-            return int(code) if isinstance(code, int) else None
-    return None
+        state = one.get("state", {}).get(kind)
+        if isinstance(state, Mapping):
+            return state
+    return {}
 
 
 def trouble(pod: Tree) -> tuple[str, str]:
@@ -101,4 +135,7 @@ def trouble(pod: Tree) -> tuple[str, str]:
             return str(condition.get("reason", "")), str(condition.get("message", ""))
     if status.get("phase") == "Failed" and status.get("reason"):
         return str(status["reason"]), str(status.get("message", ""))
+    waits = _state(pod, "waiting")
+    if waits.get("reason") in NEVER_BEGINS:
+        return str(waits["reason"]), str(waits.get("message", ""))[:MESSAGE_CHARACTERS]
     return "", ""

@@ -8,7 +8,7 @@ import math
 from typing import Any, Final
 
 from duet.pools.frames import Start
-from duet.pools.limits import KUBE_DONE_S
+from duet.pools.limits import KUBE_DONE_S, KUBE_LATER_S
 from duet.pools.settings import PoolSettings
 from duet.pools.types import Want
 
@@ -28,6 +28,8 @@ AWAY_S: Final = 10
 """Pods of a node that is not ready are ended so long afterwards. When it counts as not ready is the
 controller manager's affair: after 40 to 50 s (--node-monitor-grace-period)."""
 SCRATCH: Final = "2Gi"
+HOSTNAME: Final = "kubernetes.io/hostname"
+"""The label that each kubelet gives its node."""
 
 Tree = dict[str, Any]
 
@@ -42,7 +44,8 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            "activeDeadlineSeconds": math.ceil(want.ttl_s),
+            # From now on, and the lease's time begins when all pods are scheduled.
+            "activeDeadlineSeconds": math.ceil(want.within_s + want.ttl_s + KUBE_LATER_S),
             "ttlSecondsAfterFinished": KUBE_DONE_S,
             "template": {
                 "metadata": {"labels": {LEASE: name}},
@@ -105,11 +108,13 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
     }
     affinity: Tree = {}
     if want.avoid:
-        other = {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [*want.avoid]}
+        other = {"key": HOSTNAME, "operator": "NotIn", "values": [*want.avoid]}
         terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     if want.alike and want.lanes_at_once > 1:
-        same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": settings.kind_label}
+        # A node without the label of the topology takes no such pod at all.
+        alike_by = settings.kind_label if settings.kinds else HOSTNAME
+        same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": alike_by}
         affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
     return pod | ({"affinity": affinity} if affinity else {})
 

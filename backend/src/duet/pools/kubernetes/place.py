@@ -11,14 +11,22 @@ from collections.abc import Callable, Sequence
 from duet.errors import InputError
 from duet.pools.commands import Done
 from duet.pools.frames import Start
-from duet.pools.kubernetes.kubectl import Kubectl, host_of, lane_of, trouble
+from duet.pools.kubernetes.kubectl import (
+    OF_DEADLINE,
+    Kubectl,
+    host_of,
+    lane_of,
+    past_deadline,
+    trouble,
+)
 from duet.pools.kubernetes.manifest import Tree
 from duet.pools.kubernetes.program import PodProgram
 from duet.pools.limits import AWAY_S, CANCEL_S, KUBE_POLL_S, RETRY_S
 from duet.pools.types import Loss, Watched
 
 LOG = logging.getLogger("duet.pools")
-OF_DEADLINE = "DeadlineExceeded"
+DEADLINE = Loss("the lease ran into its deadline in Kubernetes.", "deadline")
+DELETED = Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
 
 
 class PodPlace:
@@ -84,7 +92,10 @@ class PodPlace:
             if program is not None and not program.running:
                 continue
             if pod is None:
-                self._lose(Loss("a pod of the lease is gone: somebody deleted it.", "cancelled"))
+                jobs = await self._kubectl.get("jobs", self.name)
+                if isinstance(jobs, Done):
+                    return  # the next look says it
+                self._lose(DEADLINE if past_deadline(jobs) else DELETED)
             elif loss := loss_of(pod):
                 self._lose(loss)
             if program is not None:
@@ -97,7 +108,7 @@ def loss_of(pod: Tree) -> Loss | None:
     if not reason:
         return None
     if reason == OF_DEADLINE:
-        return Loss("the lease ran into its deadline in Kubernetes.", "deadline")
+        return DEADLINE
     why = f"{reason}: {message.rstrip('.')}" if message else reason
     return Loss(f"the pod on host {host_of(pod) or 'unknown'} failed ({why}).", "host")
 

@@ -7,9 +7,10 @@ import asyncio
 
 from duet.errors import InfraError
 from duet.pools.frames import Start
-from duet.pools.kubernetes.kubectl import Kubectl, exit_code
+from duet.pools.kubernetes.kubectl import Kubectl, exit_code, lacked_memory
 from duet.pools.kubernetes.manifest import Tree, lane_name, secret
-from duet.pools.limits import OUTPUT_BYTES
+from duet.pools.limits import LOG_BYTES
+from duet.pools.program import Tail
 from duet.pools.types import Ended, Watched
 
 
@@ -59,11 +60,13 @@ class PodProgram:
         if not self.running or self._ending:
             return
         code = exit_code(pod) if pod is not None else None
-        if code is not None:
+        if pod is not None and lacked_memory(pod):
+            self._finish(None, "the program used up the memory of its lane.", await self._logs())
+        elif code is not None:
             self._finish(code, "", await self._logs())
         elif pod is None:
             loss = await self._watched.why_over()
-            self._finish(None, loss.sentence if loss else "the program's pod is gone.", b"")
+            self._finish(None, loss.sentence if loss else "the program's pod is gone.", Tail())
 
     async def end(self, lost: str = "") -> None:
         """See types.Program. The pod goes with it, and so does the lane."""
@@ -75,11 +78,14 @@ class PodProgram:
         await self._kubectl.call("delete", "job", job, "--ignore-not-found", "--wait=false")
         self._finish(None, lost or "the program was ended.", output)
 
-    async def _logs(self) -> bytes:
+    async def _logs(self) -> Tail:
         job = f"job/{lane_name(self._name, self._lane)}"
-        done = await self._kubectl.call("logs", job, f"--limit-bytes={OUTPUT_BYTES}")
-        return done.out.encode() if done.code == 0 else b""
+        done = await self._kubectl.call("logs", job, f"--limit-bytes={LOG_BYTES}")
+        tail = Tail()
+        tail.feed(done.out.encode() if done.code == 0 else b"")
+        return tail
 
-    def _finish(self, code: int | None, lost: str, output: bytes) -> None:
+    def _finish(self, code: int | None, lost: str, output: Tail) -> None:
         if not self._ended.done():
-            self._ended.set_result(Ended(code, lost, output, b"", 0))
+            held = bytes(output.held)
+            self._ended.set_result(Ended(code, lost, held, b"", output.cut_bytes))

@@ -122,7 +122,8 @@ async def carry_out(
     try:
         return read_result(ended.output, job.part)
     except Odd as odd:
-        said = plain(ended.errors.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        text = ended.errors or ended.output  # on Kubernetes both are in the output
+        said = plain(text.decode("utf-8", "replace").strip().rpartition("\n")[2])
         why = f" ({said:.300})" if said else ""
         code = f"ended with code {ended.code}" if ended.code else "ended"
         raise Lost(f"the program on {job.host} {code}, and {odd}{why}.") from None

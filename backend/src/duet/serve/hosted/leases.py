@@ -28,7 +28,8 @@ class LeasedProgram:
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
-        last = plain(ended.errors.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        said = ended.errors or ended.output  # on Kubernetes both are in the output
+        last = plain(said.decode("utf-8", "replace").strip().rpartition("\n")[2])
         return ended.lost or f"it ended with code {ended.code}: {last:.300}"
 
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is read of a cluster's answers. Each was seen in one of a real cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duet.pools.kubernetes.kubectl import exit_code, lacked_memory, past_deadline, trouble
+from duet.pools.kubernetes.manifest import job
+from duet.pools.kubernetes.place import loss_of
+from duet.pools.mounted import environment
+from duet.pools.settings import PoolSettings
+from duet.pools.types import Want
+
+
+def pod(**state: Any) -> dict[str, Any]:
+    """A pod whose container is in a state."""
+    return {"status": {"containerStatuses": [{"state": state}]}, "spec": {"nodeName": "n1"}}
+
+
+def test_only_a_program_that_was_killed_lacked_memory() -> None:
+    killed = pod(terminated={"exitCode": 137, "reason": "OOMKilled"})
+    assert lacked_memory(killed) and exit_code(killed) == 137
+    assert not lacked_memory(pod(terminated={"exitCode": 1, "reason": "OOMKilled"}))
+    assert not lacked_memory(pod(terminated={"exitCode": 137, "reason": "Error"}))
+
+
+def test_a_container_that_never_begins_is_trouble() -> None:
+    said = 'Back-off pulling image "localhost/nosuch:1"'
+    waits = pod(waiting={"reason": "ImagePullBackOff", "message": said})
+    assert trouble(waits) == ("ImagePullBackOff", said)
+    loss = loss_of(waits)
+    assert loss is not None and "on host n1 failed (ImagePullBackOff" in loss.sentence
+    assert trouble(pod(waiting={"reason": "ContainerCreating"})) == ("", "")
+
+
+def test_a_job_past_its_deadline_says_so_in_its_conditions() -> None:
+    ran_out = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded"}
+    assert past_deadline([{"status": {"conditions": [ran_out]}}])
+    assert not past_deadline([{"status": {"conditions": [ran_out | {"reason": "Other"}]}}, {}])
+
+
+def test_lanes_are_alike_by_the_kind_or_else_by_the_host() -> None:
+    for kinds, key in (((), "kubernetes.io/hostname"), (("a",), "kernel-duet/kind")):
+        settings = PoolSettings("kubernetes", kinds=kinds, image="i")
+        tree = job("duet-1", 0, Want(lanes=2, alike=True), settings)
+        affinity = tree["spec"]["template"]["spec"]["affinity"]["podAffinity"]
+        (rule,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert rule["topologyKey"] == key
+
+
+def test_a_program_has_the_places_of_the_image_and_not_those_of_the_server() -> None:
+    image = {"PATH": "/bin", "DUET_CACHE": "/cache", "DUET_SETUP": "skip", "KUBERNETES_PORT": "1"}
+    given = {"DUET_CACHE": "/srv/cache", "DUET_ROOT": "/srv", "PYTHONPATH": "/srv", "A": "b"}
+    wanted = {"PATH": "/bin", "DUET_CACHE": "/cache", "DUET_SETUP": "skip", "A": "b"}
+    assert environment(image, given) == wanted
