@@ -13,7 +13,7 @@ JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test
+.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -115,6 +115,9 @@ pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs requirements-hub; do \
 		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
+
+kubernetes: ## build the programs of a Kubernetes cluster into the cache (Go, 15 minutes of CPU): test-unit then tries the pool on one
+	$(VENV)/python -m tests.support.kubernetes.binaries
 
 image: ## the container image by buildah, without Docker: localhost/kernel-duet (some minutes)
 	@packaging/image.sh build

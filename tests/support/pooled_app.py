@@ -21,9 +21,17 @@ class PooledApp:
     Args:
         want: of a lease.
         spread: each lane has a host process of its own.
+        host: the address where it is served.
     """
 
-    def __init__(self, root: Path, pool: Pool, want: Want, spread: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        pool: Pool,
+        want: Want,
+        spread: bool = False,
+        host: str = "127.0.0.1",
+    ) -> None:
         settings, door = KernelSettings.default(), HostDoor()
         self.leases = Leases(pool, door, "")
         begin = begin_of(settings, 1)
@@ -31,6 +39,7 @@ class PooledApp:
         self.app = create_app(
             lambda hub: default_director(hub, settings, False, stage=stage, hosts=door),
             page=root / "none",
+            host=host,
         )
 
     def at(self, address: str) -> str:

@@ -25,9 +25,11 @@ LATE_S = 200
 
 
 @contextlib.contextmanager
-def serving(app: Any, send_buffer: int | None = None, port: int = 0) -> Iterator[str]:
-    """Serve an application in a thread; yields host:port."""
-    listener = socket.create_server(("127.0.0.1", port))
+def serving(
+    app: Any, send_buffer: int | None = None, port: int = 0, at: str = "127.0.0.1"
+) -> Iterator[str]:
+    """Serve an application in a thread, at an address of this machine; yields host:port."""
+    listener = socket.create_server((at, port))
     if send_buffer is not None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     config = server_config(app, timeout_graceful_shutdown=1)

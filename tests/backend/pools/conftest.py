@@ -12,6 +12,8 @@ from duet.pools.local import LocalPool
 from duet.pools.room import Size
 from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
+from tests.support.kubernetes import binaries
+from tests.support.kubernetes import cluster as kubernetes
 from tests.support.slurm import Cluster, cluster, missing
 
 Make = Callable[..., LocalPool | SlurmPool]
@@ -50,3 +52,20 @@ def make_pool(request: pytest.FixtureRequest) -> Make:
         made: Make = request.getfixturevalue("slurm_pool")
         return made
     return lambda: LocalPool(Size(8, 8000 << 20), SILENT_S)
+
+
+@pytest.fixture(scope="session")
+def kube_cluster() -> Iterator[kubernetes.Cluster]:
+    """A Kubernetes cluster of two nodes."""
+    if why := binaries.missing():
+        pytest.skip(why)
+    with kubernetes.cluster() as made:
+        yield made
+
+
+@pytest.fixture
+def kube(kube_cluster: kubernetes.Cluster, monkeypatch: pytest.MonkeyPatch) -> kubernetes.Cluster:
+    """That cluster; the pool's kubectl is of its version, and has the server's login."""
+    monkeypatch.setenv("KUBECONFIG", str(kube_cluster.login))
+    monkeypatch.setenv("PATH", f"{binaries.folder()}:{os.environ['PATH']}")
+    return kube_cluster
