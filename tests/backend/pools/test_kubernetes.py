@@ -18,7 +18,6 @@ from duet.errors import InfraError, InputError
 from duet.pools.choose import open_pool
 from duet.pools.frames import Start
 from duet.pools.kubernetes import place as place_module
-from duet.pools.kubernetes import pool as pool_module
 from duet.pools.kubernetes.kubectl import items
 from duet.pools.kubernetes.manifest import job, secret
 from duet.pools.kubernetes.pool import KubernetesPool
@@ -127,8 +126,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     monkeypatch.setenv("KUBECTL_STATE", str(tmp_path))
-    for module in (place_module, pool_module):
-        monkeypatch.setattr(module, "KUBE_POLL_S", 0.2)
+    monkeypatch.setattr(place_module, "KUBE_POLL_S", 0.2)
     return tmp_path
 
 
@@ -172,10 +170,12 @@ def test_the_end_of_a_long_log_is_held(state: Path, run_async: Run) -> None:
         async with KubernetesPool(SETTINGS) as pool:
             lease = await pool.reserve(Want(within_s=10))
             assert isinstance(lease, Lease)
-            much = b"x" * (OUTPUT_BYTES + 7)
-            ended = await (await lease.start(["sh", "-c", "cat; echo end"], stdin=much)).wait()
-            assert ended.output.endswith(b"xend\n") and len(ended.output) == OUTPUT_BYTES
-            assert ended.cut_bytes == 7 + 4
+            with pytest.raises(InputError, match="a Secret holds no more"):
+                await lease.start(["cat"], stdin=b"x" * (1 << 20))
+            much = f"print('x' * {OUTPUT_BYTES + 7}); print('end')"
+            ended = await (await lease.start([sys.executable, "-c", much])).wait()
+            assert ended.output.endswith(b"x\nend\n") and len(ended.output) == OUTPUT_BYTES
+            assert ended.cut_bytes == 7 + 5
 
     run_async(body(), 60)
 

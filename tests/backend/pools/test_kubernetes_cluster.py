@@ -132,9 +132,10 @@ def test_a_full_cluster_refuses_and_who_waits_comes_next(kube: Cluster, run_asyn
 
 def test_the_last_part_of_much_output_is_held(kube: Cluster, run_async: Run) -> None:
     async def body(pool: Pool) -> None:
-        lease = await leased(pool, memory_bytes=256 << 20)
+        lease = await leased(pool)
         much = b"0123456789abcde\n" * (3 << 16)
-        ended = await (await lease.start(["sh", "-c", "cat; echo end"], stdin=much)).wait()
+        script = "print('0123456789abcde\\n' * (3 << 16) + 'end')"
+        ended = await (await lease.start(["python3", "-c", script])).wait()
         assert ended.code == 0 and ended.output.endswith(b"abcde\nend\n"), ended.output[-50:]
         assert len(ended.output) == OUTPUT_BYTES
         assert ended.cut_bytes == len(much) + 4 - OUTPUT_BYTES

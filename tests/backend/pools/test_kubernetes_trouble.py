@@ -20,7 +20,7 @@ from tests.support.kubernetes.tries import (
     name_of_job,
 )
 
-HOG = "x = bytearray(1 << 30); print(len(x))"
+HOG = 'print(len(b"x" * (1 << 30)))'
 
 
 def test_a_program_that_needs_more_memory_than_its_lane_has(kube: Cluster, run_async: Run) -> None:
@@ -82,7 +82,7 @@ def test_a_restart_of_the_api_server_ends_nothing(kube: Cluster, run_async: Run)
         program = await lease.start(["sh", "-c", "sleep 8; echo end"])
         await asyncio.to_thread(kube.control.daemons.end, "kube-apiserver", signal.SIGKILL)
         await asyncio.sleep(3)
-        await asyncio.to_thread(kube.control.start_api)
+        kube.control.start_api()  # not in a thread: it would end with that
         ended = await program.wait()
         assert (ended.code, ended.output, lease.loss) == (0, b"end\n", None)
 
@@ -109,7 +109,7 @@ def test_a_node_dies(kube: Cluster, run_async: Run) -> None:
                 ["duet-b"],
             ]
         finally:
-            await asyncio.to_thread(node.start_kubelet)
+            node.start_kubelet()  # not in a thread: it would end with that
             await asyncio.to_thread(kube.wait_ready, "duet-b")
         await other.release()
         await cleared(kube)

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 import sys
 import sysconfig
 import tarfile
@@ -22,7 +23,11 @@ NAME: Final = "localhost/kernel-duet-test:1"
 PAUSE: Final = "localhost/pause-test:1"
 FOLDERS: Final = ("proc", "sys", "dev", "run", "etc", "usr", "duet", "home", "var", "opt", "root")
 LINKS: Final = ("bin", "sbin", "lib", "lib64")
+"""Of /usr, or folders of their own on systems that were not merged."""
 OF_ETC: Final = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d")
+PAUSE_PROGRAM: Final = "/bin/sleep"
+LDD_S: Final = 20.0
+"""Of ldd. Usual: 20 ms."""
 DUET_USER: Final = 10001
 PASSWD: Final = f"root:x:0:0::/root:/bin/sh\nduet:x:{DUET_USER}:{DUET_USER}::/home/duet:/bin/sh\n"
 Tree = dict[str, Any]
@@ -36,7 +41,7 @@ def archive(path: Path) -> None:
             _image(
                 tar, layer, NAME, {"User": "duet", "WorkingDir": "/duet", "Env": _environment()}
             ),
-            _image(tar, layer, PAUSE, {"Cmd": ["/usr/bin/sleep", "infinity"]}),
+            _image(tar, layer, PAUSE, {"Cmd": [PAUSE_PROGRAM, "infinity"]}),
         ]
         index = {"schemaVersion": 2, "manifests": manifests}
         _add(tar, "oci-layout", b'{"imageLayoutVersion": "1.0.0"}')
@@ -51,6 +56,7 @@ def mounts(folder: Path) -> list[Tree]:
     """
     root = repo_root()
     pairs = [("/usr", "/usr"), (str(root), "/duet")]
+    pairs += [(f"/{name}", f"/{name}") for name in LINKS if not Path(f"/{name}").is_symlink()]
     pairs += [(f"/etc/{name}", f"/etc/{name}") for name in OF_ETC if Path(f"/etc/{name}").exists()]
     if not sys.base_prefix.startswith("/usr/") or sys.base_prefix.startswith("/usr/local"):
         pairs.append((sys.base_prefix, sys.base_prefix))
@@ -82,9 +88,15 @@ def _layer() -> bytes:
         for name in ("home/duet", "cache"):
             _folder(tar, name, owner=DUET_USER)
         for name in LINKS:
+            if not Path(f"/{name}").is_symlink():
+                _folder(tar, name)
+                continue
             link = tarfile.TarInfo(name)
             link.type, link.linkname = tarfile.SYMTYPE, f"usr/{name}"
             tar.addfile(link)
+        for path in _pause():  # containerd mounts nothing of ours in what holds a pod's namespaces
+            to = path.parent.resolve() / path.name
+            _add(tar, str(to).lstrip("/"), path.read_bytes(), mode=0o755)
         _add(tar, "etc/passwd", PASSWD.encode())
         _add(tar, "etc/group", f"root:x:0:\nduet:x:{DUET_USER}:\n".encode())
     return made.getvalue()
@@ -96,9 +108,16 @@ def _folder(tar: tarfile.TarFile, name: str, mode: int = 0o755, owner: int = 0) 
     tar.addfile(entry)
 
 
-def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+def _pause() -> list[Path]:
+    """A program that does nothing, and the libraries that it needs."""
+    words = ["ldd", PAUSE_PROGRAM]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=LDD_S, check=True).stdout
+    return [Path(PAUSE_PROGRAM), *(Path(found) for found in re.findall(r"(/\S+)", said))]
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644) -> None:
     entry = tarfile.TarInfo(name)
-    entry.size = len(content)
+    entry.size, entry.mode = len(content), mode
     tar.addfile(entry, io.BytesIO(content))
 
 

@@ -36,6 +36,7 @@ disabled_plugins = [
   address = "{at}/containerd.sock"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{pause}"
+  restrict_oom_score_adj = true
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "{cni}"
   conf_dir = "{at}/net.d"

@@ -64,6 +64,10 @@ KUBECTL_S: Final = 30.0
 """Of one kubectl. Usual: 0.1-1 s."""
 KUBE_POLL_S: Final = 2.0
 """Between two looks at the pods of a lease."""
+SECRET_BYTES: Final = 1 << 20
+"""Of a program's words, environment and standard input together: a Secret holds no more."""
+KUBE_PLACE_S: Final = 0.5
+"""Between two looks whether the pods of a new lease have places. Usual: one look, 0.3 s."""
 KUBE_LATER_S: Final = 60.0
 """A Job's deadline beyond the lease's, which the server sees to: the Job's is for a server that has
 been killed."""

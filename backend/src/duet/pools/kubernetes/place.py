@@ -21,7 +21,7 @@ from duet.pools.kubernetes.kubectl import (
 )
 from duet.pools.kubernetes.manifest import Tree
 from duet.pools.kubernetes.program import PodProgram
-from duet.pools.limits import AWAY_S, CANCEL_S, KUBE_POLL_S, RETRY_S
+from duet.pools.limits import AWAY_S, CANCEL_S, KUBE_POLL_S, RETRY_S, SECRET_BYTES
 from duet.pools.types import Loss, Watched
 
 LOG = logging.getLogger("duet.pools")
@@ -55,6 +55,12 @@ class PodPlace:
                 "a lane of a lease on Kubernetes runs one program, and an exclusive lease one in"
                 " all.",
                 remedy="Let one program run all arms, or reserve another lease.",
+            )
+        if (size := len(start.packed())) > SECRET_BYTES:
+            raise InputError(
+                f"a program on Kubernetes has at most {SECRET_BYTES} bytes of words, environment"
+                f" and standard input, since a Secret holds no more, but {size} came.",
+                remedy="Give it a file in its image or claim, and its name.",
             )
         made = PodProgram(self._kubectl, self.name, at, self._uids[at], start, watched)
         self._programs[at] = made

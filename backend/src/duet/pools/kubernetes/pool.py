@@ -16,7 +16,7 @@ from duet.pools.kubernetes.kubectl import Kubectl, host_of, items, lane_of, node
 from duet.pools.kubernetes.manifest import PYTHON, job
 from duet.pools.kubernetes.place import PodPlace, delete_all
 from duet.pools.lease import Lease
-from duet.pools.limits import KUBE_POLL_S
+from duet.pools.limits import KUBE_PLACE_S
 from duet.pools.settings import PoolSettings
 from duet.pools.types import Kind, Refusal, Want
 from duet.processes.owned import find_program
@@ -125,4 +125,4 @@ class KubernetesPool(OwningPool):
                     f"Kubernetes has no place within {want.within_s:g} s"
                     + (f": {why}." if why else ".")
                 )
-            await asyncio.sleep(min(KUBE_POLL_S, max(0.1, until_s - time.monotonic())))
+            await asyncio.sleep(min(KUBE_PLACE_S, max(0.1, until_s - time.monotonic())))
