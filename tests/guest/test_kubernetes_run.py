@@ -19,7 +19,7 @@ from tests.support.pooled_app import PooledApp
 from tests.support.toy_server import page, reported, serving
 
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
-WANT = Want(vcpus=1, memory_bytes=1 << 30, within_s=30, ttl_s=600)
+WANT = Want(vcpus=2, memory_bytes=1 << 30, within_s=30, ttl_s=600)
 
 
 @pytest.mark.parametrize("spread", [False, True], ids=["together", "a pod for each lane"])
@@ -42,6 +42,8 @@ def test_a_live_run_in_pods(
             began_s = time.monotonic()
             await one.start("rwsem", "srcu", hogs=3, seconds=2)
             run_id = await one.begun()
+            await one.until(lambda m: m["type"] in ("batch", "lane") and m.get("run_id") == run_id)
+            print(f"guests boot {time.monotonic() - began_s:.1f} s after run live")
             await one.until(lambda m: m["type"] == "batch" and m.get("run_id") == run_id)
             print(f"first events {time.monotonic() - began_s:.1f} s after run live")
             over = await one.until_over()

@@ -32,7 +32,8 @@ class PooledApp:
         spread: bool = False,
         host: str = "127.0.0.1",
     ) -> None:
-        settings, door = KernelSettings.default(), HostDoor()
+        settings = KernelSettings.default()
+        door = HostDoor(settings.store)
         self.leases = Leases(pool, door, "")
         begin = begin_of(settings, 1)
         stage = HostStage(lambda calls: PooledHosts(self.leases, calls, begin, 1, want, spread))

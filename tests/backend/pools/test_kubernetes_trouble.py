@@ -20,6 +20,8 @@ from tests.support.kubernetes.tries import (
     name_of_job,
 )
 
+LOST_S = 100.0
+"""Until a lease is lost. Usual: 2-20 s."""
 HOG = 'print(len(b"x" * (1 << 30)))'
 
 
@@ -37,7 +39,7 @@ def test_an_image_that_no_node_can_get(kube: Cluster, run_async: Run) -> None:
     async def body(pool: Pool) -> None:
         lease = await leased(pool)
         program = await lease.start(["true"])
-        loss = await asyncio.wait_for(lease.lost(), 100)
+        loss = await asyncio.wait_for(lease.lost(), LOST_S)
         assert loss.whose == "host" and "image" in loss.sentence.lower(), loss
         assert (await program.wait()).lost == loss.sentence
 
@@ -51,8 +53,10 @@ def test_somebody_deletes_the_job_or_the_pod(kube: Cluster, run_async: Run) -> N
             await lease.start(["sleep", "100"])
             name = await asyncio.to_thread(name_of_job, kube)
             which = [name] if words[0] == "job" else []
-            await asyncio.to_thread(kube.control.said, "delete", *words, *which, WITHIN)
-            loss = await asyncio.wait_for(lease.lost(), 30)
+            await asyncio.to_thread(
+                kube.control.said, "delete", "--wait=false", *words, *which, WITHIN
+            )
+            loss = await asyncio.wait_for(lease.lost(), LOST_S)
             assert loss == Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
             await lease.release()
 
@@ -68,7 +72,7 @@ def test_the_jobs_own_deadline_ends_what_a_killed_server_has_left(
         name = await asyncio.to_thread(name_of_job, kube)
         patch = '{"spec": {"activeDeadlineSeconds": 1}}'
         await asyncio.to_thread(kube.control.said, "patch", "job", name, WITHIN, "-p", patch)
-        loss = await asyncio.wait_for(lease.lost(), 30)
+        loss = await asyncio.wait_for(lease.lost(), LOST_S)
         assert loss.whose == "deadline", loss
         assert (await program.wait()).lost == loss.sentence
         await cleared(kube)
@@ -99,7 +103,7 @@ def test_a_node_dies(kube: Cluster, run_async: Run) -> None:
         began_s = time.monotonic()
         await asyncio.to_thread(node.lose)
         try:
-            loss = await asyncio.wait_for(lease.lost(), 90)
+            loss = await asyncio.wait_for(lease.lost(), LOST_S)
             print(f"the death of a node was reported after {time.monotonic() - began_s:.0f} s")
             assert loss.whose == "host" and "host duet-b failed" in loss.sentence, loss
             assert (await program.wait()).lost == loss.sentence and other.loss is None

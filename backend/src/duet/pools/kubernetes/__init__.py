@@ -8,6 +8,7 @@ environment and standard input. So a lane runs one program, which is what `duet 
 kubectl and not the Python client: it is what an operator has and has tried, with its own way of
 logging in, and the client would bring twelve packages for six calls.
 
-Not run against a cluster: the manifests are checked against the schemas of Kubernetes, and the
-calls against a stand-in for kubectl (tests/support/kubectl.py). See docs/CLUSTER.md.
+`make kubernetes` builds a real cluster for its tests, and what was not tried stands in
+docs/CLUSTER.md. Where there is none, a stand-in for kubectl takes its place
+(tests/support/kubectl.py).
 """

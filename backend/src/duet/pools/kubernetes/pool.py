@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leases on Kubernetes. Not run against a cluster: see the package."""
+"""Leases on Kubernetes."""
 
 from __future__ import annotations
 
