@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import yaml
+
 from duet.pools.kubernetes.kubectl import exit_code, lacked_memory, past_deadline, trouble
 from duet.pools.kubernetes.manifest import job
 from duet.pools.kubernetes.place import loss_of
 from duet.pools.mounted import environment
 from duet.pools.settings import PoolSettings
 from duet.pools.types import Want
+from duet.settings import repo_root
+from tests.backend.pools.test_kubernetes import validate
 
 
 def pod(**state: Any) -> dict[str, Any]:
@@ -54,3 +58,13 @@ def test_a_program_has_the_places_of_the_image_and_not_those_of_the_server() -> 
     given = {"DUET_CACHE": "/srv/cache", "DUET_ROOT": "/srv", "PYTHONPATH": "/srv", "A": "b"}
     wanted = {"PATH": "/bin", "DUET_CACHE": "/cache", "DUET_SETUP": "skip", "A": "b"}
     assert environment(image, given) == wanted
+
+
+def test_the_rights_of_a_server_are_valid_objects_and_let_it_read_no_secret() -> None:
+    text = (repo_root() / "packaging/kubernetes/rights.yaml").read_text()
+    trees = list(yaml.safe_load_all(text))
+    for tree in trees:
+        validate(tree)
+    (role,) = [tree for tree in trees if tree["kind"] == "Role"]
+    may = {kind: rule["verbs"] for rule in role["rules"] for kind in rule["resources"]}
+    assert may["secrets"] == ["create"] and set(may) == {"jobs", "secrets", "pods", "pods/log"}
