@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** An instructor and two students: questions without names, a timer, a look over a shoulder, one deleted, a report. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Browser, expect, type Page, test } from '@playwright/test';
+import { OwnServer } from './server.ts';
 
-const duet = join(__dirname, '../../duet');
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-board-'));
+const server = new OwnServer('board');
 const steps = { first: 'one-hog', asks: 'three-hogs' } as const;
 
-let server: ChildProcess;
 let base = '';
 let teacher: Page;
 let ada: Page;
 let bo: Page;
-
-async function serve(): Promise<string> {
-  server = spawn(duet, ['serve', '--port', '0', '--no-build', '--no-guests', '--json'], {
-    env: { ...process.env, DUET_SETUP: 'skip', DUET_RUNS: join(folder, 'runs') },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    return (JSON.parse(line) as { url: string }).url;
-  }
-  throw new Error('the server has ended');
-}
 
 async function open(browser: Browser, address: string, viewport: { width: number; height: number }): Promise<Page> {
   const page = await (await browser.newContext({ viewport })).newPage();
@@ -50,7 +33,7 @@ async function look(page: Page, name: string): Promise<void> {
 }
 
 test.beforeAll(async ({ browser }) => {
-  base = await serve();
+  base = (await server.start(['--no-guests'])).url;
   teacher = await open(browser, `?lesson=02-grace-periods&step=${steps.first}`, { width: 1440, height: 900 });
   await teacher.getByTestId('class-start').click();
   await teacher.getByTestId('class-begin').click();
@@ -70,10 +53,7 @@ test.beforeAll(async ({ browser }) => {
 
 test.afterAll(async () => {
   for (const page of [teacher, ada, bo]) await page.context().close();
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  await ended;
-  rmSync(folder, { recursive: true, force: true });
+  await server.remove();
 });
 
 test.describe.configure({ mode: 'serial' });

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A class in real browsers: an instructor and eight students go through a recording of a lesson together. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Browser, expect, type Page, test } from '@playwright/test';
+import { OwnServer } from './server.ts';
 
-const duet = join(__dirname, '../../duet');
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-class-'));
+const server = new OwnServer('class');
 const names = ['Ada', 'Barbara', 'Grace', 'Frances', 'Hedy', 'Jean', 'Karen', 'Radia'] as const;
 const all = `${names.length} answers`;
 const steps = { first: 'one-hog', asks: 'three-hogs' } as const;
@@ -29,28 +23,9 @@ interface Duet {
   readonly player: { readonly state: State; readonly do: (action: object) => void };
 }
 
-let server: ChildProcess;
 let base = '';
 let teacher: Page;
 let students: Page[] = [];
-
-/** @param port 0: any that is free */
-async function serve(port: string): Promise<string> {
-  server = spawn(duet, ['serve', '--port', port, '--no-build', '--no-guests', '--json'], {
-    env: { ...process.env, DUET_SETUP: 'skip', DUET_RUNS: join(folder, 'runs') },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    return (JSON.parse(line) as { url: string }).url;
-  }
-  throw new Error('the server has ended');
-}
-
-async function endServer(): Promise<void> {
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  await ended;
-}
 
 /** Small screens: nine pages draw on one machine. */
 const small = { width: 1000, height: 600 };
@@ -86,7 +61,7 @@ const said = (page: Page, words: string) => expect(page.getByTestId('class-words
 const atStep = (page: Page, step: string) => expect.poll(() => page.url()).toContain(`step=${step}`);
 
 test.beforeAll(async ({ browser }) => {
-  base = await serve('0');
+  base = (await server.start(['--no-guests'])).url;
   teacher = await open(browser, `?lesson=02-grace-periods&step=${steps.first}`, { width: 1440, height: 900 });
   await teacher.getByTestId('class-start').click();
   await teacher.getByTestId('class-begin').click();
@@ -107,8 +82,7 @@ test.beforeAll(async ({ browser }) => {
 test.afterAll(async () => {
   for (const page of [teacher, ...students]) await page.context().close();
   students = [];
-  await endServer();
-  rmSync(folder, { recursive: true, force: true });
+  await server.remove();
 });
 
 test.describe.configure({ mode: 'serial' });
@@ -289,9 +263,9 @@ test('the class goes along into slides, and into another lesson', async () => {
 
 test('after a restart of the server all are in the class again, with its answers', async () => {
   const port = new URL(base).port;
-  await endServer();
+  await server.end();
   await said(students[0]!, 'No connection to the class');
-  await serve(port);
+  await server.start(['--no-guests'], port);
   for (const page of students) await said(page, 'You follow the instructor');
   await said(teacher, 'You drive');
   await expect(teacher.getByTestId(`class-histogram-${prediction}-1`)).toContainText(all);

@@ -1,37 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lab in a real browser: tasks at the side of the lesson, points, and the page of its grader. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
+import { OwnServer } from './server.ts';
 
-const duet = join(__dirname, '../../duet');
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-lab-'));
-let server: ChildProcess;
+const server = new OwnServer('lab');
 let base = '';
 
 test.beforeAll(async () => {
-  server = spawn(duet, ['serve', '--port', '0', '--no-build', '--no-guests', '--json'], {
-    env: { ...process.env, DUET_SETUP: 'skip', DUET_RUNS: join(folder, 'runs') },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    base = (JSON.parse(line) as { url: string }).url;
-    break;
-  }
+  base = (await server.start(['--no-guests'])).url;
 });
 
-test.afterAll(async () => {
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  await ended;
-  rmSync(folder, { recursive: true });
-});
+test.afterAll(() => server.remove());
 
 test('a lab is answered at the side of its lesson, and graded on a page', async ({ page }) => {
   await page.goto(new URL('?lab=02-grace-periods', base).href);

@@ -3,16 +3,14 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, type Page, test } from '@playwright/test';
+import { ended, firstLine, OwnServer } from './server.ts';
 
 const root = join(__dirname, '../..');
 const python = join(root, '.venv/bin/python');
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-pool-'));
+const server = new OwnServer('pool', { DUET_TEMPLATES_MIB: '0', DUET_POOL: 'slurm', DUET_POOL_KINDS: 'cpuA,cpuB', DUET_POOL_SPREAD: 'lanes' });
 /** Guests of two nodes, the browser and the cluster share two cores. */
 const runMs = 150_000;
 const lesson = '/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu';
@@ -20,15 +18,9 @@ const lesson = '/?lesson=02-grace-periods&step=ticks&arms=rwsem,srcu';
 test.skip(process.getuid?.() !== 0, 'only root starts slurmd');
 
 let cluster: ChildProcess;
-let server: ChildProcess;
 let nodes: string[] = [];
 let conf = '';
 let base = '';
-
-async function firstLine(of: ChildProcess): Promise<Record<string, unknown>> {
-  for await (const line of createInterface({ input: of.stdout! })) return JSON.parse(line);
-  throw new Error('it has ended');
-}
 
 async function freePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1');
@@ -50,38 +42,15 @@ const used = () => {
 test.beforeAll(async () => {
   test.setTimeout(120_000);
   cluster = spawn(python, ['-m', 'tests.support.slurm'], { cwd: root, stdio: ['pipe', 'pipe', 'ignore'] });
-  const made = await firstLine(cluster);
-  conf = made['conf'] as string;
-  nodes = made['nodes'] as string[];
-  const port = await freePort();
-  server = spawn(join(root, 'duet'), ['serve', '--port', `${port}`, '--no-build', '--json'], {
-    env: {
-      ...process.env,
-      DUET_SETUP: 'skip',
-      DUET_RUNS: join(folder, 'runs'),
-      DUET_TEMPLATES_MIB: '0',
-      SLURM_CONF: conf,
-      DUET_POOL: 'slurm',
-      DUET_POOL_KINDS: 'cpuA,cpuB',
-      DUET_POOL_SPREAD: 'lanes',
-      DUET_POOL_SERVER: `ws://127.0.0.1:${port}/hosts/join`,
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  base = (await firstLine(server))['url'] as string;
+  ({ conf, nodes } = await firstLine<{ conf: string; nodes: string[] }>(cluster));
+  const port = `${await freePort()}`;
+  const pool = { SLURM_CONF: conf, DUET_POOL_SERVER: `ws://127.0.0.1:${port}/hosts/join` };
+  base = (await server.start([], port, pool)).url;
 });
 
 test.afterAll(async () => {
-  for (const [process, end] of [
-    [server, () => server.kill('SIGTERM')],
-    [cluster, () => cluster.stdin!.end()],
-  ] as const) {
-    if (!process || process.exitCode !== null) continue;
-    const ended = once(process, 'exit');
-    end();
-    await ended;
-  }
-  rmSync(folder, { recursive: true, force: true });
+  await server.remove();
+  await ended(cluster, () => cluster.stdin!.end());
 });
 
 async function bothAre(page: Page, phase: 'running' | 'done'): Promise<void> {

@@ -1,46 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A server that asks for tokens, in a real browser: links, cookies, and what each role sees. */
 
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { expect, type Page, test } from '@playwright/test';
+import { duet, type Listening, OwnServer } from './server.ts';
 
-const duet = join(__dirname, '../../duet');
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-roles-'));
-const env = {
-  ...process.env,
-  DUET_SETUP: 'skip',
-  DUET_RUNS: join(folder, 'runs'),
-  DUET_ACCESS: join(folder, 'access.json'),
-};
+const server = new OwnServer('roles');
+const env = { ...server.env, DUET_ACCESS: join(server.folder, 'access.json') };
 const lesson = 'lesson=02-grace-periods&step=verdict';
 
-interface Reported {
-  readonly url: string;
-  readonly links: Readonly<Record<'viewer' | 'student' | 'instructor' | 'operator', string>>;
-}
-
-let server: ChildProcess;
-let reported: Reported;
+let reported: Listening;
 /** A page of another site with a link to the server. */
 let elsewhere: Server;
 let linked = '';
 
 test.beforeAll(async () => {
-  server = spawn(duet, ['serve', '--port', '0', '--no-build', '--token-required', '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    reported = JSON.parse(line) as Reported;
-    break;
-  }
+  reported = await server.start(['--token-required'], '0', env);
   elsewhere = createServer((_, answer) => {
     answer.setHeader('content-type', 'text/html');
     answer.end(`<!doctype html><a href="${linked}">to the lesson</a>`);
@@ -48,10 +27,9 @@ test.beforeAll(async () => {
   await new Promise<void>((done) => elsewhere.listen(0, '127.0.0.1', done));
 });
 
-test.afterAll(() => {
+test.afterAll(async () => {
   elsewhere.close();
-  server.kill();
-  rmSync(folder, { recursive: true, force: true });
+  await server.remove();
 });
 
 /** Another site than the one of the page that links to it. */

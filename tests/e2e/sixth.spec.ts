@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson from two folders alone (tests/sixth): its recording, then live, on the general view. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, test } from '@playwright/test';
+import { OwnServer } from './server.ts';
 
 /** Guests are emulated and share two cores with the browser. */
 const runMs = 150_000;
-const folder = mkdtempSync(join(tmpdir(), 'duet-e2e-sixth-'));
-const env = {
-  ...process.env,
-  DUET_SETUP: 'skip',
-  DUET_LESSONS: join(__dirname, '../sixth'),
-  DUET_RUNS: join(folder, 'runs'),
-};
-let server: ChildProcess;
+const server = new OwnServer('sixth', { DUET_LESSONS: join(__dirname, '../sixth') });
 let address = '';
 
 test.beforeAll(async () => {
-  server = spawn(join(__dirname, '../../duet'), ['serve', '--port', '0', '--no-build', '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  for await (const line of createInterface({ input: server.stdout! })) {
-    address = (JSON.parse(line) as { readonly url: string }).url;
-    break;
-  }
+  address = (await server.start([])).url;
 });
 
-test.afterAll(() => {
-  server.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
+test.afterAll(() => server.remove());
 
 test('a lesson from its two folders alone: its recording, a prediction, a live run, a claim', { tag: '@guest' }, async ({
   page,
