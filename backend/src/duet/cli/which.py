@@ -8,7 +8,6 @@ from pathlib import Path
 
 from duet.errors import InputError
 from duet.lessons import load as lessons
-from duet.serve.archive import NAME, ArchiveFolder
 from duet.settings import runs_dir
 
 OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$")
@@ -24,6 +23,9 @@ def which(text: str) -> Path:
     path = Path(text)
     if path.exists() or path.suffix == ".duet":
         return path
+    # With it come the messages of the server, longer than a small recording takes.
+    from duet.serve.archive import NAME, ArchiveFolder
+
     name = text.removeprefix("kept:").rpartition(":")[2]
     if NAME.match(name):
         return ArchiveFolder(runs_dir(), 0, 0).path(name)
