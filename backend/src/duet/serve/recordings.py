@@ -9,6 +9,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -33,6 +34,8 @@ READERS = 2
 MEASURED = "measured.json"
 LARGE = 8 << 20
 """Of larger recordings a listing reads the manifest alone; unpacking them takes seconds."""
+MANIFESTS = 64
+"""So many manifests are kept for all servers of a process; tests start hundreds."""
 
 log = logging.getLogger("duet.api")
 
@@ -206,7 +209,7 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
     """
     try:
         size = path.stat().st_size
-        manifest = open_bundle(path).manifest if whole else read_manifest(path)
+        manifest = _manifest(path, stamp(path), whole)
     except (DuetError, OSError):
         return None
     return {
@@ -220,6 +223,12 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
         "bytes": size,
         "recorded_at": manifest.created,
     }
+
+
+@lru_cache(MANIFESTS)
+def _manifest(path: Path, seen: Stamp | None, whole: bool) -> Manifest:
+    """Of a file as it was seen. What fails is tried again, since no error is kept."""
+    return open_bundle(path).manifest if whole else read_manifest(path)
 
 
 def length_s(manifest: Manifest) -> int | None:
