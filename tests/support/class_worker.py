@@ -7,6 +7,9 @@ import asyncio
 from multiprocessing.connection import Connection
 from typing import Any
 
+# A store imports them late: here once, not in each process that is forked.
+import alembic.command
+import alembic.config  # noqa: F401
 import msgpack
 
 from duet.classes.store import ClassStore
