@@ -50,6 +50,8 @@ export default defineConfig({
     restoreMocks: true,
     // Files share their worker's modules: three quarters of the time went into loading them anew for each file.
     isolate: false,
+    // Vitest leaves one CPU to its main process, which has little to do: of two, one stood idle.
+    maxWorkers: '100%',
     // Guards against hanging, not against a busy host.
     testTimeout: 120_000,
     hookTimeout: 120_000,
