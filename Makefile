@@ -10,10 +10,13 @@ PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:ca
 PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
+# Unit tests and pages wait for servers a part of their time: one more at a time fills it.
+MORE_JOBS ?= $(shell expr $(JOBS) + 1)
+CHECK_JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test kubernetes
+.PHONY: help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,7 +33,7 @@ test: ## all tests: unit, page, real guests, browser (builds the kernels it boot
 	done
 
 test-unit: ## Python and C tests that boot nothing
-	$(PYTEST) -r aR --reruns $(RETRIES) tests -m "not guest" -n $(JOBS) --dist worksteal
+	$(PYTEST) -r aR --reruns $(RETRIES) tests -m "not guest" -n $(MORE_JOBS) --dist worksteal
 
 test-page: ## vitest
 	cd frontend && npm test --silent
@@ -40,25 +43,34 @@ test-guest: ## tests that boot real kernels; those that want the machine alone c
 	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and alone"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
-	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(MORE_JOBS)
 	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all
 	@trap 'kill 0' EXIT; $(VENV)/python -m duet serve & cd frontend && DUET_PORT=8642 npm run dev
 
-check: ## lint, format, types, layers, drift, shell, links
+check: ## lint, format, types, layers, drift, shell, links; CHECK_JOBS of them at a time
 	@./setup.sh dev
-	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
-	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	@$(MAKE) --no-print-directory --output-sync=target -j $(CHECK_JOBS) check-types check-page check-lessons check-rest
+
+check-types:
 	cd backend && ../$(VENV)/mypy && ../$(VENV)/mypy ../lessons/*/probes/*.py
-	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
-	$(VENV)/python -m duet.api.contract --check
+
+check-page:
 	cd frontend && npm run --silent contract -- --check
 	cd frontend && npm run --silent check
+
+check-lessons:
+	./duet lint
+
+check-rest:
+	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
+	$(VENV)/python -m duet.api.contract --check
 	$(PYTEST) -q tests/contract/test_docs.py
 	shellcheck setup.sh duet packaging/image.sh .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
-	./duet lint
 
 contract: ## generate the page's types and checks of what the server sends from its models
 	$(VENV)/python -m duet.api.contract

@@ -29,7 +29,8 @@ export default defineConfig({
     { name: 'offline', testMatch: 'offline.spec.ts' },
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
     { name: 'site', testMatch: /(site|still)\.spec\.ts/ },
-    { name: 'timemachine', testMatch: /(timemachine|beside|window|toys|present|sought|story|painted)\.spec\.ts/ },
+    // These share nothing: the last ones go on where a worker is free.
+    { name: 'timemachine', fullyParallel: true, testMatch: /(timemachine|beside|window|toys|present|sought|story|painted)\.spec\.ts/ },
     { name: 'live', testMatch: /(live|tries|pool)\.spec\.ts/ },
     // Each lesson with a picture, end to end on live guests.
     { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },
@@ -40,7 +41,7 @@ export default defineConfig({
     { name: 'loss', testMatch: 'loss.spec.ts' },
   ],
   outputDir: '../../test-results',
-  // Lanes share the machine with the browser: one test at a time. `make test-e2e` gives those without guests two.
+  // Lanes share the machine with the browser: one test at a time. `make test-e2e` gives those without guests three.
   workers: 1,
   retries: 0,
   // Guards against hanging: on a busy host everything may take ten times as long.
