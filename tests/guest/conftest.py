@@ -31,6 +31,39 @@ TOGETHER = re.compile(
     r"|(?P<module>test_(?:picture_\d\d|guest_boot|scratch|live_server))"
 )
 """Tests that look at the same runs or take the same guest: of one lesson, of one module."""
+LONGEST = (
+    "04",
+    "03",
+    "test_reproduce",
+    "02",
+    "test_try",
+    "test_measure_cli",
+    "test_sixth",
+    "test_replay_exact",
+    "01",
+    "05",
+    "test_picture",
+)
+"""Begun first, one to four minutes each: one that began last would leave a CPU idle meanwhile."""
+
+
+def scope_of(nodeid: str) -> str:
+    """Tests of one scope go to one worker."""
+    found = TOGETHER.search(nodeid)
+    return found[found.lastgroup or 0] if found else nodeid
+
+
+def turn(nodeid: str) -> int:
+    """The place in LONGEST, or the one behind it."""
+    scope = scope_of(nodeid).removeprefix("tests/guest/")
+    places = (n for n, name in enumerate(LONGEST) if scope.startswith(name))
+    return next(places, len(LONGEST))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first; of others and of one scope the order stays."""
+    items.sort(key=lambda item: turn(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -43,9 +76,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class BySharedRuns(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            found = TOGETHER.search(nodeid)
-            return found[found.lastgroup or 0] if found else nodeid
+            return scope_of(nodeid)
 
+    config.option.loadscopereorder = False  # in the order of the collection
     return BySharedRuns(config, log)
 
 
