@@ -14,7 +14,7 @@ from typing import Final
 
 from duet.settings import repo_root
 from tests.support.kubernetes.control import Control
-from tests.support.kubernetes.daemons import START_S
+from tests.support.kubernetes.daemons import END_S
 from tests.support.kubernetes.node import COMMAND_S, Node
 
 NAMESPACE: Final = "kernel-duet"
@@ -55,7 +55,9 @@ class Cluster:
         self._give_rights()
 
     def stop(self) -> None:
-        """End all of it."""
+        """End all of it; kubelets take back the networks and mounts of pods that end before."""
+        words = ("jobs,pods", "--all", "--all-namespaces", "--grace-period=1")
+        self.control.call("delete", *words, f"--timeout={END_S:.0f}s")
         for node in self.nodes.values():
             node.stop()
         self.control.daemons.end_all()
@@ -99,6 +101,3 @@ def cluster() -> Iterator[Cluster]:
         for name, value in before.items():
             Path("/proc/sys", name).write_text(value)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-__all__ = ["NAMESPACE", "START_S", "Cluster", "cluster"]

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from tests.support.kubernetes import image
 from tests.support.kubernetes.binaries import CNI
 from tests.support.kubernetes.binaries import folder as programs
 from tests.support.kubernetes.control import Control
+from tests.support.kubernetes.daemons import END_S
 from tests.support.proxy import free_port
 
 CGROUPS: Final = Path("/sys/fs/cgroup")
@@ -37,6 +39,7 @@ disabled_plugins = [
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{pause}"
   restrict_oom_score_adj = true
+  netns_mounts_under_state_dir = true
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "{cni}"
   conf_dir = "{at}/net.d"
@@ -109,10 +112,13 @@ class Node:
         for line in Path("/proc/self/mounts").read_text().splitlines()[::-1]:
             if (where := line.split()[1]).startswith(f"{self._at}/"):
                 subprocess.run(["umount", "-l", where], check=False, timeout=COMMAND_S)
-        for top in CGROUPS.glob(f"*/{self._cgroup}"):
-            for folder in [*sorted(top.rglob("*/"), reverse=True), top]:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+        for line in _said("ip", "-o", "-4", "address").splitlines():
+            if f" {self._subnet}.1/32 " in line:  # the end of a pod's network that is here
+                link = line.split()[1].partition("@")[0]
+                subprocess.run(["ip", "link", "del", link], check=False, timeout=COMMAND_S)
+        until_s = time.monotonic() + END_S
+        while not self._remove_cgroup() and time.monotonic() < until_s:
+            time.sleep(0.1)  # processes that were killed are still ending
 
     def _end_pods(self) -> None:
         """End the shims of its containerd and what runs in its control group."""
@@ -124,6 +130,14 @@ class Node:
             for number in listed.read_text().split():
                 with contextlib.suppress(OSError):
                     os.kill(int(number), signal.SIGKILL)
+
+    def _remove_cgroup(self) -> bool:
+        """Whether nothing is left of it."""
+        for top in CGROUPS.glob(f"*/{self._cgroup}"):
+            for folder in [*sorted(top.rglob("*/"), reverse=True), top]:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        return not list(CGROUPS.glob(f"*/{self._cgroup}"))
 
     def _make_cgroup(self) -> None:
         for kind in CGROUPS.iterdir():
