@@ -128,8 +128,10 @@ pins: ## compile the hash-pinned requirements anew
 		../$(VENV)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
 
-kubernetes: ## build the programs of a Kubernetes cluster into the cache (Go, 15 minutes of CPU): test-unit then tries the pool on one
+kubernetes: ## the pool on a real Kubernetes cluster, whose programs are built first (Go, 10 minutes of CPU, once)
 	$(VENV)/python -m tests.support.kubernetes.binaries
+	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/backend/pools/test_kubernetes_cluster.py tests/backend/pools/test_kubernetes_trouble.py
+	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/guest/test_kubernetes_run.py
 
 image: ## the container image by buildah, without Docker: localhost/kernel-duet (some minutes)
 	@packaging/image.sh build
