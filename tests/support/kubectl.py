@@ -95,7 +95,11 @@ def pod(folder: Path, name: str, has_place: bool) -> Tree:
         tree["status"] = {"phase": "Pending", "conditions": [condition]}
         return tree
     tree["spec"]["nodeName"] = NODE
-    if failed.exists():
+    if (folder / f"{name}.leaving").exists():
+        tree["metadata"]["deletionTimestamp"] = "2026-11-26T12:00:00Z"
+        ended = {"terminated": {"exitCode": 143}}
+        tree["status"] = {"phase": "Running", "containerStatuses": [{"state": ended}]}
+    elif failed.exists():
         tree["status"] = {"phase": "Failed", "reason": "Evicted", "message": failed.read_text()}
     elif code.exists() and code.read_text().strip():
         ended = {"terminated": {"exitCode": int(code.read_text())}}

@@ -193,3 +193,19 @@ def test_a_pod_that_a_host_loses_is_the_hosts_trouble(state: Path, run_async: Ru
             assert (await program.wait()).lost == loss.sentence
 
     run_async(body(), 60)
+
+
+def test_a_pod_that_somebody_deletes_is_no_program_that_ended(state: Path, run_async: Run) -> None:
+    async def body() -> None:
+        async with KubernetesPool(SETTINGS) as pool:
+            lease = await pool.reserve(Want(within_s=10))
+            assert isinstance(lease, Lease)
+            program = await lease.start(["sleep", "5"])
+            (name,) = await asyncio.to_thread(names_of_jobs, state)
+            (state / f"{name}.leaving").touch()
+            loss = await asyncio.wait_for(lease.lost(), 30)
+            assert loss.whose == "cancelled" and "somebody deleted it" in loss.sentence
+            ended = await program.wait()
+            assert (ended.code, ended.lost) == (None, loss.sentence)
+
+    run_async(body(), 60)

@@ -102,6 +102,11 @@ def exit_code(pod: Tree) -> int | None:
     return int(code) if isinstance(code, int) else None
 
 
+def is_leaving(pod: Tree) -> bool:
+    """Whether it is being deleted: its program is ended, and it is gone some seconds later."""
+    return "deletionTimestamp" in pod.get("metadata", {})
+
+
 def lacked_memory(pod: Tree) -> bool:
     """Whether the kernel ended its program since the lane's memory was used up.
 

@@ -15,6 +15,7 @@ from duet.pools.kubernetes.kubectl import (
     OF_DEADLINE,
     Kubectl,
     host_of,
+    is_leaving,
     lane_of,
     past_deadline,
     trouble,
@@ -95,15 +96,17 @@ class PodPlace:
         for lane in range(len(self._uids)):
             pod = pods.get(lane)
             program = self._programs.get(lane)
-            if program is not None and not program.running:
+            if program is not None and not program.watched:
                 continue
-            if pod is None:
+            loss = None if pod is None else loss_of(pod)
+            if loss is not None:
+                self._lose(loss)
+            elif pod is None or is_leaving(pod):
+                pod = None  # an exit code would only say how its program was ended
                 jobs = await self._kubectl.get("jobs", self.name)
                 if isinstance(jobs, Done):
                     return  # the next look says it
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
-            elif loss := loss_of(pod):
-                self._lose(loss)
             if program is not None:
                 await program.seen(pod)
 

@@ -35,6 +35,11 @@ class PodProgram:
         """See types.Program."""
         return self._begun and not self._ended.done()
 
+    @property
+    def watched(self) -> bool:
+        """What befalls its pod is news: it goes on, and is not being ended here."""
+        return self.running and not self._ending
+
     async def begin(self) -> None:
         """See types.Program."""
         done = await self._kubectl.create(
@@ -57,7 +62,7 @@ class PodProgram:
         Args:
             pod: None: it is gone.
         """
-        if not self.running or self._ending:
+        if not self.watched:
             return
         code = exit_code(pod) if pod is not None else None
         if pod is not None and lacked_memory(pod):
@@ -70,7 +75,7 @@ class PodProgram:
 
     async def end(self, lost: str = "") -> None:
         """See types.Program. The pod goes with it, and so does the lane."""
-        if not self.running or self._ending:
+        if not self.watched:
             return
         self._ending = True
         output = await self._logs()
