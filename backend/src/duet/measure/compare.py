@@ -136,7 +136,7 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
     low, high = ratio_ci(ours.samples, theirs.samples)
     p = mann_whitney_p(ours.samples, theirs.samples)
     n = min(ours.n, theirs.n)
-    within = f"95 % interval {format_value(low)} to {format_value(high)}, n = {n}, p = {p:.2g}"
+    within = f"95 % interval {_of(theirs, low, high)}, n = {n}, p = {p:.2g}"
     verdict: Verdict
     if low <= 1 <= high:
         verdict = "no difference proven"
@@ -160,9 +160,7 @@ def _exact(ours: Series, theirs: Series, how: str) -> Comparison:
     starts = min(len(ours.perturbed), len(theirs.perturbed))
     robust = ""
     if span:
-        robust = (
-            f"; over {starts} perturbed starts {format_value(span[0])} to {format_value(span[1])}"
-        )
+        robust = f"; over {starts} perturbed starts {_of(theirs, *span)}"
         if ratio != 1 and span[0] < 1 < span[1]:
             robust += ", which includes no change"
     sentence = f"{said}: deterministic ({how}{robust})."
@@ -176,6 +174,11 @@ def _range(ours: Series, theirs: Series) -> tuple[float, float] | None:
     pairs = zip(ours.perturbed, theirs.perturbed, strict=False)
     ratios = [one / other for one, other in pairs if other]
     return (min(ratios), max(ratios)) if ratios else None
+
+
+def _of(theirs: Series, low: float, high: float) -> str:
+    """A range of ratios: '0.08 to 0.13 of rwsem'."""
+    return f"{format_value(low)} to {format_value(high)} of {theirs.arm}"
 
 
 def _change(ours: Series, theirs: Series, ratio: float) -> str:
