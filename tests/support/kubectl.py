@@ -63,7 +63,7 @@ def run(folder: Path, name: str, program: bytes) -> None:
 
 
 def get(folder: Path, words: list[str]) -> int:
-    """`get pods|jobs|nodes [--selector=...] -o json`."""
+    """`get pods|jobs.batch|nodes [--selector=...] -o json`."""
     if words[0] == "nodes":
         ready = [{"type": "Ready", "status": "True"}]
         labels = {"kernel-duet/kind": "big"}
@@ -71,7 +71,7 @@ def get(folder: Path, words: list[str]) -> int:
         print(json.dumps({"items": [node]}))
         return 0
     name = words[1].partition("kernel-duet/lease=")[2]
-    if words[0] == "jobs":
+    if words[0] == "jobs.batch":
         jobs = [one for one in load(folder, "Job") if name == one["metadata"]["labels"][LEASE]]
         print(json.dumps({"items": jobs}))
         return 0

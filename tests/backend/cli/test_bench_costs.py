@@ -44,7 +44,7 @@ sys.stdin.readline()
 def test_the_clock_of_a_process_has_its_threads_also_after_their_end() -> None:
     busy = f"import time\nwhile time.thread_time() < {BUSY_S}: pass\n"
     lines = f"import sys, threading\nt = threading.Thread(target=exec, args=({busy!r}, {{}}))\n"
-    lines += "t.start(); t.join(); print(); sys.stdin.readline()"
+    lines += "t.start(); t.join(); print(flush=True); sys.stdin.readline()"
     words = [sys.executable, "-c", lines]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

@@ -45,7 +45,7 @@ class Kubectl:
         Secrets are not named here: to find them by a label is the right to read all of them.
         """
         words = ("--ignore-not-found", "--wait=false", "--cascade=background")
-        return await self.call("delete", "jobs", f"--selector={LEASE}={name}", *words)
+        return await self.call("delete", "jobs.batch", f"--selector={LEASE}={name}", *words)
 
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
         """Objects of a lease, or of all; what failed where there is no answer."""

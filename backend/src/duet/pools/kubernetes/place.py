@@ -103,7 +103,7 @@ class PodPlace:
                 self._lose(loss)
             elif pod is None or is_leaving(pod):
                 pod = None  # an exit code would only say how its program was ended
-                jobs = await self._kubectl.get("jobs", self.name)
+                jobs = await self._kubectl.get("jobs.batch", self.name)
                 if isinstance(jobs, Done):
                     return  # the next look says it
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
