@@ -10,7 +10,7 @@ PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:ca
 PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
-# Unit tests and pages wait for servers a part of their time: one more at a time fills it.
+# Unit tests wait for servers a part of their time: one more at a time fills it.
 MORE_JOBS ?= $(shell expr $(JOBS) + 1)
 CHECK_JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
@@ -43,7 +43,7 @@ test-guest: ## tests that boot real kernels; those that want the machine alone c
 	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and alone"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
-	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(MORE_JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
 	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
 
 dev: ## the server with reload and Vite's dev server

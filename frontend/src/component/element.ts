@@ -65,8 +65,9 @@ export class KernelDuet extends HTMLElement {
     if (event.source !== this.#frame?.contentWindow || !isFrameMessage(event.data)) return;
     if (event.data.act !== 'ready') return;
     this.#ready = true;
-    if (!this.#seen) this.pause();
-    else if (this.hasAttribute('autoplay')) this.play();
+    // A slide that moves in may be out of sight just then: it is looked at once more when it is there.
+    this.#look(this.#seen);
+    if (this.#seen && this.hasAttribute('autoplay')) this.play();
     this.dispatchEvent(new CustomEvent('ready'));
   };
 

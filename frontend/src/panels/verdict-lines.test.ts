@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { onScreen, rowsBeyond, verdictLines } from './verdict-lines.ts';
 
-const proven = 'SRCU -89.9 % against rwsem, worse (95 % interval 0.08 to 0.13 of rwsem, n = 5, p = 0.0079).';
-const none = 'SRCU delayed against rwsem: no difference proven (95 % interval 0.86 to 1.4 of rwsem, n = 5).';
+const proven =
+  'SRCU -89.9 % against rwsem, worse (95 % interval 0.08 to 0.13 of rwsem, n = 5, p = 0.0079).';
+const none =
+  'SRCU delayed against rwsem: no difference proven (95 % interval 0.86 to 1.4 of rwsem, n = 5).';
 
 test('a sentence for each kernel is a line, with a minus and a unit of a screen', () => {
   expect(verdictLines(`${proven} ${none}`)).toEqual([proven.replace('-89.9', '−89.9'), none]);

@@ -1,0 +1,63 @@
+// @vitest-environment happy-dom
+// SPDX-License-Identifier: GPL-2.0-or-later
+import { afterEach, expect, test, vi } from 'vitest';
+import { KernelDuet } from './element.ts';
+
+/** happy-dom lays nothing out: the test says what is in sight. */
+class Sight {
+  static newest: Sight;
+  readonly #look: (entries: { isIntersecting: boolean }[]) => void;
+  constructor(look: (entries: { isIntersecting: boolean }[]) => void) {
+    this.#look = look;
+    Sight.newest = this;
+  }
+  observe(): void {}
+  disconnect(): void {}
+  is(isIntersecting: boolean): void {
+    this.#look([{ isIntersecting }]);
+  }
+}
+
+vi.stubGlobal('IntersectionObserver', Sight);
+customElements.define('kernel-duet', KernelDuet);
+// happy-dom complains of each frame whose page it does not load.
+vi.spyOn(console, 'error').mockImplementation(() => undefined);
+afterEach(() => document.body.replaceChildren());
+
+function placed(autoplay: boolean) {
+  const element = document.createElement('kernel-duet');
+  element.setAttribute('src', 'https://duet.example.org/');
+  element.toggleAttribute('autoplay', autoplay);
+  document.body.append(element);
+  const acts: string[] = [];
+  const frame = { postMessage: ({ act }: { act: string }) => acts.push(act) };
+  const box = element.shadowRoot!.querySelector('iframe')!;
+  Object.defineProperty(box, 'contentWindow', { value: frame });
+  const ready = () => {
+    const data = { kind: 'kernel-duet', act: 'ready' };
+    dispatchEvent(Object.assign(new Event('message'), { source: frame, data }));
+  };
+  return { acts, ready, sight: Sight.newest };
+}
+
+test('it plays when its page is ready and in sight, whichever comes first', () => {
+  const seenFirst = placed(true);
+  seenFirst.sight.is(true);
+  seenFirst.ready();
+  expect(seenFirst.acts.at(-1)).toBe('play');
+
+  const readyFirst = placed(true);
+  readyFirst.ready();
+  expect(readyFirst.acts).toEqual(['pause']);
+  readyFirst.sight.is(true);
+  expect(readyFirst.acts).toEqual(['pause', 'play']);
+});
+
+test('out of sight it stops, and without autoplay it stays so', () => {
+  const { acts, ready, sight } = placed(false);
+  sight.is(true);
+  ready();
+  sight.is(false);
+  sight.is(true);
+  expect(acts).toEqual(['pause']);
+});
