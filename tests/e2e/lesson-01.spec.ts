@@ -90,7 +90,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await expect(page.getByTestId('overview').locator('canvas')).toHaveCount(0);
   await page.getByTestId('veil').getByRole('button').click();
   // What it shows of the first call, a later step asks.
-  await expect(page.getByTestId('overview')).toContainText('a later step asks first');
+  await expect(page.getByTestId('overview')).toContainText('A later step asks for a prediction about the whole run');
   await page.getByText('5 questions to point at').click();
   await page.getByTestId('question-2').click();
   const picture = page.getByTestId('picture');
