@@ -24,7 +24,7 @@ from duet.pools.kubernetes.pool import KubernetesPool
 from duet.pools.lease import Lease
 from duet.pools.limits import OUTPUT_BYTES
 from duet.pools.settings import PoolSettings
-from duet.pools.types import Refusal, Want
+from duet.pools.types import Program, Refusal, Want
 from duet.settings import repo_root
 from tests.support.kubectl import NODE, Tree
 
@@ -180,13 +180,19 @@ def test_the_end_of_a_long_log_is_held(state: Path, run_async: Run) -> None:
     run_async(body(), 60)
 
 
+async def sleeping(pool: KubernetesPool, state: Path) -> tuple[Lease, Program, str]:
+    """A lease with a program that goes on, and the name of its Job."""
+    lease = await pool.reserve(Want(within_s=10))
+    assert isinstance(lease, Lease)
+    program = await lease.start(["sleep", "5"])
+    (name,) = await asyncio.to_thread(names_of_jobs, state)
+    return lease, program, name
+
+
 def test_a_pod_that_a_host_loses_is_the_hosts_trouble(state: Path, run_async: Run) -> None:
     async def body() -> None:
         async with KubernetesPool(SETTINGS) as pool:
-            lease = await pool.reserve(Want(within_s=10))
-            assert isinstance(lease, Lease)
-            program = await lease.start(["sleep", "5"])
-            (name,) = await asyncio.to_thread(names_of_jobs, state)
+            lease, program, name = await sleeping(pool, state)
             (state / f"{name}.failed").write_text("The node was low on resource: memory.")
             loss = await asyncio.wait_for(lease.lost(), 30)
             assert loss.whose == "host" and f"host {NODE} failed (Evicted" in loss.sentence
@@ -198,10 +204,7 @@ def test_a_pod_that_a_host_loses_is_the_hosts_trouble(state: Path, run_async: Ru
 def test_a_pod_that_somebody_deletes_is_no_program_that_ended(state: Path, run_async: Run) -> None:
     async def body() -> None:
         async with KubernetesPool(SETTINGS) as pool:
-            lease = await pool.reserve(Want(within_s=10))
-            assert isinstance(lease, Lease)
-            program = await lease.start(["sleep", "5"])
-            (name,) = await asyncio.to_thread(names_of_jobs, state)
+            lease, program, name = await sleeping(pool, state)
             (state / f"{name}.leaving").touch()
             loss = await asyncio.wait_for(lease.lost(), 30)
             assert loss.whose == "cancelled" and "somebody deleted it" in loss.sentence

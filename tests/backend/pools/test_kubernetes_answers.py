@@ -12,7 +12,7 @@ from duet.pools.kubernetes.manifest import job
 from duet.pools.kubernetes.place import loss_of
 from duet.pools.mounted import environment
 from duet.pools.settings import PoolSettings
-from duet.pools.types import Want
+from duet.pools.types import Ended, Want
 from duet.settings import repo_root
 from tests.backend.pools.test_kubernetes import validate
 
@@ -68,3 +68,9 @@ def test_the_rights_of_a_server_are_valid_objects_and_let_it_read_no_secret() ->
     (role,) = [tree for tree in trees if tree["kind"] == "Role"]
     may = {kind: rule["verbs"] for rule in role["rules"] for kind in rule["resources"]}
     assert may["secrets"] == ["create"] and set(may) == {"jobs", "secrets", "pods", "pods/log"}
+
+
+def test_the_last_line_of_a_program_is_in_its_errors_or_else_in_its_output() -> None:
+    assert Ended(1, "", b"result\n", b"first\nlast\n", 0).last_line == "last"
+    assert Ended(1, "", b"result\nlast\n", b"", 0).last_line == "last"
+    assert Ended(1, "", b"", b"", 0).last_line == ""

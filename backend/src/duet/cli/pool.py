@@ -80,9 +80,7 @@ async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
     try:
         facts = Facts.from_text(ended.output)
     except ValueError:
-        text = ended.errors or ended.output  # on Kubernetes both are in the output
-        said = text.decode(errors="replace").strip().splitlines()
-        why = ended.lost or (said[-1] if said else f"the probe ended with {ended.code}")
+        why = ended.lost or ended.last_line or f"the probe ended with {ended.code}"
         return PoolHost(kind.name, lease.hosts[0], why=f"the probe failed: {why}")
     return host_of(kind, lease.hosts[0], facts, no_cpus)
 

@@ -125,6 +125,12 @@ class Ended:
     errors: bytes
     cut_bytes: int
 
+    @property
+    def last_line(self) -> str:
+        """What it said last of what went wrong; on Kubernetes that is in the output."""
+        text = (self.errors or self.output).decode("utf-8", "replace")
+        return text.strip().rpartition("\n")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:

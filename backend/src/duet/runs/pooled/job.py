@@ -122,8 +122,7 @@ async def carry_out(
     try:
         return read_result(ended.output, job.part)
     except Odd as odd:
-        text = ended.errors or ended.output  # on Kubernetes both are in the output
-        said = plain(text.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        said = plain(ended.last_line)
         why = f" ({said:.300})" if said else ""
         code = f"ended with code {ended.code}" if ended.code else "ended"
         raise Lost(f"the program on {job.host} {code}, and {odd}{why}.") from None

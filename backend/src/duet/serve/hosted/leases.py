@@ -28,8 +28,7 @@ class LeasedProgram:
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
-        said = ended.errors or ended.output  # on Kubernetes both are in the output
-        last = plain(said.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        last = plain(ended.last_line)
         return ended.lost or f"it ended with code {ended.code}: {last:.300}"
 
 
