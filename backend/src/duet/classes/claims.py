@@ -51,7 +51,7 @@ def claim(connection: Connection, class_id: str) -> str | None:
     Returns:
         None: it is owned here; else where its owner is reached, empty if that has just ended.
     """
-    held = connection.execute(_HELD, {"key": _key(class_id)}).first()
+    held = _holder(connection, class_id)
     if held is not None and held.mine:
         return None
     if held is not None and held.unused_s > HUNG_S:
@@ -64,8 +64,13 @@ def claim(connection: Connection, class_id: str) -> str | None:
 
 def owner(connection: Connection, class_id: str) -> str | None:
     """Where the server is reached that owns a class; None: none does."""
-    held = connection.execute(_HELD, {"key": _key(class_id)}).first()
+    held = _holder(connection, class_id)
     return None if held is None else held.server or ""
+
+
+def _holder(connection: Connection, class_id: str) -> Row[Any] | None:
+    """The session that has the lock of a class: mine, server, pid, unused_s."""
+    return connection.execute(_HELD, {"key": _key(class_id)}).first()
 
 
 def _end(connection: Connection, held: Row[Any]) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import Final
 
 _OF_ALL_THREADS: Final = 2
@@ -23,8 +22,3 @@ def cpu_s(pid: int) -> float:
         return time.clock_gettime(~pid << 3 | _OF_ALL_THREADS)
     except OSError as error:
         raise ProcessLookupError(f"process {pid} has ended") from error
-
-
-def all_cpu_s(pids: Iterable[int]) -> float:
-    """The same of several processes."""
-    return sum(cpu_s(pid) for pid in pids)

@@ -24,7 +24,7 @@ import numpy as np
 import psutil
 from websockets.asyncio.client import connect
 
-from duet.cli.bench.cpu_clock import all_cpu_s, cpu_s
+from duet.cli.bench.cpu_clock import cpu_s
 from duet.cli.bench.page_files import page_bytes
 from duet.cli.bench.proxy import free_port, nginx
 from duet.cli.bench.segments_text import targets_of, text_of
@@ -71,7 +71,7 @@ class Setting:
     def cpu_s(self) -> tuple[float, float]:
         """CPU time so far of the server, and of nginx with its workers."""
         nginx = (self.nginx_process, *self.nginx_process.children(recursive=True))
-        return cpu_s(self.server_process.pid), all_cpu_s(one.pid for one in nginx)
+        return cpu_s(self.server_process.pid), sum(cpu_s(one.pid) for one in nginx)
 
     def server_bytes(self) -> int:
         """Memory of the server now."""
