@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of the backend import each other in no circle, and none has grown into a junk drawer."""
+"""Files of the backend import each other in no circle."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ import ast
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-FILE_LINES = 400
-USUAL_LINES = 200
-"""Nine files of ten have at most so many lines."""
-BLOCK_LINES = 150
-"""Of a class or function."""
 
 
 def modules(source: Path) -> dict[str, Path]:
@@ -61,21 +55,6 @@ def circle(source: Path) -> list[str]:
     return []
 
 
-def lengths(source: Path) -> dict[str, int]:
-    """`file` and `file:name` of what is too long -> its lines."""
-    found = {}
-    for path in sorted((source / "duet").rglob("*.py")):
-        name, text = str(path.relative_to(source / "duet")), path.read_text()
-        if (n := text.count("\n")) > FILE_LINES:
-            found[name] = n
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                assert node.end_lineno is not None
-                if (n := node.end_lineno - node.lineno + 1) > BLOCK_LINES:
-                    found[f"{name}:{node.name}"] = n
-    return found
-
-
 def test_no_file_imports_itself_by_way_of_others(root: Path) -> None:
     assert circle(root / "backend/src") == []
 
@@ -90,13 +69,3 @@ def test_a_circle_is_found_and_a_type_checkers_import_is_none(tmp_path: Path) ->
     assert circle(tmp_path) == []
     (package / "b.py").write_text("from duet.a import late\n")
     assert {"duet.a", "duet.b"} == set(circle(tmp_path))
-
-
-def test_files_classes_and_functions_are_short(root: Path) -> None:
-    assert lengths(root / "backend/src") == {}, "split it; there are no exceptions"
-
-
-def test_nine_files_of_ten_are_shorter_still(root: Path) -> None:
-    sizes = sorted(p.read_text().count("\n") for p in (root / "backend/src/duet").rglob("*.py"))
-    assert len(sizes) > 300, "fewer files than the backend has: look at the path"
-    assert sizes[len(sizes) * 9 // 10] <= USUAL_LINES, "split some of the longest"
