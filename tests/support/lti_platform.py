@@ -114,6 +114,8 @@ class Platform:
         self.assertions: set[str] = set()
         self.fail_scores: list[int] = []
         """Statuses with which the next scores are answered."""
+        self.fail_tokens: list[int] = []
+        """The same of access tokens."""
         self.asked: list[str] = []
         self.app = FastAPI()
         self._routes()
@@ -194,6 +196,8 @@ class Platform:
         @app.post("/token")
         async def token(request: Request) -> Any:
             self.asked.append("token")
+            if self.fail_tokens:
+                return JSONResponse({"error": "temporarily_unavailable"}, self.fail_tokens.pop(0))
             form = {name: str(value) for name, value in (await _form(request)).items()}
             claims = jwt.decode(form["client_assertion"], options={"verify_signature": False})
             wrong = claims["aud"] != f"{self.url}/token" or claims["jti"] in self.assertions

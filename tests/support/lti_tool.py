@@ -122,12 +122,12 @@ def key_file() -> bytes:
 
 
 @contextlib.contextmanager
-def tool_served(folder: Path, *platforms: Platform) -> Iterator[Tool]:
+def tool_served(folder: Path, *platforms: Platform, **more: Any) -> Iterator[Tool]:
     """Our server, at which the platforms are registered; files lie in the folder."""
     (folder / "dist").mkdir(exist_ok=True)
     (folder / "dist/index.html").write_text("<!doctype html><title>the app</title>")
     registered = Registered(
-        Platforms(platforms=tuple(map(registration, platforms))),
+        Platforms(platforms=tuple(registration(one, **more) for one in platforms)),
         KeyFile(folder / "lti.json"),
         PlatformKeys(again_s=0.0),
     )

@@ -3,13 +3,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from duet.access import Role
 from duet.api.sessions import Sessions, read
 from duet.api.tokens import AccessFile
-from tests.support.lti_platform import INSTRUCTOR, LEARNER, Message, Platform
-from tests.support.lti_tool import Browser, Tool, forms
+from duet.lti import store as rows
+from duet.lti.claims import AGS, CLAIM, DEEP, NRPS
+from tests.support.lti_course import LAB, answered, on_loop, visitor
+from tests.support.lti_platform import INSTRUCTOR, LEARNER, Message, Platform, platform_served
+from tests.support.lti_tokens import claims_of, signed
+from tests.support.lti_tool import Browser, Tool, forms, tool_served, until
 
 LESSON = {"lesson": "02-grace-periods", "step": "one hog"}
 ADMIN = "http://purl.imsglobal.org/vocab/lis/v2/institution/person#Administrator"
@@ -132,3 +139,77 @@ def test_a_session_ends_when_its_platform_is_not_registered_any_more(
     assert Sessions(file).visitor(cookie) is None
     late = Sessions(file, clock=lambda: 4e9, vouching=tool.lti.registered.grants)
     assert late.visitor(cookie) is None
+
+
+@pytest.mark.parametrize("roles", [(LEARNER,), (INSTRUCTOR,), ()])
+def test_an_anonymous_launch_is_somebody_new_with_the_role_that_it_names(
+    course: tuple[Tool, Platform], roles: tuple[str, ...]
+) -> None:
+    tool, platform = course
+    nobody = {"sub": None, "name": None, "email": None}
+    found = []
+    for _ in range(2):
+        browser = Browser()
+        message = Message(roles=roles, custom={"lab": LAB}, change=nobody)
+        assert browser.launch(platform, message).status_code == 200
+        assert browser.get(f"{tool.url}/api/lessons").status_code == 200
+        found.append(claim(tool, browser))
+        answered(tool, visitor(tool, browser), 1.0)
+    known = {(LEARNER,): Role.STUDENT, (INSTRUCTOR,): Role.INSTRUCTOR, (): Role.VIEWER}
+    assert [one[1:] for one in found] == [("", known[roles])] * 2
+    assert found[0][0] != found[1][0]
+    assert on_loop(tool, tool.lti._store.ask(rows.links)) == []  # no column for nobody
+
+
+NULLS: dict[str, Any] = {
+    "user": {"sub": None, "name": None, "given_name": None, "family_name": None, "email": None},
+    "title": {f"{CLAIM}resource_link": {"id": "link-1", "title": None, "description": None}},
+    "custom": {f"{CLAIM}custom": {"lesson": "02-grace-periods", "step": None}},
+    "services": {
+        AGS: {"scope": None, "lineitem": None, "lineitems": None},
+        NRPS: {"context_memberships_url": None},
+    },
+    "whole claims": dict.fromkeys((AGS, NRPS, DEEP, f"{CLAIM}custom", f"{CLAIM}context", "azp")),
+}
+
+
+@pytest.mark.parametrize("name", NULLS)
+@pytest.mark.parametrize("role", [LEARNER, INSTRUCTOR])
+def test_null_says_as_much_as_nothing(
+    tool: Tool, platform: Platform, browser: Browser, name: str, role: str
+) -> None:
+    form = browser.message(platform, Message(roles=(role,), custom={"lab": LAB}))
+    token = signed(claims_of(form["id_token"]) | NULLS[name], platform.key)
+    answer = browser.send(platform, form | {"id_token": token})
+    assert answer.status_code == 200, answer.text
+    assert "None" not in answer.text
+    assert claim(tool, browser)[1] == ("" if name == "user" else "Ada Lovelace")
+
+
+def test_all_courses_of_a_platform_come_in_unless_deployments_are_listed(tmp_path: Path) -> None:
+    """Canvas gives each course in which a tool was installed a deployment of its own."""
+
+    def courses(platform: Platform, browser: Browser) -> Any:
+        for number in ("1", "2"):
+            context = {"id": f"os2{number}", "title": None}
+            change = {f"{CLAIM}context": context, f"{CLAIM}deployment_id": number}
+            yield browser.launch(platform, Message(custom={"lab": LAB}, change=change))
+
+    with platform_served(Platform()) as platform:
+        (tmp_path / "all").mkdir()
+        with tool_served(tmp_path / "all", platform, deployments=None) as tool:
+            browser = Browser()
+            assert [one.status_code for one in courses(platform, browser)] == [200, 200]
+            answered(tool, visitor(tool, browser), 1.0)
+            until(lambda: len(platform.scores.get("link-1", ())) == 1)
+            links = on_loop(tool, tool.lti._store.ask(rows.links))
+            assert len({one.link for one in links}) == 2  # one activity of each course
+        (tmp_path / "one").mkdir()
+        with tool_served(tmp_path / "one", platform) as tool:
+            first, second = courses(platform, Browser())
+            assert first.status_code == 200
+            assert second.status_code == 401 and "deployment" in second.text
+            login = {"iss": platform.url, "client_id": "duet", "login_hint": "x"}
+            login |= {"lti_deployment_id": "2", "target_link_uri": f"{tool.url}/lti/launch"}
+            answer = Browser().post(f"{tool.url}/lti/login", login)
+            assert answer.status_code == 401 and "takes that line out" in answer.text

@@ -103,6 +103,10 @@ def test_the_verb_says_what_a_platform_is_given_and_rotates(
         code = entry.main(["lti", *words])
         return code, capsys.readouterr().out
 
+    every = {key: value for key, value in GOOD.items() if key != "deployments"}
+    written(tmp_path, every)
+    assert "client AbC, all deployments" in run()[1]
+    written(tmp_path, GOOD)
     code, out = run("--url", "https://lab.example.org/duet/")
     assert code == 0 and "https://lab.example.org/duet/lti/launch?choose=1" in out
     assert "Moodle: https://moodle.example.org, client AbC, deployments 1" in out

@@ -42,7 +42,7 @@ FORGED = {
     "from the future": (changed(iat=NOW + 3600, exp=NOW + 7200), "not yet valid"),
     "another nonce": (changed(nonce="0" * 32), "Nonce"),
     "no nonce": (changed(nonce=None), "nonce"),
-    "nobody": (changed(sub=None), "sub"),
+    "an empty user": (changed(sub=""), "sub"),
     "a wrong type": (changed(sub=["x"]), ""),
     "another kind": (
         changed(**{"https://purl.imsglobal.org/spec/lti/claim/message_type": "Other"}),

@@ -84,6 +84,58 @@ def test_a_refused_score_is_tried_again_and_holds_up_no_other(
     assert until(lambda: not waiting(tool)) and platform.asked.count("token") >= 2  # anew after 401
 
 
+@pytest.mark.parametrize("status", [400, 404, 410, 422])
+def test_a_score_that_is_never_taken_is_given_up_at_once_with_a_sentence(
+    course: tuple[Tool, Platform],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
+) -> None:
+    monkeypatch.setattr("duet.lti.grades.RETRY_FIRST_S", 0.05)
+    monkeypatch.setattr("duet.lti.grades.SEND_EVERY_S", 0.1)
+    tool, platform = course
+    student = Browser()
+    student.launch(platform, Message(custom={"lab": LAB}))
+    platform.fail_scores = [status]
+    answered(tool, visitor(tool, student), 1.0)
+    until(lambda: "score" in platform.asked and not waiting(tool))
+    time.sleep(0.5)  # several looks at what is due
+    assert platform.asked.count("score") == 1 and platform.scores == {}
+    (line,) = [one.getMessage() for one in caplog.records if "is not sent until" in one.message]
+    assert f"'duet' answered {status} and said: {{}}." in line and LAB in line
+
+    student.launch(platform, Message(custom={"lab": LAB}))  # there may be a new column by now
+    (again,) = until(lambda: platform.scores.get("link-1"))
+    assert again["scoreGiven"] == 1.0
+
+
+@pytest.mark.parametrize("status", [403, 408, 423, 425, 429])
+def test_a_refusal_that_may_end_is_tried_again(
+    course: tuple[Tool, Platform], monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr("duet.lti.grades.RETRY_FIRST_S", 0.05)
+    monkeypatch.setattr("duet.lti.grades.SEND_EVERY_S", 0.1)
+    tool, platform = course
+    student = Browser()
+    student.launch(platform, Message(custom={"lab": LAB}))
+    platform.fail_scores = [status]
+    answered(tool, visitor(tool, student), 1.0)
+    until(lambda: len(platform.scores.get("link-1", ())) == 1)
+
+
+def test_a_token_that_is_not_given_says_nothing_of_the_score(
+    course: tuple[Tool, Platform], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duet.lti.grades.RETRY_FIRST_S", 0.05)
+    monkeypatch.setattr("duet.lti.grades.SEND_EVERY_S", 0.1)
+    tool, platform = course
+    student = Browser()
+    student.launch(platform, Message(custom={"lab": LAB}))
+    platform.fail_tokens = [400, 409]
+    answered(tool, visitor(tool, student), 1.0)
+    until(lambda: len(platform.scores.get("link-1", ())) == 1)
+
+
 def test_a_newer_score_of_the_platform_stands(course: tuple[Tool, Platform]) -> None:
     tool, platform = course
     student = Browser()

@@ -59,7 +59,7 @@ def made(rotate: bool, base: str) -> LtiResult:
         f"{base}{LAUNCH}?{CHOOSE}",
         f"{base}{KEYS}",
         str(path or ""),
-        [LtiPlatform(p.name, p.issuer, p.client_id, list(p.deployments)) for p in known],
+        [LtiPlatform(p.name, p.issuer, p.client_id, list(p.deployments or ())) for p in known],
         str(file.path),
         [key_line(one) for one in keys.content.keys if one.kid in shown],
     )
@@ -89,5 +89,7 @@ def print_platforms(result: LtiResult) -> None:
     if not result.platforms:
         print("No platform is registered: name their file with DUET_LTI.")
     for one in result.platforms:
-        deployments = ", ".join(one.deployments)
-        print(f"{one.name}: {one.issuer}, client {one.client_id}, deployments {deployments}")
+        which = (
+            f"deployments {', '.join(one.deployments)}" if one.deployments else "all deployments"
+        )
+        print(f"{one.name}: {one.issuer}, client {one.client_id}, {which}")

@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from duet.access import Person, Role
 from duet.lti.limits import NAME_CHARACTERS
@@ -32,6 +32,13 @@ Address = Annotated[str, Field(max_length=2000)]
 class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_left_out(cls, tree: Any) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        return {name: value for name, value in tree.items() if value is not None}
+
 
 class ResourceLink(_Part):
     """The activity in the course."""
@@ -51,7 +58,7 @@ class Endpoint(_Part):
 class Roster(_Part):
     """Names and role provisioning service."""
 
-    context_memberships_url: Address
+    context_memberships_url: Address = ""
 
 
 class DeepLinking(_Part):
@@ -71,10 +78,14 @@ def _mapping(value: Any) -> Any:
 
 
 class Claims(_Part):
-    """The claims that are used."""
+    """The claims that are used.
+
+    Args:
+        sub: who it is for the platform; None: an anonymous launch (LTI 1.3 core, 5.3.6.1).
+    """
 
     iss: Id
-    sub: Id
+    sub: Id | None = None
     nonce: Id
     iat: float
     exp: float
@@ -108,8 +119,15 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """Who it is; the same for all registrations of an issuer."""
-        return Person(person_key(self.platform, self.claims.sub), name_of(self.claims))
+        """Who it is; the same for all registrations of an issuer.
+
+        Of an anonymous launch it is somebody new each time.
+        """
+        user_id = self.claims.sub
+        if user_id is None:
+            text = f"lti launch {self.platform.ident}\n{self.claims.nonce}"
+            return Person(_key(text), name_of(self.claims))
+        return Person(person_key(self.platform, user_id), name_of(self.claims))
 
     @property
     def role(self) -> Role:
@@ -120,19 +138,22 @@ class Launch:
     def link_id(self) -> str:
         """Names the activity within all platforms."""
         link = "" if self.claims.link is None else self.claims.link.id
-        text = f"{self.platform.ident}\n{self.claims.deployment}\n{link}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return _key(f"{self.platform.ident}\n{self.claims.deployment}\n{link}")
 
     @property
     def place(self) -> dict[str, str]:
         """What is opened: keys of the page's address, from the custom parameters."""
-        given = {key: str(self.claims.custom.get(key, "")) for key in PLACE_KEYS}
-        return {key: value[:PLACE_CHARACTERS] for key, value in given.items() if value}
+        given = {key: self.claims.custom.get(key) for key in PLACE_KEYS}
+        words = {key: str(value) for key, value in given.items() if value is not None}
+        return {key: value[:PLACE_CHARACTERS] for key, value in words.items() if value}
 
 
 def person_key(platform: Platform, user_id: str) -> str:
     """`Person.key` of a platform's user."""
-    text = f"lti person {platform.issuer}\n{user_id}"
+    return _key(f"lti person {platform.issuer}\n{user_id}")
+
+
+def _key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -25,7 +25,7 @@ from duet.grades import LabScore
 from duet.lti import scores as rows
 from duet.lti.limits import RETRY_FIRST_S, RETRY_MOST_S, SEND_EVERY_S, SEND_TOGETHER
 from duet.lti.platforms import Platforms
-from duet.lti.services import NewerThere, Services
+from duet.lti.services import NewerThere, NotTaken, Services
 
 log = logging.getLogger("duet.lti")
 SENDER = "lti scores"
@@ -133,11 +133,13 @@ class Outbox:
         return rows.due(connection, SEND_TOGETHER)
 
     async def _send(self, one: rows.Due) -> None:
-        trouble = await asyncio.to_thread(self._trouble, one)
-        if trouble is None:
+        error = await asyncio.to_thread(self._trouble, one)
+        trouble = "" if error is None else str(error) or type(error).__name__
+        if error is None:
             await self._store.ask(lambda c: rows.settled(c, one))
-        elif one.old:
-            log.error("a score of %s is given up: %s", one.link.lab, trouble)
+        elif one.old or isinstance(error, NotTaken):
+            until = "the student opens the activity again or reaches another score"
+            log.error("a score of %s is not sent until %s: %s", one.link.lab, until, trouble)
             await self._store.ask(lambda c: rows.settled(c, one, trouble))
         else:
             next_s = time.time() + pause_s(one.tries)
@@ -145,15 +147,15 @@ class Outbox:
             if one.tries == 0:
                 log.warning("a score of %s is tried again: %s", one.link.lab, trouble)
 
-    def _trouble(self, one: rows.Due) -> str | None:
+    def _trouble(self, one: rows.Due) -> Exception | None:
         """Why a score was not sent; None: it was, or the platform has a newer one."""
         platform = self._platforms.by_ident(one.link.platform)
         if platform is None:
-            return "its platform is not registered any more."
+            return LookupError("its platform is not registered any more.")
         try:
             self._services.send(platform, one.link.lineitem, grade_of(one))
         except NewerThere:
             log.info("%s has a newer score of %s", platform.name, one.link.lab)
         except Exception as error:  # a thread must not take the other scores with it
-            return str(error) or type(error).__name__
+            return error
         return None

@@ -41,7 +41,8 @@ RETRY_FIRST_S: Final = 5.0
 RETRY_MOST_S: Final = 3600.0
 """Between two tries to send a score; each pause is twice the former one."""
 SCORE_DAYS: Final = 14
-"""A score that no platform took for so long is given up, with a line in the log."""
+"""A score that no platform took for so long is given up, with a line in the log; one that it never
+takes is given up at once (services.LATER)."""
 PLATFORMS: Final = 64
 FILE_BYTES: Final = 256 * 1024
 """Of the files of platforms and of keys."""

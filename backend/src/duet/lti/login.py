@@ -41,11 +41,17 @@ def begin_login(
     """
     platform = platforms.find(values.get("iss", ""), values.get("client_id", ""))
     deployment = values.get("lti_deployment_id", "")
-    if platform is None or (deployment and deployment not in platform.deployments):
+    if platform is None:
         raise LaunchRefused(
-            f"no platform '{values.get('iss', ''):.80}' with this client and deployment is "
-            "registered here.",
+            f"no platform '{values.get('iss', ''):.80}' with this client is registered here.",
             remedy="The person who runs this server registers it in the file of DUET_LTI.",
+        )
+    if deployment and not platform.deploys(deployment):
+        raise LaunchRefused(
+            f"the deployment '{deployment:.80}' of the platform '{platform.name:.60}' is not "
+            "registered here.",
+            remedy="The person who runs this server adds it to `deployments` in the file of "
+            "DUET_LTI, or takes that line out, which lets all of them in.",
         )
     nonce = secrets.token_hex(16)
     until_s = int(time.time() + LOGIN_S)

@@ -59,7 +59,7 @@ class Platform(BaseModel):
 
     Args:
         issuer: "Platform ID".
-        deployments: their ids.
+        deployments: their ids; None: each that the platform names, such as one of each course.
         auth_url: "Authentication request URL".
         token_url: "Access token URL".
         keys_url: "Public keyset URL".
@@ -72,7 +72,7 @@ class Platform(BaseModel):
     name: Text
     issuer: Text
     client_id: Text
-    deployments: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000)]
+    deployments: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000)] | None = None
     auth_url: Url
     token_url: Url
     keys_url: Url
@@ -97,6 +97,10 @@ class Platform(BaseModel):
             return self.frames
         parts = urlsplit(self.auth_url)
         return (f"{parts.scheme}://{parts.netloc}",)
+
+    def deploys(self, deployment: str) -> bool:
+        """Whether messages of a deployment are taken."""
+        return self.deployments is None or deployment in self.deployments
 
     def takes(self, url: str) -> bool:
         """Whether we send to an address that its messages name: as safe as the registered ones."""

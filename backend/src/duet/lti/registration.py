@@ -90,4 +90,4 @@ class Config(ToolConfAbstract[Request]):
     ) -> Deployment | None:
         """None: not registered."""
         found = self._platforms.find(iss, client_id)
-        return Deployment() if found and deployment_id in found.deployments else None
+        return Deployment() if found and found.deploys(deployment_id) else None

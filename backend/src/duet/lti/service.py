@@ -121,6 +121,8 @@ class Lti:
 
         Trouble goes into the log: whoever came may use the page all the same.
         """
+        if launch.claims.sub is None:
+            return  # nobody whom the platform could name in a grade book or a course
         try:
             if launch.role is Role.STUDENT:
                 await self._student(launch)
@@ -133,8 +135,8 @@ class Lti:
             log.warning("a launch of %s: %s", launch.platform.name, error)
 
     async def _student(self, launch: Launch) -> None:
-        lab, offered = launch.place.get("lab", ""), launch.claims.grades
-        if not lab or offered is None:
+        lab, offered, user_id = launch.place.get("lab", ""), launch.claims.grades, launch.claims.sub
+        if not lab or offered is None or user_id is None:
             return
         labs = await asyncio.to_thread(self.labs)
         known = next((one for one in labs if one.custom.get("lab") == lab), None)
@@ -145,7 +147,7 @@ class Lti:
         )  # fmt: skip
         if lineitem:
             key, ident = launch.person.key, launch.platform.ident
-            link = rows.Link(key, lab, launch.link_id, ident, launch.claims.sub, lineitem)
+            link = rows.Link(key, lab, launch.link_id, ident, user_id, lineitem)
             await self._store.ask(lambda c: rows.put_link(c, link))
             self.outbox.hurry()
 

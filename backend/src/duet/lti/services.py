@@ -36,10 +36,20 @@ LINEITEM: Final = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
 READ_LINEITEM: Final = f"{LINEITEM}.readonly"
 CONFLICT: Final = 409
 UNAUTHORIZED: Final = 401
+LATER: Final = frozenset({UNAUTHORIZED, 403, 408, 423, 425, 429})
+"""Refusals of a score that may end by themselves: of a token that is over, of a right that an
+operator has yet to give (and, at Canvas, of too many requests), of a lock, of too early or too
+much. The platform answers all others in the same way again: a column or a student is not there
+any more, or it takes no such score."""
+REASON_CHARACTERS: Final = 150
 
 
 class NewerThere(Exception):
     """The platform has a score with a later timestamp (409)."""
+
+
+class NotTaken(InfraError):
+    """The platform does not take a score, now or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,8 @@ class Services:
 
         Raises:
             NewerThere: the platform has a newer one.
-            InfraError: it did not take it.
+            NotTaken: it never takes this one.
+            InfraError: it did not take it now.
         """
         with PlatformSession() as session:
             connector = self._connector(platform, session)
@@ -81,10 +92,13 @@ class Services:
             try:
                 service.put_grade(grade, LineItem({"id": lineitem}))
             except LtiServiceException as error:
-                if error.response.status_code == CONFLICT:
+                status = error.response.status_code
+                if status == CONFLICT:
                     raise NewerThere from error
-                if error.response.status_code == UNAUTHORIZED:
+                if status == UNAUTHORIZED:
                     self.forget(platform)
+                if 400 <= status < 500 and status not in LATER:
+                    raise _not_taken(platform, error.response) from error
                 raise _trouble(platform, error) from error
             except json.JSONDecodeError:
                 return  # the score was taken; Canvas and Moodle answer nothing, or something else
@@ -172,6 +186,12 @@ class _Connector(ServiceConnector):
         self._services = services
         self._ident = registration.platform.ident
 
+    def get_access_token(self, scopes: Sequence[str]) -> str:
+        try:
+            return super().get_access_token(scopes)
+        except LtiServiceException as error:  # its status says nothing of what the token is for
+            raise LtiException(str(error)) from error
+
     def _scope_key(self, scopes: Any) -> str:
         # The library names the issuer alone; two clients of one issuer have tokens of their own.
         return " ".join((self._ident, *sorted(scopes)))
@@ -184,8 +204,17 @@ class _Connector(ServiceConnector):
 
 
 def _member(tree: Any) -> Member:
-    roles: Sequence[str] = tree.get("roles", ())
+    roles: Sequence[str] = tree.get("roles") or ()
     return Member(str(tree["user_id"]), str(tree.get("name") or ""), role_of(map(str, roles)))
+
+
+def _not_taken(platform: Platform, answer: requests.Response) -> NotTaken:
+    words = " ".join("".join(c if c.isprintable() else " " for c in answer.text[:1000]).split())
+    reason = f" and said: {words:.{REASON_CHARACTERS}}" if words else ""
+    return NotTaken(
+        f"the platform '{platform.name:.60}' answered {answer.status_code}{reason}.",
+        remedy="Look whether its grade book has the column and the student.",
+    )
 
 
 def _trouble(platform: Platform, error: Exception) -> InfraError:

@@ -55,12 +55,19 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
 
 
 def put_link(connection: Connection, link: Link) -> None:
-    """Store an activity at its launch; what the student has reached before is due there, too."""
+    """Store an activity at its launch.
+
+    What the student has reached before is due there, too; so is a score that was given up, since
+    the launch may name another column.
+    """
     values = {name: getattr(link, name) for name in Link.__dataclass_fields__}
     values["launched_s"] = time.time()
     if connection.execute(
         update(LTI_LINKS).where(*of_link(LTI_LINKS, link)).values(values)
     ).rowcount:
+        given_up = (~LTI_SCORES.c.pending, LTI_SCORES.c.trouble != "")
+        again = update(LTI_SCORES).where(*of_link(LTI_SCORES, link), *given_up)
+        connection.execute(again.values(pending=True, tries=0, next_s=0.0))
         return
     connection.execute(insert(LTI_LINKS).values(values))
     same = (LTI_SCORES.c.person == link.person, LTI_SCORES.c.lab == link.lab)

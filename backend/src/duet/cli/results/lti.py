@@ -16,7 +16,7 @@ class LtiPlatform:
     name: str
     issuer: str
     client_id: str
-    deployments: Sequence[str] = key(shape="[id]")
+    deployments: Sequence[str] = key("empty: all", shape="[id]")
 
 
 @dataclass(frozen=True, slots=True)
