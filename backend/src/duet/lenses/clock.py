@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's own clock, read from its memory.
 
-CLOCK_MONOTONIC as of the last tick (`tk_core`, kernel/time/timekeeping.c), and the time of
-the newest trace event (`write_stamp` of each CPU's ring buffer), which is the same clock
+CLOCK_MONOTONIC as of the last tick (kernel/time/timekeeping.c), and the time of the newest trace
+event (`write_stamp` of each CPU's ring buffer), which is the same clock
 (trace_clock=mono). The later of the two is the guest's time, at least.
 """
 
@@ -36,15 +36,17 @@ class GuestClock:
 
     Raises:
         LensError: this kernel keeps its time elsewhere.
+        Gone: the guest cannot be read.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._memory = memory
-        base, read = "struct timekeeper", "struct tk_read_base"
-        mono = kernel.offset(base, "tkr_mono")
-        self._seq = kernel.address("tk_core")
-        # The anonymous struct of tk_core: seqcount_raw_spinlock_t seq, then the timekeeper.
-        self._base = self._seq + _aligned(kernel.size("seqcount_raw_spinlock_t")) + mono
+        read = "struct tk_read_base"
+        # As drgn.helpers.linux.timekeeping: an element of an array since 6.17, before a variable.
+        self._base = kernel.first(
+            lambda of: of["timekeeper_data"][of["TIMEKEEPER_CORE"]].timekeeper.tkr_mono,
+            lambda of: of["tk_core"].timekeeper.tkr_mono,
+        )
         self._shift = kernel.offset(read, "shift")
         self._nsec = kernel.offset(read, "xtime_nsec")
         self._ktime = kernel.offset(read, "base")
@@ -83,7 +85,3 @@ class GuestClock:
             return [address + stamp for address in per_cpu if address]
         except (LensError, Gone):
             return []
-
-
-def _aligned(size: int) -> int:
-    return (size + 7) & ~7

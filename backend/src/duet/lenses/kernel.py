@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import drgn
 
 from duet.errors import InfraError
@@ -80,6 +82,24 @@ class Kernel:
             return int(self._program.symbol(symbol).address)
         except LookupError:
             return None
+
+    def first(self, *places: Callable[[drgn.Program], drgn.Object]) -> int:
+        """Address of the first of these variables, or parts of them, that this kernel has.
+
+        Raises:
+            LensError: it has none of them; the sentence names the last.
+        """
+        missing = "nothing was asked for"
+        for place in places:
+            try:
+                address = place(self._program).address_
+            except (LookupError, AttributeError) as error:
+                missing = " ".join(str(error).split())
+                continue
+            if address is not None:
+                return int(address)
+            missing = "the variable has no address"
+        raise _missing(missing.rstrip("."), "it")
 
     def symbol_at(self, address: int) -> str:
         """Name of the function at an address, or the address itself."""
