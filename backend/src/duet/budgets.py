@@ -8,7 +8,7 @@ happens beyond it.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 # The event loop
 
@@ -131,7 +131,7 @@ one lane 0.09-0.12, two lanes 0.45, three lanes 0.66-0.71; beside one CPU hog tw
 CONTENTION_SAMPLE_S: Final = 0.5
 """Between two readings of one guest's threads; a reading takes 0.2 ms, in a thread."""
 
-# Tokens and sessions (duet.api.tokens, sessions, attempts)
+# Tokens and sessions (duet.api.tokens, sessions, class_codes)
 
 SESSION_S: Final = 30 * 86400
 """From the visit of a link until it must be opened again: a course of four weeks. Usual: the
@@ -162,15 +162,26 @@ HUB_LOGIN_S: Final = 600.0
 HUB_TOKENS: Final = 4096
 """Whose answers are stored. Usual: one for each browser of a course. The oldest go first."""
 
-WRONG_TOKENS_WINDOW_S: Final = 60.0
-"""The next two are counted over this time."""
 
-WRONG_TOKENS_PER_ADDRESS: Final = 30
-"""Usual: 0; a class behind one address may open an old link. Beyond it 429; no
-token from there is looked at."""
+class CodePace(NamedTuple):
+    """How many codes of classes are looked at: so many at once, then one in each `every_s`."""
 
-WRONG_TOKENS: Final = 200
-"""From all addresses together. Beyond it no token is looked at; sessions go on."""
+    free: int
+    every_s: float
+
+
+CODES_OF_BROWSER: Final = CodePace(5, 4.0)
+"""Wrong codes of one browser. Usual: 0-2, from an old link or a word that was misheard."""
+
+CODES_OF_ADDRESS: Final = CodePace(100, 0.5)
+"""Wrong codes of one address. Usual: 0; a class behind one address may open an old link."""
+
+CODES_OF_ALL: Final = CodePace(400, 0.1)
+"""Wrong codes of all addresses. In a class of two hours 72,000 of 36 million codes."""
+
+CODE_WAIT_S: Final = 30.0
+"""A code waits so long for its turn. Usual: 0. Beyond it the answer is 429, and a page that tries
+again by itself."""
 
 # Confined processes (duet.sandbox): QEMU, the lens worker, Chromium, ffmpeg
 

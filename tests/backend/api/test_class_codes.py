@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from duet import budgets
 from duet.access import Role
 from duet.api.app import create_app
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
+from duet.budgets import CodePace
 from duet.classes.store import ClassStore
 from duet.serve.director import Director
 from duet.stream.endpoint import CLOSE_TOKEN
@@ -84,7 +88,8 @@ def test_a_code_lets_in_as_a_student_until_the_class_ends(served: Served, run_as
     code, cookie = run_async(go())
     assert get(address, "/api/lessons", Cookie=cookie)[0] == 401
     status, cookie, body = get(address, f"/?class={code}")
-    assert (status, cookie) == (401, "") and "No class has this code" in body
+    assert status == 401 and "No class has this code" in body
+    assert get(address, "/api/lessons", Cookie=cookie)[0] == 401  # a name, and no session
 
 
 TEACHERS: list[dict[str, object]] = [
@@ -139,12 +144,74 @@ def test_a_link_on_a_foreign_page_changes_no_session(served: Served, run_async: 
     assert (status, cookie) == (200, "")
 
 
-def test_wrong_codes_count_as_wrong_tokens(served: Served) -> None:
+async def wrong_codes(address: str, number: int) -> list[int]:
+    """Statuses of so many wrong codes that come at once, each of a browser without a cookie."""
+    ask, loop = partial(get, address, "/?class=apple-acorn-zebra"), asyncio.get_running_loop()
+    with ThreadPoolExecutor(number) as threads:
+        found = await asyncio.gather(*(loop.run_in_executor(threads, ask) for _ in range(number)))
+    return [status for status, _, _ in found]
+
+
+def test_behind_one_address_the_right_code_gets_in_among_many_wrong_ones(
+    served: Served, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duet.api.class_codes.CODES_OF_ADDRESS", CodePace(30, 0.05))
+    address, token = served
+    _, teachers, _ = get(address, f"/?token={token}")
+
+    async def go() -> None:
+        async with browser(address, teachers) as teacher:
+            code = str((await start(teacher))["code"])
+            begun_s = time.monotonic()
+            assert await wrong_codes(address, 60) == [401] * 60
+            assert time.monotonic() - begun_s >= 0.05 * 29  # 30 were free, each other one waited
+            found = [await asyncio.to_thread(get, address, f"/?class={code}") for _ in range(40)]
+            assert [status for status, _, _ in found] == [303] * 40
+            assert get(address, f"/?token={token}")[0] == 303
+
+    run_async(go())
+
+
+def test_a_flood_of_wrong_codes_gets_a_page_that_tries_again(
+    served: Served, run_async: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duet.api.class_codes.CODES_OF_ADDRESS", CodePace(5, 0.5))
+    monkeypatch.setattr("duet.api.class_codes.CODE_WAIT_S", 1.0)
+    address, token = served
+    _, teachers, _ = get(address, f"/?token={token}")
+
+    async def go() -> None:
+        async with browser(address, teachers) as teacher:
+            code = str((await start(teacher))["code"])
+            found = await wrong_codes(address, 20)
+            assert set(found) == {401, 429}
+            await wrong_codes(address, 2)
+            status, _, body = get(address, f"/?class={code}")
+            while status == 429:  # as the page does, which waits longer
+                assert 'http-equiv="refresh"' in body
+                status, _, body = await asyncio.to_thread(get, address, f"/?class={code}")
+            assert status == 303
+
+    run_async(go())
+
+
+def test_a_browser_is_slowed_down_before_its_address(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("duet.api.class_codes.CODES_OF_BROWSER", CodePace(2, 0.5))
     address, _ = served
-    for _ in range(budgets.WRONG_TOKENS_PER_ADDRESS):
-        assert get(address, "/?class=apple-acorn-zebra")[0] == 401
-    status, _, body = get(address, "/?class=apple-acorn-zebra")
-    assert status == 429 and "Too many wrong" in body
+
+    def asked(**headers: str) -> tuple[float, str]:
+        begun_s = time.monotonic()
+        status, cookie, _ = get(address, "/?class=apple-acorn-zebra", **headers)
+        assert status == 401
+        return time.monotonic() - begun_s, cookie
+
+    _, cookie = asked()
+    assert cookie and asked(Cookie=cookie)[1] == ""  # it has a name already
+    times = [asked(Cookie=cookie)[0] for _ in range(3)]
+    assert times[2] > 0.3
+    assert min(asked()[0] for _ in range(3)) < 0.3
 
 
 def test_a_restarted_server_knows_who_came_by_a_code(tmp_path: Path, run_async: Any) -> None:

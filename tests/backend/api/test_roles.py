@@ -25,7 +25,6 @@ from duet.api.cookies import ident_of
 from duet.api.rights import ROUTES
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.budgets import WRONG_TOKENS_PER_ADDRESS
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.director import Director
 from duet.settings import repo_root
@@ -143,15 +142,13 @@ def test_a_script_sends_the_token_itself(served: Served) -> None:
     assert served.get("/api/health", Authorization=f"Bearer {token}x")[0] == 401
 
 
-def test_wrong_tokens_are_soon_not_looked_at_and_sessions_go_on(served: Served) -> None:
-    cookie = served.cookie(Role.STUDENT)
-    for _ in range(WRONG_TOKENS_PER_ADDRESS):
+def test_the_right_token_gets_in_after_many_wrong_ones(served: Served) -> None:
+    """A token has 256 bits: nobody guesses it, however fast."""
+    for _ in range(100):
         status, _, body = served.get("/?token=wrong")
         assert (status, "not valid" in body) == (401, True)
-    status, headers, body = served.get(f"/?token={served.tokens[Role.STUDENT]}")
-    assert (status, headers["set-cookie"], headers["retry-after"]) == (429, None, "60")
-    assert "Too many wrong" in body
-    assert served.get("/", Cookie=cookie)[0] == 200
+    status, headers, _ = served.get(f"/?token={served.tokens[Role.STUDENT]}")
+    assert status == 303 and headers["set-cookie"]
 
 
 SLUG = "02-grace-periods"

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from duet.access import Action, Role, Visitor
-from duet.api.attempts import Attempts, network_of
+from duet.api.class_codes import CodeTurns, network_of
 from duet.api.identity import split_token
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.budgets import (
+    CODE_WAIT_S,
+    CODES_OF_ADDRESS,
+    CODES_OF_ALL,
+    CODES_OF_BROWSER,
     SESSION_S,
-    WRONG_TOKENS,
-    WRONG_TOKENS_PER_ADDRESS,
-    WRONG_TOKENS_WINDOW_S,
 )
 from duet.errors import DuetError, InputError
 
@@ -163,18 +164,45 @@ def test_a_cookie_that_was_changed_is_none(file: AccessFile) -> None:
         assert sessions.visitor(forged) is None, forged
 
 
-def test_wrong_tokens_are_bounded_by_address_and_in_all() -> None:
+def test_codes_cost_their_browser_their_address_and_all_and_right_ones_cost_nothing() -> None:
     clock = Clock()
-    attempts = Attempts(clock)
-    for _ in range(WRONG_TOKENS_PER_ADDRESS):
-        assert not attempts.refused("10.0.0.1")
-        attempts.add("10.0.0.1")
-    assert attempts.refused("10.0.0.1") and not attempts.refused("10.0.0.2")
-    for number in range(WRONG_TOKENS):
-        attempts.add(f"10.1.0.{number}")
-    assert attempts.refused("10.0.0.2")
-    clock.now += WRONG_TOKENS_WINDOW_S + 1
-    assert not attempts.refused("10.0.0.1")
+    turns = CodeTurns(clock)
+    for pace, browser, address in (
+        (CODES_OF_BROWSER, "b", "10.0.0.{}"),
+        (CODES_OF_ADDRESS, "", "10.0.1.1"),
+        (CODES_OF_ALL, "", "10.{0}.2.{0}"),
+    ):
+        clock.now += 3600
+
+        def wait_s(n: int = 0, browser: str = browser, address: str = address) -> float | None:
+            turn = turns.take(browser, address.format(n))
+            return None if turn is None else turn.wait_s
+
+        assert {wait_s(n) for n in range(pace.free)} == {0.0}
+        assert wait_s() == pytest.approx(pace.every_s)
+        clock.now += 2 * pace.every_s
+        assert wait_s() == pytest.approx(0.0)
+        later = [wait_s(n % 250) for n in range(round(CODE_WAIT_S / pace.every_s) + 5)]
+        assert later[-1] is None and max(filter(None, later)) <= CODE_WAIT_S
+        clock.now += CODE_WAIT_S
+        assert wait_s() is not None
+    clock.now += 3600
+    for _ in range(3 * CODES_OF_ADDRESS.free):
+        turn = turns.take("", "10.0.0.1")
+        assert turn is not None and turn.wait_s == 0.0
+        turns.was_right(turn)
+
+
+def test_nothing_is_stored_of_who_waits_no_more() -> None:
+    clock = Clock()
+    turns = CodeTurns(clock)
+    for n in range(1000):
+        turns.take(f"browser {n}", f"10.0.{n // 250}.{n % 250}")
+    bound = CODES_OF_ALL.free + CODE_WAIT_S / CODES_OF_ALL.every_s
+    assert len(turns._used_until_s) <= 2 * bound + 3
+    clock.now += 3600
+    turns.take("", "10.0.0.1")
+    assert len(turns._used_until_s) == 2
 
 
 def test_addresses_of_one_host_count_as_one() -> None:

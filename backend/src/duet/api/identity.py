@@ -10,6 +10,8 @@ launch begins one (api/lti.py).
 
 from __future__ import annotations
 
+import asyncio
+import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from duet.access import Role, Visitor
-from duet.api.attempts import Attempts
+from duet.api.class_codes import CodeTurns
 from duet.api.cookies import (
     PAGES,
     SECRET,
@@ -35,7 +37,7 @@ from duet.api.cookies import (
 )
 from duet.api.sessions import Sessions
 from duet.api.token_page import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
-from duet.budgets import WRONG_TOKENS_WINDOW_S
+from duet.budgets import CODE_WAIT_S
 from duet.serve.classroom.open_classes import OpenClasses
 from duet.stream.endpoint import CLOSE_TOKEN
 
@@ -86,7 +88,7 @@ class TokensOnly:
 
     sessions: Sessions
     unasked: frozenset[str] = frozenset()
-    attempts: Attempts = field(default_factory=Attempts)
+    turns: CodeTurns = field(default_factory=CodeTurns)
     class_of: ClassOf = field(default=lambda _: None)
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +104,7 @@ class TokensOnly:
         if visitor is not None:
             await let_in(visitor, app, scope, receive, send)
         elif code is not None and not from_elsewhere(scope):
-            await self._to_class(code, scope)(scope, receive, send)
+            await (await self._to_class(code, scope))(scope, receive, send)
         elif scope["type"] == "websocket":
             socket = WebSocket(scope, receive, send)
             await socket.accept()  # a page cannot read why a handshake was refused
@@ -120,12 +122,8 @@ class TokensOnly:
         return [visitor for visitor in visitors if not self.sessions.holds(visitor)]
 
     def _first_visit(self, token: str, rest: str, scope: Scope) -> Response:
-        address = _address(scope)
-        if self.attempts.refused(address):
-            return refusal(scope, TOO_MANY)
         found = self.sessions.token(token)
         if found is None:
-            self.attempts.add(address)
             return refusal(scope, WRONG)
         answer = RedirectResponse(f".{scope['path']}{rest and '?' + rest}", 303)
         answer.headers["cache-control"] = "no-store"
@@ -133,18 +131,24 @@ class TokensOnly:
         answer.headers["set-cookie"] = cookie_line(scope, value)
         return answer
 
-    def _to_class(self, code: str, scope: Scope) -> Response:
-        address = _address(scope)
-        if self.attempts.refused(address):
+    async def _to_class(self, code: str, scope: Scope) -> Response:
+        former = read_cookie(scope)
+        browser = self.sessions.name_of(former)
+        turn = self.turns.take(browser, _address(scope))
+        if turn is None:
             return refusal(scope, TOO_MANY)
+        await asyncio.sleep(turn.wait_s)
         class_id = self.class_of(code)
         if class_id is None:
-            self.attempts.add(address)
-            return refusal(scope, NO_CLASS)
+            answer = refusal(scope, NO_CLASS)
+            if not browser:
+                answer.headers["set-cookie"] = cookie_line(scope, self.sessions.only_name())
+            return answer
+        self.turns.was_right(turn)
         query = scope["query_string"].decode("latin-1")
         answer = RedirectResponse(f".{scope['path']}?{query}", 303)
         answer.headers["cache-control"] = "no-store"
-        value = self.sessions.begin_class(class_id, read_cookie(scope))
+        value = self.sessions.begin_class(class_id, former)
         answer.headers["set-cookie"] = cookie_line(scope, value)
         return answer
 
@@ -152,12 +156,8 @@ class TokensOnly:
         given = Headers(scope=scope).get("authorization", "")
         if given[: len(BEARER)].lower() != BEARER:
             return self.sessions.visitor(read_cookie(scope)), NEEDED
-        address = _address(scope)
-        if self.attempts.refused(address):
-            return None, TOO_MANY
         found = self.sessions.token(given[len(BEARER) :].strip())
         if found is None:
-            self.attempts.add(address)
             return None, WRONG
         return self.sessions.bearer(found), NEEDED
 
@@ -195,18 +195,20 @@ def refusal(scope: Scope, why: Why) -> Response:
     gets a page that goes on to the same address by itself, and that visit has the cookie.
     """
     page = scope["path"] in PAGES
+    # Not all of a class at the same moment.
+    again_s = round(CODE_WAIT_S * (0.5 + random.random())) if why is TOO_MANY else None
     if page and why is NEEDED and from_elsewhere(scope):
         answer: Response = HTMLResponse(going_on(), 200)
     elif page:
-        answer = HTMLResponse(token_page(why), why.status)
+        answer = HTMLResponse(token_page(why, again_s=again_s), why.status)
     else:
         body = {"code": "token", "sentence": why.sentence, "remedy": why.remedy, "detail": ""}
         answer = JSONResponse({"error": body}, why.status)
     answer.headers["cache-control"] = "no-store"
     if why.status == 401:
         answer.headers["www-authenticate"] = "Bearer"
-    else:
-        answer.headers["retry-after"] = f"{WRONG_TOKENS_WINDOW_S:.0f}"
+    if again_s is not None:
+        answer.headers["retry-after"] = str(again_s)
     return answer
 
 

@@ -87,6 +87,16 @@ class Sessions:
         access = self._file.load()
         return sign_new(access, former, Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S))
 
+    def name_of(self, cookie: str) -> str:
+        """Which browser sends a cookie, whatever became of its session; empty: not ours."""
+        access = self._access()
+        claim = None if access is None else read(access, cookie)
+        return "" if claim is None else ident_of(claim.secret)
+
+    def only_name(self) -> str:
+        """Value of the cookie for a browser that is not let in, so that it is known again."""
+        return sign_new(self._file.load(), "", Grant("", 0))
+
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
         """Value of the cookie for a browser for whose person a platform vouches.
 

@@ -47,10 +47,10 @@ NO_CLASS = Why(
 )
 TOO_MANY = Why(
     429,
-    "Too many wrong links",
-    "Too many wrong links or codes came in the last minute, so none is looked at for now.",
-    "Wait a minute, then open your link again. Browsers with a session go on meanwhile.",
-    "Too many wrong tokens came. Wait a minute, then open your link again.",
+    "One moment",
+    "Many wrong codes of classes came from your network, so codes are looked at one after another.",
+    "This page tries yours again by itself. Browsers with a session go on meanwhile.",
+    "Many wrong codes of classes came. Try again in half a minute.",
 )
 
 # The colours and the type are those of frontend/src/ui/tokens.css.
@@ -85,14 +85,16 @@ OPERATOR = (
 )
 
 
-def token_page(why: Why, footer: str = OPERATOR) -> str:
+def token_page(why: Why, footer: str = OPERATOR, again_s: int | None = None) -> str:
     """A page that says what is needed.
 
     Args:
         footer: HTML.
+        again_s: it opens its own address once more after so long.
     """
     body = f"<p>{escape(why.sentence)}</p>\n<p><b>{escape(why.remedy)}</b></p>\n{footer}"
-    return PAGE.format(head="", title=escape(why.title), body=body)
+    head = "" if again_s is None else f'<meta http-equiv="refresh" content="{again_s}">\n'
+    return PAGE.format(head=head, title=escape(why.title), body=body)
 
 
 def going_on() -> str:

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When the code of a class is looked at, so that nobody tries many.
+
+Codes have three words, so they could be guessed by a fast enough guesser; a token has 256 bits and
+needs no such care. Each wrong code costs its browser, its address and the server some time; a
+right one costs nothing. Whoever has used up what is free waits, and is not refused.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from duet.budgets import (
+    CODE_WAIT_S,
+    CODES_OF_ADDRESS,
+    CODES_OF_ALL,
+    CODES_OF_BROWSER,
+    CodePace,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A code that may be looked at once.
+
+    Args:
+        wait_s: after so many s.
+        keys: whom it costs time if it is wrong.
+    """
+
+    wait_s: float
+    keys: tuple[tuple[str, CodePace], ...]
+
+
+class CodeTurns:
+    """Turns in the order in which they were asked for.
+
+    For each key it stores until when its time is used up (the generic cell rate algorithm, ITU-T
+    I.371). What all use together bounds the number of keys.
+
+    Args:
+        clock: monotonic time in s.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._used_until_s: dict[str, float] = {}
+
+    def take(self, browser: str, address: str) -> Turn | None:
+        """The next turn; None: it would come later than CODE_WAIT_S from now.
+
+        Args:
+            browser: names one that has our cookie; empty: it has none.
+        """
+        now_s = self._clock()
+        self._used_until_s = {k: s for k, s in self._used_until_s.items() if s > now_s}
+        keys = (("all", CODES_OF_ALL), (f"address {network_of(address)}", CODES_OF_ADDRESS))
+        if browser:
+            keys = (*keys, (f"browser {browser}", CODES_OF_BROWSER))
+        used = {key: self._used_until_s.get(key, now_s) for key, _ in keys}
+        wait_s = max(
+            0.0, *(used[key] - now_s - (pace.free - 1) * pace.every_s for key, pace in keys)
+        )
+        if wait_s > CODE_WAIT_S:
+            return None
+        self._used_until_s |= {key: used[key] + pace.every_s for key, pace in keys}
+        return Turn(wait_s, keys)
+
+    def was_right(self, turn: Turn) -> None:
+        """The code of a turn was right, so it costs nothing."""
+        for key, pace in turn.keys:
+            if key in self._used_until_s:
+                self._used_until_s[key] -= pace.every_s
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: a host has a whole /64 of IPv6 (RFC 6177)."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:64]
+    if found.version == 4:
+        return str(found)
+    mapped = found.ipv4_mapped
+    return str(mapped) if mapped else str(ipaddress.ip_network((found, 64), strict=False))
