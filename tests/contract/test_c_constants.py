@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from duet.guests import limits
+from duet.kernels import tracepoints
 from duet.lenses import clock
 from duet.lenses.scope import ranges
 from duet.lenses.scope import wire as scope
@@ -57,7 +58,7 @@ def test_cpus_of_a_guest(c_values: Values) -> None:
     assert plugin >= limits.MAX_CPUS
 
 
-def test_cpus_that_a_recording_may_have(root: Path) -> None:
+def test_cpus_and_fields_that_a_recording_may_have(root: Path) -> None:
     """Frames and pages are refused at the same number, which is not below that of a guest."""
     folder = root / "backend/src/duet/decode"
     flags = subprocess.run(
@@ -70,6 +71,7 @@ def test_cpus_that_a_recording_may_have(root: Path) -> None:
     ).stdout.splitlines()  # fmt: skip
     assert f"#define MAX_CPUS {frames.MAX_CPUS}" in macros
     assert frames.MAX_CPUS >= limits.MAX_CPUS
+    assert f"#define MAX_FIELDS {tracepoints.MOST_COLUMNS}" in macros
 
 
 def test_bytes_of_frames_and_pages(c_values: Values) -> None:

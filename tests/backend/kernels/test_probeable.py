@@ -34,21 +34,32 @@ PLACES = [
     (DATA + 0x28, "D", "__stop_mcount_loc"),
     (DATA + 0x28, "D", "__start_kprobe_blacklist"),
     (DATA + 0x30, "D", "__stop_kprobe_blacklist"),
-    (DATA + 0x40, "D", "jiffies"),
+    (DATA + 0x40, "T", "jiffies"),  # as in 7.3, where the letter says nothing
 ]
 HOOKS = (TEXT + 4, TEXT + 0x80, TEXT + 0xC0, TEXT + 0x100, TEXT + 0x140)
 
 
-def image_in(folder: Path, config: str = "") -> KernelImage:
+CODE, DATA_FLAGS, BOTH = 6, 3, 7
+"""Flags of sections: allocated, and executed or written; or all."""
+
+
+def image_in(folder: Path, config: str = "", data_flags: int = DATA_FLAGS) -> KernelImage:
     text = "".join(f"{address:x} {letter} {name}\n" for address, letter, name in PLACES)
     (folder / "System.map").write_text(text)
     (folder / "config").write_text(config)
     data = struct.pack("<6Q", *HOOKS, TEXT + 0x140)
+    data += bytes(0x48 - len(data))
     headers = 64 + len(data)
     elf = bytearray(b"\x7fELF\x02\x01" + bytes(58))
     struct.pack_into("<Q", elf, 40, headers)
-    struct.pack_into("<HH", elf, 58, 64, 2)
-    sections = bytes(64) + struct.pack("<IIQQQQ", 0, 1, 0, DATA, 64, len(data)) + bytes(24)
+    starts = (TEXT, ENTRY, NOINSTR, INIT)
+    struct.pack_into("<HH", elf, 58, 64, 2 + len(starts))
+    sections = bytes(64)
+    for flags, start, length in [
+        (data_flags, DATA, len(data)),
+        *((CODE, at, 0x200) for at in starts),
+    ]:
+        sections += struct.pack("<IIQQQQ", 0, 1, flags, start, 64, length) + bytes(24)
     (folder / "vmlinux").write_bytes(bytes(elf) + data + sections)
     return cast(KernelImage, type("Image", (), {"folder": folder}))
 
@@ -81,6 +92,11 @@ def test_a_function_that_refuses_says_why(functions: Functions, name: str, why: 
 def test_others_take_a_probe(functions: Functions) -> None:
     assert functions.refusal("vfs_stat") is None
     assert functions.refusal("walk.isra.0") is None
+
+
+def test_a_section_that_is_written_holds_no_function(tmp_path: Path) -> None:
+    refusal = read_functions(image_in(tmp_path, data_flags=BOTH)).refusal("jiffies")
+    assert refusal is not None and refusal.why == "it is data, not a function"
 
 
 def test_a_kernel_that_allows_notrace_is_believed(tmp_path: Path) -> None:

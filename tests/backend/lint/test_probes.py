@@ -34,7 +34,7 @@ def functions_of(lesson: Lesson, without: str) -> Functions:
     names |= {f"event_{p.event.partition('/')[2]}" for p in lesson.probes if not p.define}
     names |= {"shrinker_srcu"}
     there = sorted(names - {without})
-    symbols = [(address, "T", name) for address, name in enumerate(there, 1)]
+    symbols = [(address, True, name) for address, name in enumerate(there, 1)]
     return Functions(symbols, None, ())
 
 

@@ -64,6 +64,16 @@ def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
     return ask(vmlinux, {"do": "members", "name": name}, _members)
 
 
+def member_count(vmlinux: Path, name: str) -> int:
+    """How many members a structure has, of any kind.
+
+    Raises:
+        InputError: the kernel has no such structure.
+        InfraError: vmlinux cannot be read or carries no DWARF.
+    """
+    return ask(vmlinux, {"do": "member_count", "name": name}, lambda r: r.whole("answer"))
+
+
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
     """Those of these paths from global variables that end at a number, e.g. `rcu_state.gp_seq`.
 

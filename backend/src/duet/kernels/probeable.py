@@ -19,8 +19,6 @@ from duet.errors import InfraError
 from duet.kernels.elf_data import ElfData, open_data
 from duet.kernels.image import KernelImage
 
-CODE = "tTwW"
-"""Letters of System.map for functions."""
 CLOSED = (
     ("__entry_text", "entry"),
     ("__kprobes_text", "kprobes"),
@@ -43,20 +41,20 @@ class Functions:
     """The functions of one kernel.
 
     Args:
-        symbols: (address, letter, name) in order of the file.
+        symbols: (address, whether it is code, name) in order of the file.
         traced: addresses at which ftrace can hook in, sorted; None: this kernel does not ask.
         listed: addresses of functions on the kprobes' list.
     """
 
     def __init__(
         self,
-        symbols: list[tuple[int, str, str]],
+        symbols: list[tuple[int, bool, str]],
         traced: tuple[int, ...] | None,
         listed: tuple[int, ...],
     ) -> None:
         self.names = {name: address for address, _, name in reversed(symbols)}
-        self._code = {name for _, letter, name in symbols if letter in CODE}
-        self._times = Counter(name for _, letter, name in symbols if letter in CODE)
+        self._times = Counter(name for _, code, name in symbols if code)
+        self._code = self._times.keys()
         self._starts = sorted({address for address, _, _ in symbols})
         self._traced = traced
         self._listed = frozenset(listed)
@@ -124,12 +122,14 @@ def read_functions(image: KernelImage) -> Functions:
 @lru_cache(maxsize=32)
 def _read(folder: Path) -> Functions:
     text = (folder / "System.map").read_text(encoding="ascii")
-    symbols = []
+    found = []
     for line in text.splitlines():
-        address, letter, name = line.split(" ", 2)
-        symbols.append((int(address, 16), letter, name))
-    places = {name: address for address, _, name in symbols}
+        # The letter is not asked: variables of .data may have that of code (7.3).
+        address, _letter, name = line.split(" ", 2)
+        found.append((int(address, 16), name))
+    places = {name: address for address, name in found}
     with open_data(folder / "vmlinux") as data:
+        symbols = [(address, data.is_code(address), name) for address, name in found]
         listed = _addresses(data, places, "__start_kprobe_blacklist", "__stop_kprobe_blacklist")
         traced = _addresses(data, places, "__start_mcount_loc", "__stop_mcount_loc")
     asks = _NOTRACE not in (folder / "config").read_text(encoding="utf-8").splitlines()

@@ -20,6 +20,9 @@ from duet.kernels.elf_data import ElfData, open_data
 from duet.kernels.image import KernelImage
 
 CALL, CLASS, RAW = "event_", "event_class_", "trace_event_raw_"
+POINTER_BYTES = 8
+MOST_COLUMNS = 48
+"""MAX_FIELDS of decode/_pages.c."""
 NO_FIELDS = ("ent", "__data")
 PLACES = ("__data_loc_", "__rel_loc_")
 """Members that say where a text or an array lies."""
@@ -65,6 +68,12 @@ def number_fields(image: KernelImage, event: TraceEvent, most: int) -> tuple[str
     return tuple(plain)[:most]
 
 
+def is_too_wide(image: KernelImage, event: TraceEvent) -> bool:
+    """Whether its format has more fields than the decoder keeps of an event."""
+    count = dwarf.member_count(image.vmlinux, f"struct {RAW}{event.template}")
+    return count - len(NO_FIELDS) > MOST_COLUMNS
+
+
 def matching(events: tuple[TraceEvent, ...], pattern: str) -> tuple[TraceEvent, ...]:
     """Those whose 'group:name' a glob matches, such as 'sched:*' or '*:rcu_grace_period'."""
     return tuple(e for e in events if fnmatchcase(f"{e.group}:{e.name}", pattern))
@@ -77,17 +86,18 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
     system_at = dwarf.read(vmlinux, "offsetof struct trace_event_class.system")
     calls: dict[str, int] = {}
     templates: dict[int, str] = {}
+    # Whether a symbol is a variable is not asked of its letter: that of .data may be t (7.3).
     for line in (folder / "System.map").read_text(encoding="ascii").splitlines():
-        address, letter, name = line.split(" ", 2)
-        if letter not in "dD":
-            continue
+        address, _letter, name = line.split(" ", 2)
         if name.startswith(CLASS):
             templates[int(address, 16)] = name.removeprefix(CLASS)
         elif name.startswith(CALL):
             calls[name.removeprefix(CALL)] = int(address, 16)
     with open_data(vmlinux) as data:
         found = [
-            _event(data, name, at + class_at, system_at, templates) for name, at in calls.items()
+            _event(data, name, at + class_at, system_at, templates)
+            for name, at in calls.items()
+            if data.holds(at + class_at, POINTER_BYTES)
         ]
     return tuple(sorted((e for e in found if e is not None), key=lambda event: event.path))
 

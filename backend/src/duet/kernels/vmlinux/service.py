@@ -29,10 +29,7 @@ def warm() -> None:
 
 
 class VmlinuxService:
-    """Requests `number`, `has_function`, `members`, `paths`, `functions`, `variable` and `names`.
-
-    The other side is duet.kernels.dwarf and duet.lenses.scope.
-    """
+    """Answers to all that duet.kernels.dwarf and duet.lenses.scope ask."""
 
     def __init__(self) -> None:
         self._fd = -1
@@ -41,6 +38,7 @@ class VmlinuxService:
             "number": self._number,
             "has_function": lambda asked: self._types.has_function(asked["name"]),
             "members": lambda asked: self._types.number_members(asked["name"]),
+            "member_count": lambda asked: self._types.member_count(asked["name"]),
             "paths": lambda asked: self._types.number_paths(asked["paths"]),
             "functions": self._function_rows,
             "variable": lambda asked: [list(p) for p in ranges_of(self._variables, asked["name"])],

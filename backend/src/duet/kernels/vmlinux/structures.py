@@ -89,6 +89,16 @@ class Structures:
             members = self._program.type(name).members or ()
             return [one.name for one in members if one.name and plain(one.type).kind in NUMBERS]
 
+    def member_count(self, name: str) -> int:
+        """How many members it has, of any kind.
+
+        Raises:
+            InputError: the kernel has no such structure.
+            InfraError: its DWARF makes no sense.
+        """
+        with self._sense(f"the kernel has no '{name}':"):
+            return len(self._program.type(name).members or ())
+
     def number_paths(self, paths: Sequence[str]) -> list[bool]:
         """Of each path of a global variable whether it ends at a number.
 
