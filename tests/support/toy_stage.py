@@ -329,7 +329,7 @@ class ToyKernels:
     def ready(self, slug: str) -> dict[str, bool]:
         return {a.name: a.name not in self.missing for a in lesson_cache.find(slug).lesson.arms}
 
-    def name(self, slug: str, arms: Iterable[str]) -> bool:
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
         return False
 
     def latest(self) -> list[m.Message]:

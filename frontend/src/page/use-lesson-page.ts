@@ -48,6 +48,16 @@ export interface LessonProps {
 
 export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
 
+/** Keys of what the bare page does not have; those of its steps are the deck's that it stands in. */
+const ofReaders: ReadonlySet<Act> = new Set<Act>([
+  'step-back',
+  'step-on',
+  'words',
+  'questions',
+  'knobs',
+  'present',
+]);
+
 /** Keys that mean nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
   'toggle',
@@ -69,7 +79,7 @@ export function useLessonPage(props: LessonProps) {
   const go = useOwnGo(props.go, place);
   const { led, open: member, classroom } = useRoom();
   const theme = useTheme();
-  const server = useServer();
+  const server = useServer(lesson.slug);
   const index = useRunIndex();
   const plain = usePlayback('page');
   const own = usePlayback();
@@ -124,10 +134,12 @@ export function useLessonPage(props: LessonProps) {
       toggle('questions', true);
     },
   };
-  const keys = useMemo(
-    () => keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null, member),
-    [lesson, member],
-  );
+  const { embed } = place;
+  const keys = useMemo(() => {
+    const aligned = unaligned(lesson) === null;
+    const all = keyList(lesson.operation.name, lesson.beat?.name, aligned, member);
+    return embed ? all.filter(({ act }) => !ofReaders.has(act)) : all;
+  }, [lesson, member, embed]);
   const acts: Record<Act, () => void> = {
     ...playbackActs(playback, theme),
     'step-back': () => stepBy(-1),

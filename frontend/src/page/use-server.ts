@@ -3,7 +3,7 @@
 
 import {
   useBegun,
-  useBuild,
+  useBuilds,
   useCommands,
   useConnection,
   useControl,
@@ -21,7 +21,7 @@ import {
 
 export type Server = ReturnType<typeof useServer>;
 
-export function useServer() {
+export function useServer(lesson: string) {
   return {
     run: useRun(),
     pending: usePendingRun(),
@@ -30,7 +30,7 @@ export function useServer() {
     reading: useReading(),
     lanes: useLanes(),
     shownLanes: useShownLanes(),
-    builds: useBuild(),
+    builds: useBuilds(lesson),
     measured: useMeasured(),
     control: useControl(),
     runs: useRuns(),

@@ -126,8 +126,10 @@ export function useHolds(): readonly HeldMessage[] {
   return useCell(useStore().holds);
 }
 
-export function useBuild(): readonly BuildMessage[] {
-  return useCell(useStore().builds);
+/** Kernels of this lesson that are being built, or were: arms of two lessons may have one name. */
+export function useBuilds(lesson: string): readonly BuildMessage[] {
+  const builds = useCell(useStore().builds);
+  return useMemo(() => builds.filter((build) => build.lesson === lesson), [builds, lesson]);
 }
 
 /** Changes that this visitor makes to arms: the newest of each arm that is changed. */

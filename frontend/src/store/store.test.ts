@@ -187,6 +187,16 @@ test('only the part that changed is reported', () => {
   expect([events, builds]).toEqual([1, 0]);
 });
 
+test('builds of equally named arms of two lessons are two', () => {
+  const store = started();
+  const build = { type: 'build' as const, arms: ['stock'], arm: 'stock', done: 0, total: 0 };
+  const rest = { elapsed_s: 0, message: '', error: null };
+  for (const lesson of ['03-x', '04-x', '03-x']) {
+    store.dispatch({ ...build, ...rest, lesson, phase: 'compile' as const });
+  }
+  expect(store.builds.get().map((one) => one.lesson)).toEqual(['04-x', '03-x']);
+});
+
 test('knobs of a model change what is made of a run, of those to come as well', () => {
   const store = started();
   const before = store.shown()!.version;

@@ -93,7 +93,7 @@ export class Store extends Cells {
         ]);
       case 'build':
         return this.builds.set([
-          ...this.builds.get().filter((b) => b.arm !== message.arm),
+          ...this.builds.get().filter((b) => b.arm !== message.arm || b.lesson !== message.lesson),
           message,
         ]);
       case 'changed':

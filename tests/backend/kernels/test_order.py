@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arms are built outwards: stock, then what few objects depend on, far-reaching headers last."""
+"""The first comparison of each lesson comes first, the nearest arm next, wide headers together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.arms import arm_specs
-from duet.kernels.order import outwards
+from duet.kernels.order import WIDE_OBJECTS, Reach, differing, outwards
+from duet.kernels.recipe import FIRST_COMPARISON
 from duet.kernels.standing import Standing, read_standing, write_standing
 from duet.kernels.tree import WorkTree
 from duet.lessons import load as lessons
@@ -22,7 +23,7 @@ TOUCHED = {
     "one": ("mm/vmscan.c",),
     "two": ("fs/super.c", "mm/slab.c"),
     "local": ("fs/xfs/xfs_icache.h", "fs/xfs/xfs_icache.c"),
-    "trace": ("include/trace/events/xfs.h",),
+    "trace": ("include/net/tcp.h",),
     "fs": ("include/linux/fs.h", "fs/super.c"),
 }
 
@@ -74,19 +75,45 @@ def test_order_does_not_depend_on_the_order_asked_for(settings: KernelSettings) 
     )
 
 
-def test_our_own_arms_with_wide_headers_come_last() -> None:
-    settings = KernelSettings.default()
+def our_own() -> list[ArmSpec]:
     folders = [lessons.load(slug) for slug in lessons.slugs()]
-    arms = [arm for folder in folders for arm in arm_specs(folder).values()]
-    wide = [
-        any(" b/include/linux/" in path.read_text() for path in arm.patches)
-        for arm in outwards(arms, settings.patches, settings.base)
-    ]
-    assert wide == sorted(wide) and any(wide)
-    order = outwards(arms, settings.patches, settings.base)
+    return [arm_specs(folder)[arm] for folder in folders for arm in folder.usual_arms]
+
+
+def test_our_own_lessons_have_their_first_comparison_before_any_has_a_third_kernel() -> None:
+    settings = KernelSettings.default()
+    order = outwards(our_own(), settings.patches, settings.base)
+    is_first = [arm.position < FIRST_COMPARISON for arm in order]
+    assert is_first == sorted(is_first, reverse=True) and not all(is_first)
+    assert order[0].lesson == lessons.slugs()[0]
     assert not order[0].patches, "stock first"
-    # The tree is switched from one lesson's instrumentation to the next one's once.
-    assert len(list(groupby(arm.lesson for arm in order))) <= 7
+
+
+def test_our_own_arms_with_wide_headers_stand_next_to_one_another() -> None:
+    """The tree is compiled for them once, left once, and stands near stock at the end."""
+    settings = KernelSettings.default()
+    order = outwards(our_own(), settings.patches, settings.base)
+    wide = [any(" b/include/linux/" in path.read_text() for path in arm.patches) for arm in order]
+    assert [is_wide for is_wide, _ in groupby(wide)] == [False, True, False]
+
+
+def test_what_somebody_waits_for_comes_first(settings: KernelSettings) -> None:
+    arms = shuffled()
+    (wide,) = (arm for arm in arms if arm.name == "fs")
+    order = outwards(arms, settings.patches, settings.base, requested=(wide,))
+    assert [arm.name for arm in order[:2]] == ["fs", "stock"]
+
+
+def test_no_patch_that_all_arms_carry_touches_a_header_that_most_objects_include() -> None:
+    """The first trial, whose stock carries none of them, would compile most of the kernel."""
+    settings = KernelSettings.default()
+    bare = ArmSpec("trial", "stock", instrumented=False)
+    for arm in our_own():
+        if not arm.patches:
+            ours = Standing.of(arm, settings.patches, settings.base).content
+            none = Standing.of(bare, settings.patches, settings.base).content
+            names = differing(ours, none)
+            assert Reach.of(names, None).objects(names) < WIDE_OBJECTS, arm.lesson
 
 
 def test_the_order_begins_where_the_tree_stands(settings: KernelSettings) -> None:
@@ -98,6 +125,15 @@ def test_the_order_begins_where_the_tree_stands(settings: KernelSettings) -> Non
     write_standing(tree.folder, Standing.of(wide, settings.patches, settings.base))
     names = [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)]
     assert names[:2] == ["fs", "stock"]
+    stock = ArmSpec("02-toy", "stock")
+    write_standing(tree.folder, Standing.of(stock, settings.patches, settings.base))
+    near = outwards(arms, settings.patches, settings.base, tree)
+    assert (near[0], near[-1]) == (stock, wide), "from a near arm the far one comes last"
+    other = ArmSpec("02-toy", "other", wide.patches)
+    write_standing(tree.folder, Standing.of(wide, settings.patches, settings.base))
+    narrow = ArmSpec("02-toy", "one", (Path("one.patch"),))
+    far = outwards([narrow, other], settings.patches, settings.base, tree)
+    assert far[0] is other, "at a far arm the other far ones come next"
     write_standing(tree.folder, None)  # a switch was cut off
     assert [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)][-1] == "fs"
 

@@ -58,7 +58,7 @@ class NoKernels:
         """None is."""
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
 
-    def name(self, slug: str, arms: Iterable[str]) -> bool:
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
         """Nothing is to be built."""
         return False
 

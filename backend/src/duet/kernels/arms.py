@@ -22,6 +22,7 @@ def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
     Raises:
         InputError: the lesson has no such arm.
     """
+    names = [arm.name for arm in folder.lesson.arms]
     return ArmSpec(
         folder.slug,
         name,
@@ -31,6 +32,7 @@ def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
         base=folder.arm(name).base,
         config=folder.arm(name).config,
         change=folder.changes.get(name),
+        position=names.index(name),
     )
 
 

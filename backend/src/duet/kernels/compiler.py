@@ -19,6 +19,7 @@ from duet.kernels.ccache import ccache_environment
 from duet.kernels.needed import NEEDED
 from duet.kernels.recipe import (
     BUILD_ENV,
+    DEBUG_FLAGS,
     read_fragments,
     read_options,
     unmet_options,
@@ -181,7 +182,8 @@ class Make:
 def make_words(src: Path, jobs: int) -> list[str]:
     """make, so that images do not depend on where the cache lies; targets follow."""
     prefix = f"-fdebug-prefix-map={src}=."
-    return ["make", f"-j{jobs}", f"KCFLAGS={prefix}", f"KAFLAGS={prefix}"]
+    flags = " ".join((prefix, *DEBUG_FLAGS))
+    return ["make", f"-j{jobs}", f"KCFLAGS={flags}", f"KAFLAGS={prefix}"]
 
 
 def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFails:

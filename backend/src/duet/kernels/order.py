@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which order to build arms, so that the tree changes least from each to the next.
+"""In which order to build arms: what somebody waits for first, and then the nearest each time.
 
 Going from one arm to the next writes the files of the patches that only one of the two has, and the
-objects behind them are made again. The nearest arm is taken each time; lessons come in their order
-where that costs little. Arms whose headers reach most of the kernel so stand at the end, next to
-one another, and the tree is rebuilt for them once.
+objects behind them are compiled again. Each lesson gets its first comparison, which is its first
+two arms, before any lesson gets a third kernel. Within that the nearest arm is taken each time;
+lessons come in their order where that costs little. Arms whose headers reach most of the kernel
+stand next to one another, so that the tree is compiled for them once and left once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from duet.kernels.bases import Base
-from duet.kernels.recipe import ArmSpec
+from duet.kernels.recipe import FIRST_COMPARISON, ArmSpec
 from duet.kernels.standing import Content, Standing, read_standing
 from duet.kernels.tree import WorkTree
 
 NEAR_OBJECTS = 100
 """Some 20 s of compiling: below that the order of the lessons decides."""
-# Of about 1,370 objects, when no tree is there to count in: fs.h and dcache.h reach 870, a header
-# of one subsystem some hundred, a header beside its sources a few.
-_GUESSES = (("include/linux/", 1000), ("include/", 300), ("arch/", 300))
+WIDE_OBJECTS = 400
+"""An arm whose patches reach more objects makes most of the tree stale, both ways."""
+# Of about 1,370 objects, when no tree is there to count in: fs.h and dcache.h reach 870, another
+# header of one subsystem some hundred, one of trace events or beside its sources a few.
+_GUESSES = (("include/trace/", 40), ("include/linux/", 1000), ("include/", 300), ("arch/", 300))
 _LOCAL_HEADER = 30
 
 
@@ -45,7 +48,12 @@ class Reach:
 
 
 def outwards(
-    arms: Sequence[ArmSpec], patches_dir: Path, base: Base, tree: WorkTree | None = None
+    arms: Sequence[ArmSpec],
+    patches_dir: Path,
+    base: Base,
+    tree: WorkTree | None = None,
+    *,
+    requested: Collection[ArmSpec] = (),
 ) -> list[ArmSpec]:
     """`arms` in the order to build them, from where the tree stands: a new one is the bare source.
 
@@ -53,6 +61,7 @@ def outwards(
         arms: what is to be built, in any order, on one base.
         patches_dir: kernel-patches/.
         tree: counts from its records when it holds compiled objects; else a rule of thumb.
+        requested: somebody waits for these; they come first.
 
     Raises:
         InputError: a patch is missing or has no diff.
@@ -65,15 +74,38 @@ def outwards(
     known = (here, *contents.values())
     names = {name for made_of in known for files in made_of.values() for name in files}
     reach = Reach.of(sorted(names), tree)
+
+    def is_wide(content: Content) -> bool:
+        files = {name for touched in content.values() for name in touched}
+        return reach.objects(sorted(files)) > WIDE_OBJECTS
+
+    wide = {arm: is_wide(content) for arm, content in contents.items()}
+
+    def rank(
+        arm: ArmSpec, objects: int, in_wide: bool
+    ) -> tuple[bool, bool, bool, bool, int, str, int]:
+        return (
+            arm not in requested,
+            objects > 0,  # the tree stands there
+            arm.position >= FIRST_COMPARISON,
+            wide[arm] != in_wide,
+            objects // NEAR_OBJECTS,
+            arm.lesson,
+            objects,
+        )
+
+    compiled = stands is not None  # else everything has to be, whichever comes first
     left = sorted(arms, key=lambda arm: (arm.lesson, len(arm.patches), arm.name))
     order: list[ArmSpec] = []
+    in_wide = is_wide(here)
     while left:
         steps = {arm: differing(here, contents[arm]) for arm in left}
-        costs = {arm: reach.objects(files) for arm, files in steps.items()}
-        arm = min(left, key=lambda arm: (costs[arm] // NEAR_OBJECTS, arm.lesson, costs[arm]))
+        costs = {arm: reach.objects(files) if compiled else 0 for arm, files in steps.items()}
+        ranks = {arm: rank(arm, costs[arm], in_wide) for arm in left}
+        arm = min(left, key=ranks.__getitem__)
         left.remove(arm)
         order.append(arm)
-        here = contents[arm]
+        here, in_wide, compiled = contents[arm], wide[arm], True
     return order
 
 

@@ -31,6 +31,13 @@ BUILD_ENV: Mapping[str, str] = {
     "LC_ALL": "C",
 }
 
+DEBUG_FLAGS = ("-fno-var-tracking",)
+"""Of the compiler, part of the key. Without it DWARF says where each local variable lies, which no
+lens reads: an eighth of the compiling, a third of each object. The code is the same to the byte."""
+
+FIRST_COMPARISON = 2
+"""The first so many arms of a lesson are its first comparison."""
+
 FROM_COMMIT = re.compile(
     r"From ([0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001$", re.MULTILINE
 )
@@ -52,6 +59,7 @@ class ArmSpec:
         base: name of its base; None: the default.
         config: a variant of the base's configuration; None: that of the base.
         change: the patch of a visitor on top of all others; it is built in a box.
+        position: in the list of its lesson's arms, from 0; see FIRST_COMPARISON.
     """
 
     lesson: str
@@ -62,6 +70,7 @@ class ArmSpec:
     base: str | None = None
     config: str | None = None
     change: Path | None = None
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +112,7 @@ class BuildInputs:
         parts = asdict(self) | {
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
+            "debug": list(DEBUG_FLAGS),
         }
         if not self.boxed:  # the keys of all other kernels stay what they were
             del parts["boxed"]

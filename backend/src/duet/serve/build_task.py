@@ -32,9 +32,9 @@ class BuildTask:
         self._task = asyncio.create_task(self._build(), name="kernel builds")
 
     def ask(self, slug: str, arms: Iterable[str]) -> None:
-        """Arms that are optional are built once somebody asks for them."""
-        is_new = self._kernels.name(slug, arms)
-        if is_new and (self._task is None or self._task.done()):
+        """Build these arms next."""
+        is_absent = self._kernels.request(slug, arms)
+        if is_absent and (self._task is None or self._task.done()):
             self.start()
 
     async def close(self) -> None:

@@ -190,11 +190,11 @@ class Kernels(Protocol):
         """arm -> its kernel is built."""
         ...
 
-    def name(self, slug: str, arms: Iterable[str]) -> bool:
-        """Somebody asks for these arms: build them although they are optional.
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
+        """Build these arms next, optional ones too.
 
         Returns:
-            Whether some of them are new: a work() that has returned must be called anew.
+            Whether one of them is not there: a work() that has returned must be called anew.
         """
         ...
 

@@ -206,7 +206,7 @@ class AllBuilt:
         """All of them."""
         return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}
 
-    def name(self, slug: str, arms: Iterable[str]) -> bool:
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
         """None is missing."""
         return False
 
