@@ -73,6 +73,23 @@ def test_the_tree_may_stand_at_another_arm(settings: KernelSettings, theirs: Arm
 
 
 @NEEDS_BOX
+def test_a_series_of_renames_is_applied_in_a_box(
+    settings: KernelSettings, theirs: ArmSpec, tmp_path: Path
+) -> None:
+    """A file goes away, another comes in its place, and is changed."""
+    build([STOCK], settings)
+    move = "diff --git a/{0} b/{1}\nsimilarity index 100%\nrename from {0}\nrename to {1}\n"
+    away, back = tmp_path / "away.patch", tmp_path / "back.patch"
+    away.write_text(miniature.patch("mm: away", move.format("mm/vmscan.c", "mm/other.c")))
+    back.write_text(miniature.patch("mm: back", move.format("mm/other.c", "mm/vmscan.c")))
+    (made,) = build([replace(theirs, patches=(away, back, *theirs.patches))], settings)
+    assert b"theirs\n" in made.bzimage.read_bytes()
+    away.write_text(miniature.patch("mm: away", move.format("mm/none.c", "mm/other.c")))
+    with pytest.raises(PatchFails, match=r"away\.patch, but this kernel has not the file"):
+        build([replace(theirs, patches=(away, back))], settings)
+
+
+@NEEDS_BOX
 def test_what_fails_in_a_box_fails_with_a_sentence(
     settings: KernelSettings, tmp_path: Path
 ) -> None:

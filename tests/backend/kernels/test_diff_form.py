@@ -14,6 +14,7 @@ from duet.kernels.diff_names import PatchRefused
 from duet.kernels.patching import PatchFails
 from duet.kernels.recipe import patched_files
 from duet.kernels.tree import WorkTree
+from tests.backend.trials.commits import git
 from tests.support import miniature
 
 GOOD = "diff --git a/fs/a.c b/fs/a.c\n--- a/fs/a.c\n+++ b/fs/a.c\n@@ -1 +1 @@\n-hello\n+hullo\n"
@@ -39,14 +40,36 @@ REFUSED = {
     ),
     "submodule": (created("fs/module", "160000", "Subproject commit 1"), "as a submodule"),
     "device": (created("fs/device", "060000", "x"), "as no plain file"),
-    "rename": (
-        "diff --git a/fs/a.c b/fs/b.c\nsimilarity index 100%\nrename from fs/a.c\n"
-        "rename to fs/b.c\n",
-        "renames or copies",
+    "rename, out of the tree": (
+        "diff --git a/fs/a.c b/../b.c\nsimilarity index 100%\nrename from fs/a.c\n"
+        "rename to ../b.c\n",
+        "does not lie in the kernel's tree",
+    ),
+    "copy from out of the tree": (
+        "diff --git a/../victim b/fs/b.c\ncopy from ../victim\ncopy to fs/b.c\n",
+        "does not lie in the kernel's tree",
     ),
     "rename under equal names": (
         "diff --git a/fs/a.c b/fs/a.c\nrename from ../victim\nrename to fs/a.c\n",
-        "renames or copies",
+        "another file after it",
+    ),
+    "rename of another file": (
+        "diff --git a/fs/a.c b/fs/b.c\nrename from ../victim\nrename to fs/b.c\n",
+        "another file after it",
+    ),
+    "rename and copy": (
+        "diff --git a/fs/a.c b/fs/b.c\nrename from fs/a.c\ncopy to fs/b.c\n",
+        "another file after it",
+    ),
+    "two names without a rename": (
+        "diff --git a/fs/a.c b/fs/b.c\n--- a/fs/a.c\n+++ b/fs/b.c\n@@ -1 +1 @@\n-hello\n+hullo\n",
+        "another file after it",
+    ),
+    "a link that is renamed": (
+        "diff --git a/fs/a.c b/fs/b.c\nsimilarity index 90%\nrename from fs/a.c\n"
+        "rename to fs/b.c\nindex 11..22 120000\n--- a/fs/a.c\n+++ b/fs/b.c\n"
+        "@@ -1 +1 @@\n-hello\n+/etc/passwd\n",
+        "as a symbolic link",
     ),
     "binary": (
         "diff --git a/fs/a.c b/fs/a.c\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKc\n",
@@ -154,6 +177,73 @@ def test_what_git_writes_is_applied_to_the_byte(work: WorkTree, tmp_path: Path) 
     for name, (_, after) in contents.items():
         path = work.src / name
         assert (path.read_bytes() if path.exists() else None) == after, name
+
+
+MOVES = (
+    {"a.c": 1, "b.c": 2, "c.c": 3, "d.c": 4},
+    {"sub/a.c": 1, "b.c": 2, "c.c": (3, 9), "e.c": (3, 20), "d.c": 4},  # moved; copied and changed
+    {"sub/a.c": (1, 7), "b.c": (2, 4), "c.c": 4, "d.c": (3, 9)},  # two that take each other's place
+    {"b.c": (1, 7), "x/y/z.c": (1, 7, 8), "c.c": 4, "d.c": (3, 9), "n.c": ()},
+)
+"""File -> what it was made of and which of its lines were changed, one commit after another."""
+
+
+def _written(made: int | tuple[int, ...]) -> str:
+    origin, *changed = (made,) if isinstance(made, int) else made or (0,)
+    lines = (f"{'changed' if n in changed else 'line'} {n} of {origin}\n" for n in range(30))
+    return "".join(lines) if origin else ""
+
+
+def test_renames_and_copies_of_git_are_applied_as_git_applies_them(
+    work: WorkTree, tmp_path: Path
+) -> None:
+    source, patches = tmp_path / "repository", []
+    git(tmp_path, "init", "-q", str(source))
+    for number, files in enumerate(MOVES):
+        for path in source.rglob("*.c"):
+            path.unlink()
+        for name, made in files.items():
+            for folder in (source, work.src) if number == 0 else (source,):
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(_written(made))
+        git(source, "add", "-A")
+        git(source, "commit", "-qm", str(number))
+        if number:
+            options = ("--find-renames", "--find-copies-harder", "-B")
+            patches.append(tmp_path / f"{number}.patch")
+            patches[-1].write_text(git(source, "diff", *options, "HEAD~", "HEAD") + "\n")
+    text = "".join(path.read_text() for path in patches)
+    assert text.count("\nrename from") >= 2 and "\ncopy from" in text
+    written = work.switch(patches)
+    assert "a.c" in written, "the old name of a file that was renamed"
+    found = {path.relative_to(work.src).as_posix() for path in work.src.rglob("*.c")}
+    assert found == {*MOVES[-1], "fs/a.c"}
+    for name, made in MOVES[-1].items():
+        assert (work.src / name).read_text() == _written(made), name
+    work.switch([])
+    for name, made in MOVES[0].items():
+        assert (work.src / name).read_text() == _written(made), "the originals are back"
+
+
+def test_a_rename_that_does_not_fit_is_refused(work: WorkTree) -> None:
+    move = "diff --git a/{0} b/{1}\nsimilarity index 100%\nrename from {0}\nrename to {1}\n"
+    (work.src / "fs" / "b.c").write_text("other\n")
+    with pytest.raises(PatchFails, match=r"names fs/a\.c fs/b\.c, and this kernel has such a file"):
+        switch(work, move.format("fs/a.c", "fs/b.c"))
+    with pytest.raises(PatchFails, match="has not the file that it renames"):
+        switch(work, move.format("fs/none.c", "fs/c.c"))
+    assert (work.src / "fs" / "b.c").read_text() == "other\n"
+    assert read_diff(move.format("fs/a.c", "fs/b.c"))[0].names == ("fs/a.c", "fs/b.c")
+    assert patched_files(move.format("fs/a.c", "fs/b.c")) == ["fs/a.c", "fs/b.c"]
+
+
+def test_blanks_in_place_of_tabs_are_named(work: WorkTree) -> None:
+    (work.src / "fs" / "a.c").write_text("{\n\treturn 1;\n}\n")
+    text = GOOD.split("@@")[0] + "@@ -1,3 +1,3 @@\n {\n-        return 1;\n+        return 2;\n }\n"
+    with pytest.raises(PatchRefused, match=r"hunk 1 .*blanks and tabs count as the same") as caught:
+        switch(work, text)
+    assert "git send-email" in caught.value.remedy
+    assert (work.src / "fs" / "a.c").read_text() == "{\n\treturn 1;\n}\n"
 
 
 def test_a_patch_of_a_mailer_with_carriage_returns_applies(work: WorkTree) -> None:

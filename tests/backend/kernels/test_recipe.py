@@ -135,6 +135,13 @@ def test_patch_diff_leaves_mail_head_and_signature_out() -> None:
     assert "2.39.2" not in kept and "index" not in kept
 
 
+def test_what_follows_a_removed_line_of_dashes_counts() -> None:
+    """A removed line "-" is "--" in a diff, as a mail's signature is."""
+    head = "diff --git a/f.c b/f.c\n--- a/f.c\n+++ b/f.c\n@@ -1,3 +1,2 @@\n a\n--\n-b\n+"
+    one, two = (patch_diff(f"{head}{end}\n-- \n2.39.2\n") for end in ("c", "d"))
+    assert one == f"{head}c\n" and two != one
+
+
 def test_folded_subject_is_unfolded() -> None:
     assert patch_subject("Subject: [PATCH 1/3] mm: a\n long one\n\nbody") == "mm: a long one"
 

@@ -81,4 +81,5 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
         )
     folder.arm(arm)
     files: tuple[FileDiff, ...] = check_patch(text, more)
-    return Change(folder.slug, arm, strict(files), tuple(one.name for one in files))
+    names = tuple(name for one in files for name in one.names)
+    return Change(folder.slug, arm, strict(files), names)

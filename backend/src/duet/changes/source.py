@@ -89,7 +89,8 @@ def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
     base = settings.base_of(arm)
     shared = shared_patches(arm, settings.patches, base)
     own = arm_patches(arm, settings.patches, base)[len(shared) :]
-    return [one.name for path in own for one in read_diff(path.read_text(encoding="utf-8"))]
+    files = (one for path in own for one in read_diff(path.read_text(encoding="utf-8")))
+    return [name for one in files for name in one.names]
 
 
 def differing(text: str, other: str) -> Iterator[int]:

@@ -66,8 +66,9 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
                 f"the patch changes the mode of {one.name} {one.mode}, and modes stay as they are.",
                 remedy="Leave the lines about modes out of the patch.",
             )
-        if not any(fnmatchcase(one.name, pattern) for pattern in more):
-            _check_kind(one.name)
+        for name in one.names:
+            if not any(fnmatchcase(name, pattern) for pattern in more):
+                _check_kind(name)
     return files
 
 

@@ -123,7 +123,11 @@ def build_in_box(
             "a build in a sandbox starts from a compiled tree, and here nothing is compiled yet.",
             remedy="Build the same kernel without the patch first: ./duet build does it.",
         )
-    diff = "".join(strict(read_diff(path.read_bytes().decode())) for path in arm.own)
+    # One call of patch(1) each: within one, all renames start from the files as they were before.
+    diffs = {
+        f"patch{number}": strict(read_diff(path.read_bytes().decode()))
+        for number, path in enumerate(arm.own)
+    }
     place, files = _placing(arm.tree.changes(arm.shared))
     variables = ccache_environment(arm.ccache, PATH)
     done = run_boxed(
@@ -131,10 +135,13 @@ def build_in_box(
             tree=str(src),
             steps=(
                 Step("place", ("/bin/sh", "-e", f"{INPUTS}/place.sh")),
-                Step("patch", ("patch", *PATCH_OPTIONS, "--input", f"{INPUTS}/patch")),
+                *(
+                    Step(name, ("patch", *PATCH_OPTIONS, "--input", f"{INPUTS}/{name}"))
+                    for name in diffs
+                ),
                 Step("make", (*make_words(src, arm.jobs), "bzImage")),
             ),
-            files={"patch": diff, "place.sh": place, **files},
+            files={**diffs, "place.sh": place, **files},
             readable=_readable(arm.ccache) if variables else (),
             environment=_environment(variables),
             results=_results(to),
@@ -143,8 +150,8 @@ def build_in_box(
         on_line=on_line,
         stop=stop,
     )
-    if done.failed == "patch":
-        raise patch_fails(" and ".join(path.name for path in arm.own), done.tail)
+    if done.failed in diffs:
+        raise patch_fails(arm.own[list(diffs).index(done.failed)].name, done.tail)
     if done.failed:
         raise compile_fails(done.tail, "Correct the patch and build again.")
     return {Path(one.to).name: Path(one.to) for one in _results(to)}

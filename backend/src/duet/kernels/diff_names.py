@@ -9,7 +9,7 @@ from duet.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z0-9_+,.@#=~-]+(?:/[A-Za-z0-9_+,.@#=~-]+)*")
 
-GIT_REMEDY = "Make it with `git format-patch --no-renames`, without files that are not text."
+GIT_REMEDY = "Make it with `git format-patch`, without files that are not text."
 
 
 class PatchRefused(InputError):
@@ -37,9 +37,13 @@ def check_name(name: str) -> None:
         )
 
 
-def moved(name: str) -> PatchRefused:
-    """A rename or a copy."""
-    return PatchRefused(f"the patch renames or copies {name}.", remedy=GIT_REMEDY)
+def other_names(name: str, line: str) -> PatchRefused:
+    """A line that speaks of another file than the 'diff --git' line above it."""
+    return PatchRefused(
+        f"the patch names {name} in its 'diff --git' line and another file after it:"
+        f" {line[:80]!r}.",
+        remedy=GIT_REMEDY,
+    )
 
 
 def cut(name: str) -> PatchRefused:

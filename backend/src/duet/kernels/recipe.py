@@ -19,6 +19,7 @@ from typing import NewType
 
 from duet.errors import InputError
 from duet.kernels.bases import BOTH, Base
+from duet.kernels.diff_form import hunk_end
 
 KernelKey = NewType("KernelKey", str)
 
@@ -171,13 +172,16 @@ def options_sha256(options: Mapping[str, str]) -> str:
 def patch_diff(text: str) -> str:
     """The part of a format-patch file that changes source: no mail head, no index lines."""
     lines_left: list[str] = []
-    inside = False
-    for line in text.splitlines():
+    inside, hunk = False, 0
+    lines = text.split("\n")
+    for at, line in enumerate(lines[:-1] if not lines[-1] else lines):
+        # In a hunk a removed line "-" looks like the signature of a mail.
         inside = inside or line.startswith("diff --git ")
-        if inside and line.rstrip() == "--":  # the mail signature of format-patch
+        if at >= hunk and line.rstrip() == "--":
             inside = False
         if inside and not line.startswith("index "):
             lines_left.append(line)
+            hunk = max(hunk, hunk_end(lines, at)[0])
     return "\n".join(lines_left) + "\n"
 
 
@@ -197,7 +201,8 @@ def patch_commit(text: str) -> str:
 
 def patched_files(text: str) -> list[str]:
     """Files that a patch touches, relative to the source tree, in its own order."""
-    return list(dict.fromkeys(re.findall(r"^diff --git a/\S+ b/(\S+)$", text, re.MULTILINE)))
+    heads = re.findall(r"^diff --git a/(\S+) b/(\S+)$", text, re.MULTILINE)
+    return list(dict.fromkeys(name for pair in heads for name in pair))
 
 
 def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> PatchInput:

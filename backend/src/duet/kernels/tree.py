@@ -101,7 +101,7 @@ class WorkTree:
         """Files that the patches touch, with the content they should have (None: no file)."""
         # Bytes: a carriage return in a hunk is content.
         diffs = [(path.name, read_diff(path.read_bytes().decode())) for path in patches]
-        names = {one.name for _, diff in diffs for one in diff}
+        names = {name for _, diff in diffs for one in diff for name in one.names}
         for name in sorted(names):
             _refuse_link(self.src, name)
         with tempfile.TemporaryDirectory(prefix="duet-patch-") as folder:
