@@ -15,7 +15,8 @@ from duet.kernels.tracepoints import TraceEvent, is_too_wide, number_fields, tra
 SOURCE = """
 struct trace_event_class { const char *system; void *probe; };
 struct trace_event_call { long list[2]; struct trace_event_class *class; };
-struct trace_event_raw_toy_made { long ent; int number; void *place; char comm[16]; char __data[]; };
+struct trace_event_raw_toy_made {
+	long ent; int number; void *place; char comm[16]; char __data[]; };
 struct trace_event_raw_toy_made *used;
 struct trace_event_raw_full { long ent; FULL char __data[]; } *full;
 struct trace_event_raw_wide { long ent; FULL int one_more; char __data[]; } *wide;

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from duet.errors import DuetError, InfraError, InputError
 from duet.kernels.ccache import ccache_environment
-from duet.kernels.needed import NEEDED
+from duet.kernels.kbuild import known_options
+from duet.kernels.needed import ASKED, NEEDED
 from duet.kernels.recipe import (
     BUILD_ENV,
     DEBUG_FLAGS,
@@ -195,6 +196,10 @@ def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFai
     )
 
 
+Lost = tuple[list[tuple[str, str, str]], dict[str, str]]
+"""Options that did not stick, as (name, wanted, got), and the whole configuration that came."""
+
+
 def configure(
     make: Make,
     src: Path,
@@ -202,12 +207,16 @@ def configure(
     *,
     lenient: bool = False,
     dispensable: Container[str] = (),
-) -> None:
+) -> Lost:
     """Give the tree the fragments over allnoconfig; leaves an equal .config untouched.
 
     Args:
-        lenient: of the options that do not stick only those of NEEDED fail the build.
+        lenient: of the options that do not stick only those of NEEDED fail the build, and those of
+            a fragment called ASKED that the source knows.
         dispensable: options that may be lost on any base.
+
+    Returns:
+        What was lost, and may be.
 
     Raises:
         OptionLost: an option of the fragments did not stick, with wanted and got value.
@@ -220,28 +229,44 @@ def configure(
         fragment.write_text(write_options(wanted))
     asked = _config_stamp(src, fragment)
     config = src / ".config"
-    if config.exists() and stamp.exists() and stamp.read_text() == asked + _sha256(config):
-        return
-    make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
-    fresh = src / ".config.new"
-    lost = unmet_options(wanted, read_options(fresh.read_text()))
-    lost = [one for one in lost if one[0] not in dispensable]
-    if lenient:
-        lost = [one for one in lost if one[0] in NEEDED]
-    if lost:
-        name, want, got = lost[0]
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        raise OptionLost(
-            f"{fragments[-1].name} wants {name}={want}, but the kernel's configuration gave"
-            f" {got}{more}.",
-            remedy=f"Add the option it depends on to {fragments[-1].name}, or drop the line.",
-            detail="\n".join(f"{name}: wanted {want}, got {got}" for name, want, got in lost),
-        )
+    current = config.exists() and stamp.exists() and stamp.read_text() == asked + _sha256(config)
+    fresh = config if current else src / ".config.new"
+    if not current:
+        make.run(f"KCONFIG_ALLCONFIG={fragment}", "KCONFIG_CONFIG=.config.new", "allnoconfig")
+    got = read_options(fresh.read_text())
+    lost = [one for one in unmet_options(wanted, got) if one[0] not in dispensable]
+    if fatal := _fatal(lost, src, fragments) if lenient else lost:
+        raise _option_lost(fatal, fragments)
+    if current:
+        return lost, got
     if config.exists() and config.read_bytes() == fresh.read_bytes():
         fresh.unlink()
     else:
         fresh.rename(config)
     stamp.write_text(asked + _sha256(config))
+    return lost, got
+
+
+def _fatal(
+    lost: Sequence[tuple[str, str, str]], src: Path, fragments: Sequence[Path]
+) -> list[tuple[str, str, str]]:
+    """Those of the lost options that even a lenient base needs."""
+    named = read_fragments([path for path in fragments if path.name == ASKED])
+    names = [one[0] for one in lost if one[0] in named]
+    known = known_options(src, names) if names else set()
+    return [one for one in lost if one[0] in NEEDED or one[0] in known]
+
+
+def _option_lost(lost: Sequence[tuple[str, str, str]], fragments: Sequence[Path]) -> OptionLost:
+    name, want, got = lost[0]
+    more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+    asked = fragments[-1].name == ASKED and name in read_fragments(fragments[-1:])
+    who = "--config" if asked else fragments[-1].name
+    return OptionLost(
+        f"{who} wants {name}={want}, but the kernel's configuration gave {got}{more}.",
+        remedy=f"Add the option it depends on to {who}, or drop {'it' if asked else 'the line'}.",
+        detail="\n".join(f"{name}: wanted {want}, got {got}" for name, want, got in lost),
+    )
 
 
 def sweep_half_written(src: Path) -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 HEADERS_AT, COUNTS_AT = 40, 58
 """In the ELF header of 64 bits: offset of the section headers; their size, number, and which of
 them holds their names."""
-NOBITS = 8
+NOTE, NOBITS = 7, 8
+"""Kinds of sections."""
 WRITE, ALLOC, EXECUTE = 1, 2, 4
 """Flags of a section; elf(5)."""
 TEXT_BYTES = 256

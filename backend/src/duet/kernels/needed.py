@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Options without which a guest does not boot, cannot be reached or cannot be traced.
 
-A base that is `lenient` may lack any other option of its configuration.
+A base that is `lenient` may lack any other option of its configuration, but those that somebody
+asked for by name.
 """
 
 from __future__ import annotations
 
+ASKED = "asked.config"
+"""The file of a configuration that has the latter."""
 NEEDED = frozenset(
     f"CONFIG_{name}"
     for name in (

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be known of kernels before the first is compiled: patches fit, options are lost.
+
+A kernel takes minutes; that a patch of the last one does not fit is known in a second, once the
+source is unpacked. Nothing in the tree is changed but its .config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from duet.kernels.bases import Base
+from duet.kernels.builder import LOCK, lookup, plan
+from duet.kernels.compiler import Lost, Make, check_tools, configure
+from duet.kernels.image import KernelImage
+from duet.kernels.kernel_settings import KernelSettings
+from duet.kernels.lock import build_lock
+from duet.kernels.patching import PatchFails
+from duet.kernels.recipe import ArmSpec, arm_patches, read_fragments, read_options, unmet_options
+from duet.kernels.source import check_space, unpack
+from duet.kernels.tree import WorkTree
+
+REMEDY: Final = (
+    "Give the patches that it stands on with --with, or the source that it was made for with "
+    "--base or --tree."
+)
+SHOWN = 6
+"""Options that a sentence names."""
+PREEMPTION: Final = tuple(
+    f"CONFIG_PREEMPT{end}" for end in ("_NONE", "_VOLUNTARY", "_LAZY", "_RT", "")
+)
+"""One of them is on; kernel/Kconfig.preempt."""
+
+
+def rehearse(
+    arms: Sequence[ArmSpec], settings: KernelSettings, say: Callable[[str], None]
+) -> list[str]:
+    """Try the patches of all arms whose kernels are still to be made.
+
+    Args:
+        say: gets a sentence about what takes long.
+
+    Returns:
+        Sentences about options that the sources lack.
+
+    Raises:
+        PatchFails, PatchRefused: a patch does not fit.
+        OptionLost: an option that is needed does not stick.
+        DuetError: the source cannot be unpacked.
+    """
+    todo = [arm for arm in arms if settings.base_of(arm).source.kind != "image"]
+    todo = [arm for arm in todo if lookup(plan(arm, settings), settings) is None]
+    said: dict[str, None] = {}
+    places: dict[tuple[str, str | None], ArmSpec] = {}
+    for arm in todo:
+        base = settings.base_of(arm)
+        tree = _unpacked(arm, base, settings, say)
+        try:
+            tree.changes(arm_patches(arm, settings.patches, base))
+        except PatchFails as error:
+            error.remedy = REMEDY
+            raise
+        places.setdefault((base.name, arm.config), arm)
+    for arm in places.values():
+        base = settings.base_of(arm)
+        if base.lenient and (words := lost_words(base, _configured(arm, base, settings, say))):
+            said[words] = None
+    return list(said)
+
+
+def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> str:
+    """The same sentence about a kernel that is there; "" where nothing of its base is lost."""
+    asked = read_fragments(settings.fragments(arm))
+    got = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
+    return lost_words(settings.base_of(arm), (unmet_options(asked, got), got))
+
+
+def lost_words(base: Base, found: Lost) -> str:
+    """A sentence about options that did not stick; "": there are none to speak of."""
+    lost, got = found
+    shown = [_one(*one, got) for one in lost if one[1] != "m"]  # modules are not built
+    if not shown:
+        return ""
+    more = f" and {len(shown) - SHOWN} others" if len(shown) > SHOWN else ""
+    options = "1 option" if len(shown) == 1 else f"{len(shown)} options"
+    return (
+        f"{base.about.rstrip('.')} is built without {options} of its configuration, which its "
+        f"source does not have so: {', '.join(shown[:SHOWN])}{more}"
+    )
+
+
+def _one(name: str, wanted: str, got: str, options: dict[str, str]) -> str:
+    short = name.removeprefix("CONFIG_")
+    if name in PREEMPTION and wanted == "y":
+        other = next((one for one in PREEMPTION if options.get(one) == "y"), "")
+        if other:
+            return f"{short} (it has {other.removeprefix('CONFIG_')})"
+    return short if got == "n" else f"{short} (it is {got}, and not {wanted})"
+
+
+def _unpacked(
+    arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
+) -> WorkTree:
+    """The tree of an arm, with its source in it."""
+    tarball = settings.tarball(base)
+    tree = settings.tree(base, arm.config, tarball.sha256)
+    if tree.src.is_dir():
+        return tree
+    check_tools()
+    with build_lock(settings.cache / LOCK, wait_s=settings.lock_wait_s, on_wait=_once(say)) as lock:
+        if not tree.src.is_dir():
+            check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
+            say(f"unpacking the source of {base.name}, to try the patches on it")
+            unpack(tarball, base, tree.src, lock_fd=lock)
+    return tree
+
+
+def _configured(
+    arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
+) -> Lost:
+    """What becomes of the configuration in the tree as it stands."""
+    check_tools()
+    src = settings.tree(base, arm.config, settings.tarball(base).sha256).src
+    log = settings.cache / "logs" / f"configure-{base.name}.log"
+    ccache = settings.beside("ccache", base)
+    with build_lock(settings.cache / LOCK, wait_s=settings.lock_wait_s, on_wait=_once(say)) as lock:
+        make = Make(src, log, jobs=settings.jobs, lock_fd=lock, ccache=ccache)
+        more = read_fragments(settings.more)
+        fragments = settings.fragments(arm)
+        return configure(make, src, fragments, lenient=base.lenient, dispensable=more)
+
+
+def _once(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Each sentence once."""
+    said: set[str] = set()
+
+    def tell(sentence: str) -> None:
+        if sentence not in said:
+            said.add(sentence)
+            say(sentence.rstrip("."))
+
+    return tell
