@@ -16,6 +16,7 @@ import pytest
 from duet.kernels import ArmSpec, BuildInputs, KernelSettings, inputs
 from duet.kernels.arms import arm_specs
 from duet.kernels.recipe import PatchInput, arm_patches, patched_files, shared_patches
+from duet.kernels.source import own_source
 from duet.kernels.tree import WorkTree
 from duet.lessons import load as lessons
 
@@ -49,8 +50,8 @@ def unfair(needs: Mapping[str, BuildInputs], shared: int, lesson: str) -> list[s
 @pytest.fixture(scope="module", params=[False, True], ids=["lean", "debug"])
 def settings(request: pytest.FixtureRequest) -> KernelSettings:
     house = KernelSettings.default(debug=bool(request.param))
-    if not house.base.tarball.is_file():
-        pytest.skip(f"{house.base.package} is not installed")
+    if not own_source(house.base, house.cache).is_file():
+        pytest.skip(f"the source of Linux {house.base.series} is not here: ./duet build fetches it")
     return house
 
 

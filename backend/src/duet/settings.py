@@ -36,6 +36,12 @@ def default_base() -> str | None:
     return os.environ.get("DUET_BASE") or None
 
 
+def default_source() -> Path | None:
+    """What the kernels of the usual base are built from: $DUET_SOURCE; None: as the base says."""
+    given = os.environ.get("DUET_SOURCE")
+    return Path(given) if given else None
+
+
 def patch_files() -> tuple[str, ...]:
     """What patches of strangers may change beyond sources and headers: $DUET_PATCH_FILES.
 

@@ -34,7 +34,7 @@ const stageOf: Readonly<Record<ChangedMessage['phase'], Stage>> = {
 const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
   refused: t('refused'),
   wait: t('its build comes next'),
-  extract: t('unpacking the source'),
+  extract: t('fetching and unpacking the source'),
   patch: t('putting the change on'),
   config: t('configuring'),
   compile: t('compiling'),

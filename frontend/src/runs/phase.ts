@@ -22,7 +22,7 @@ function plain(name: string, words: string, progress: number | null = null): Pha
 
 const buildWords: Record<BuildMessage['phase'], string> = {
   wait: t('waits for its build'),
-  extract: t('unpacking the source'),
+  extract: t('fetching and unpacking the source'),
   patch: t('patching'),
   config: t('configuring'),
   compile: t('building'),

@@ -191,7 +191,7 @@ def test_a_missing_source_names_the_package_of_its_base(settings: KernelSettings
     add_base(settings, "x", text + source)
     with pytest.raises(NoSource) as caught:
         plan(replace(STOCK, base="x"), settings)
-    assert "apt-get install linux-source-6.12" in caught.value.remedy
+    assert "./duet build --base x, which fetches it" in caught.value.remedy
     add_base(settings, "y", text + "source: {tarball: /nowhere.tar.xz}\n")
     with pytest.raises(NoSource) as caught:
         plan(replace(STOCK, base="y"), settings)

@@ -16,6 +16,7 @@ from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.kernels.bases import BASES, base_folders, find_base
 from duet.kernels.recipe import patch_subject, patched_files, read_options
+from duet.kernels.source import own_source
 from duet.lessons import load as lessons
 from duet.settings import repo_root
 
@@ -150,8 +151,10 @@ def test_a_kernel_version_stands_in_base_only() -> None:
 
 def stored(arm: ArmSpec) -> KernelImage:
     settings = KernelSettings.default()
-    if not settings.base.tarball.is_file():
-        pytest.skip(f"{settings.base.package} is not installed")
+    if not own_source(settings.base, settings.cache).is_file():
+        pytest.skip(
+            f"the source of Linux {settings.base.series} is not here: ./duet build fetches it"
+        )
     image = lookup(plan(arm, settings), settings)
     if image is None:
         pytest.skip(f"the kernel of {arm.lesson} {arm.name} is not built yet (./duet build)")

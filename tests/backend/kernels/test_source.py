@@ -17,6 +17,7 @@ from duet.kernels.source import (
     NoSource,
     Tarball,
     check_space,
+    fetched_tarball,
     find_tarball,
     kernel_version,
     unpack,
@@ -30,50 +31,68 @@ def settings(tmp_path: Path) -> KernelSettings:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Path:
-    return tmp_path / "cache" / "tarballs.json"
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
 
 
 def test_tarball_is_hashed_again_only_when_it_changed(
-    settings: KernelSettings, memory: Path, monkeypatch: pytest.MonkeyPatch
+    settings: KernelSettings, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = find_tarball(settings.base, None, memory)
+    first = find_tarball(settings.base, None, cache)
     with monkeypatch.context() as patched:
         patched.setattr(hashlib, "file_digest", None)
-        assert find_tarball(settings.base, None, memory) == first
+        assert find_tarball(settings.base, None, cache) == first
     with settings.base.tarball.open("ab") as stream:
         stream.write(b"more")
-    assert find_tarball(settings.base, None, memory).sha256 != first.sha256
+    assert find_tarball(settings.base, None, cache).sha256 != first.sha256
 
 
-def test_same_bytes_elsewhere_are_the_same_source(settings: KernelSettings, memory: Path) -> None:
-    copy = memory.parent.parent / "copy.tar.xz"
+def test_same_bytes_elsewhere_are_the_same_source(settings: KernelSettings, cache: Path) -> None:
+    copy = cache.parent / "copy.tar.xz"
     copy.write_bytes(settings.base.tarball.read_bytes())
-    default = find_tarball(settings.base, None, memory)
-    assert find_tarball(settings.base, copy, memory).sha256 == default.sha256
+    default = find_tarball(settings.base, None, cache)
+    assert find_tarball(settings.base, copy, cache).sha256 == default.sha256
 
 
-def test_stored_kernels_outlive_the_tarball(settings: KernelSettings, memory: Path) -> None:
-    known = find_tarball(settings.base, None, memory)
+def test_stored_kernels_outlive_the_tarball(settings: KernelSettings, cache: Path) -> None:
+    known = find_tarball(settings.base, None, cache)
     settings.base.tarball.unlink()
-    assert find_tarball(settings.base, None, memory) == known
+    assert find_tarball(settings.base, None, cache) == known
 
 
-def test_missing_source_names_the_package(settings: KernelSettings, memory: Path) -> None:
+def test_fetched_source_is_second_to_an_installed_one(
+    settings: KernelSettings, cache: Path
+) -> None:
+    fetched = fetched_tarball(settings.base, cache)
+    fetched.parent.mkdir(parents=True)
+    fetched.write_bytes(b"of another version")
+    installed = find_tarball(settings.base, None, cache)
+    assert installed.path == settings.base.tarball
+    settings.base.tarball.unlink()
+    found = find_tarball(settings.base, None, cache)
+    assert (found.path, found.sha256) == (
+        fetched,
+        hashlib.sha256(b"of another version").hexdigest(),
+    )
+    fetched.unlink()
+    assert find_tarball(settings.base, None, cache) == found, "what was used last is remembered"
+
+
+def test_missing_source_says_how_to_get_it(settings: KernelSettings, cache: Path) -> None:
     settings.base.tarball.unlink()
     with pytest.raises(NoSource, match="but there is no such file") as caught:
-        find_tarball(settings.base, None, memory)
-    assert "apt-get install linux-toy" in caught.value.remedy
+        find_tarball(settings.base, None, cache)
+    assert "./duet build, which fetches it" in caught.value.remedy
     assert "--source TARBALL" in caught.value.remedy
     with pytest.raises(NoSource, match=r"/nowhere\.tar\.xz") as caught:
-        find_tarball(settings.base, Path("/nowhere.tar.xz"), memory)
+        find_tarball(settings.base, Path("/nowhere.tar.xz"), cache)
     assert "--source" in caught.value.remedy
 
 
-def test_broken_memory_is_forgotten(settings: KernelSettings, memory: Path) -> None:
-    memory.parent.mkdir(parents=True)
-    memory.write_text("{half")
-    assert len(find_tarball(settings.base, None, memory).sha256) == 64
+def test_broken_memory_is_forgotten(settings: KernelSettings, cache: Path) -> None:
+    cache.mkdir(parents=True)
+    (cache / "tarballs.json").write_text("{half")
+    assert len(find_tarball(settings.base, None, cache).sha256) == 64
 
 
 @pytest.mark.parametrize(

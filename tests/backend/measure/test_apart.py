@@ -11,6 +11,7 @@ import pytest
 
 from duet.hosts.measuring import measure_plan
 from duet.kernels import KernelSettings
+from duet.kernels.source import own_source
 from duet.lessons.load import LessonFolder
 from duet.measure.apart import warnings
 from duet.measure.blank import plain_facts
@@ -88,9 +89,13 @@ def test_an_arm_on_another_base_with_other_shared_patches_is_not_called_unfair()
 def test_the_facts_of_an_arm_name_its_base(
     lesson02: LessonFolder, tmp_path: Path, root: Path
 ) -> None:
-    settings = KernelSettings(tmp_path, root / "kernel-patches")
-    if not settings.base.tarball.is_file():
-        pytest.skip(f"{settings.base.package} is not installed")
+    house = KernelSettings.default()
+    source = own_source(house.base, house.cache)
+    settings = KernelSettings(tmp_path, root / "kernel-patches", source)
+    if not source.is_file():
+        pytest.skip(
+            f"the source of Linux {settings.base.series} is not here: ./duet build fetches it"
+        )
     facts = arm_facts(lesson02, "rwsem", settings)
     assert (facts.base, facts.config) == ("6.1", "")
 

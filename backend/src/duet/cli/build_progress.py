@@ -22,7 +22,7 @@ ESTIMATE_AFTER_OBJECTS = 20
 
 DOING: dict[m.BuildPhase, str] = {
     "wait": "waiting for another build",
-    "extract": "unpacking the source",
+    "extract": "fetching and unpacking the source",
     "patch": "patching",
     "config": "configuring",
     "compile": "compiling",

@@ -3,16 +3,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from duet.lessons.schema.base import BaseName, Name, Strict
+
+Suite = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
 
 
 class SourceFile(Strict):
     """Where the source comes from: one of tarball, git, tree, image. Relative to base.yaml."""
 
-    package: str = Field(default="", description="Debian package that brings the tarball")
-    tarball: str | None = Field(default=None, description="linux-*.tar.*")
+    package: str = Field(default="", description="Debian package that has the tarball")
+    suites: tuple[Suite, ...] = Field(
+        default=(),
+        description="of Debian's archive that have `package`; the newest version is taken, where"
+        " the tarball is not there and this machine's own package lists do not have it",
+    )
+    tarball: str | None = Field(
+        default=None, description="linux-*.tar.*; with `package`: where the package installs it"
+    )
     git: str | None = Field(default=None, description="a repository; `ref` says which commit")
     ref: str = Field(default="HEAD", description="commit, tag or branch of `git`")
     tree: str | None = Field(default=None, description="a folder with an unbuilt kernel source")

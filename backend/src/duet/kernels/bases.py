@@ -32,14 +32,16 @@ class Source:
     """Where a source lies.
 
     Args:
-        package: Debian package that brings it; "": none does.
+        package: Debian package that has it; "": none does.
         ref: of a git repository.
+        suites: of Debian's archive that have the package.
     """
 
     kind: Literal["tarball", "git", "tree", "image"]
     path: Path
     package: str = ""
     ref: str = ""
+    suites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Base:
 
     @property
     def package(self) -> str:
-        """The package that brings its source, else a name like one; for folders and manifests."""
+        """The package that has its source, else a name like one; for folders and manifests."""
         return self.source.package or f"linux-{self.name}"
 
     @property
@@ -194,7 +196,7 @@ def _source(folder: Path, said: SourceFile) -> Source:
         raise _wrong(folder, "source", sentence, "Name the one place that the source comes from.")
     kind, path = named[0]
     ref = said.ref if kind == "git" else ""
-    return Source(kind, folder / Path(path).expanduser(), said.package, ref)
+    return Source(kind, folder / Path(path).expanduser(), said.package, ref, said.suites)
 
 
 _parsed_files: dict[Path, tuple[tuple[int, int], BaseFile]] = {}

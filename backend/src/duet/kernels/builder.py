@@ -43,6 +43,7 @@ from duet.kernels.recipe import (
     read_fragments,
 )
 from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
+from duet.kernels.sources import bring_sources
 from duet.kernels.standing import Standing, read_standing, write_standing
 from duet.kernels.tree import WorkTree
 
@@ -98,13 +99,19 @@ def build(
     `product` is what is made of each arm's objects, the kernel itself when nothing is given.
 
     Arms with equal inputs share one image. With nothing to do no lock is taken and no source
-    is needed. Safe to kill at any moment: a later call goes on from there.
+    is needed; else one that a Debian package has is fetched. Safe to kill at any moment: a later
+    call goes on from there.
 
     Raises:
         InputError: a patch changed meanwhile.
         DuetError: its subclasses here name what was wanted, what came and what to do.
     """
-    product = product or Product()
+    product, stop = product or Product(), stop or Event()
+
+    def stored(arm: ArmSpec) -> KernelImage | None:
+        return product.there(plan(arm, settings), settings)
+
+    bring_sources(arms, settings, stored, on_progress, stop)
     found: dict[KernelKey, KernelImage] = {}
     wanted: dict[KernelKey, ArmSpec] = {}
     keys = [plan(arm, settings) for arm in arms]
@@ -123,7 +130,7 @@ def build(
         before = 0
         for some in groups.values():  # the arms of one tree, then those of the next
             place = (before, len(wanted))
-            found |= _Run(settings, product, some, place, on_progress, stop or Event()).all()
+            found |= _Run(settings, product, some, place, on_progress, stop).all()
             before += len(some)
     for key, arm in zip(keys, arms, strict=True):
         if key not in found:

@@ -11,7 +11,7 @@ from duet import settings as house
 from duet.kernels.bases import Base, find_base
 from duet.kernels.image import Store
 from duet.kernels.recipe import ArmSpec
-from duet.kernels.source import IMAGE_BYTES, TREE_BYTES, Tarball, find_tarball
+from duet.kernels.source import IMAGE_BYTES, TREE_BYTES, Tarball, fetched_tarball, find_tarball
 from duet.kernels.tree import WorkTree
 
 
@@ -45,9 +45,14 @@ class KernelSettings:
     def default(
         cls, source: Path | None = None, *, debug: bool = False, base: str | None = None
     ) -> KernelSettings:
-        """The house's own cache and kernel-patches/; `base` or $DUET_BASE is the default base."""
+        """The house's own cache and kernel-patches/; `base` or $DUET_BASE is the default base.
+
+        $DUET_SOURCE is the source of the base that is default without these.
+        """
         patches = house.repo_root() / "kernel-patches"
         name = base or house.default_base()
+        if source is None and name is None:
+            source = house.default_source()
         return cls(house.cache_dir(), patches, source, debug=debug, base_name=name)
 
     @property
@@ -95,13 +100,15 @@ class KernelSettings:
         Raises:
             NoSource, BadFolder: see duet.kernels.source.
         """
-        return find_tarball(base, self._given(base), self.cache / "tarballs.json")
+        return find_tarball(base, self.given(base), self.cache)
 
-    def source_path(self, base: Base) -> Path:
-        """Where the source of a base lies, or would lie."""
-        return self._given(base) or base.tarball
+    def source_places(self, base: Base) -> tuple[Path, ...]:
+        """Where the source of a base may lie."""
+        given = self.given(base)
+        return (given,) if given else (base.tarball, fetched_tarball(base, self.cache))
 
-    def _given(self, base: Base) -> Path | None:
+    def given(self, base: Base) -> Path | None:
+        """The source that somebody named for a base."""
         return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:

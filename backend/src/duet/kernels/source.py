@@ -15,7 +15,7 @@ from typing import Literal
 
 from duet import durable
 from duet.errors import InfraError, InputError
-from duet.kernels.bases import Base, Source
+from duet.kernels.bases import BOTH, Base, Source
 from duet.kernels.folders import (
     folder_digest,
     folder_stamp,
@@ -28,6 +28,10 @@ from duet.kernels.folders import (
 # An unpacked 6.1 takes 1.4 GB and its objects 1.1 GB; one stored kernel 0.2 GB.
 TREE_BYTES = 3_000_000_000
 IMAGE_BYTES = 400_000_000
+MEMORY = "tarballs.json"
+"""In the cache: digests of sources by path, size and time."""
+SOURCES = "sources"
+"""In the cache: a folder for each package whose source was fetched."""
 
 
 class NoSource(InfraError):
@@ -63,27 +67,41 @@ class Tarball:
     ref: str = ""
 
 
-def find_tarball(base: Base, source: Path | None, memory: Path) -> Tarball:
+def fetched_tarball(base: Base, cache: Path) -> Path:
+    """Where the tarball of its package lies once it is fetched, under its usual name."""
+    return cache / SOURCES / base.package / base.tarball.name
+
+
+def own_source(base: Base, cache: Path) -> Path:
+    """The base's own source: where base.yaml says, else what was fetched of its package."""
+    fetched = fetched_tarball(base, cache)
+    return fetched if not base.tarball.exists() and fetched.exists() else base.tarball
+
+
+def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
     """The source to build from, hashed once: 130 MB are read again only when it changed.
 
     Args:
         base: says where it lies.
         source: what the caller gave with --source, a tarball or a folder; None: the base's own.
-        memory: JSON file that remembers digests by path, size and mtime.
+        cache: has the memory of digests by path, size and mtime, and fetched sources.
 
     Raises:
         NoSource: it is not there (and was never seen; stored kernels need no source).
         BadFolder: a folder or a commit that cannot be built from.
     """
-    path = (source or base.tarball).expanduser().absolute()
+    memory = cache / MEMORY
+    path = (source or own_source(base, cache)).expanduser().absolute()
     if path.is_dir():
         return _find_folder(path, base.source, source, memory)
     seen = _read_memory(memory)
     try:
         status = path.stat()
     except OSError:
-        if source is None and str(path) in seen:
-            return Tarball(path, str(seen[str(path)]["sha256"]))
+        if source is None:
+            for once in (str(fetched_tarball(base, cache).absolute()), str(path)):
+                if once in seen:
+                    return Tarball(Path(once), str(seen[once]["sha256"]))
         raise no_source(base, path, given=source is not None) from None
     stamp = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
     known = seen.get(str(path))
@@ -114,8 +132,8 @@ def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) ->
 
 def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
     """The error for a tarball that is not there."""
-    install = f"Install it with `apt-get install {base.source.package}`"
-    remedy = f"{install}, or name one with --source TARBALL."
+    option = "" if base.both == BOTH else f" --base {base.name}"
+    remedy = f"Run ./duet build{option}, which fetches it, or name one with --source TARBALL."
     if given:
         remedy = "Name an existing linux-*.tar.xz, or a folder, with --source."
     elif not base.source.package:
@@ -130,7 +148,7 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
         NoSource, BadTarball, DiskFull: see their classes.
     """
     if not tarball.path.exists():
-        raise no_source(base, tarball.path, given=tarball.path != base.tarball)
+        raise no_source(base, tarball.path, given=tarball.path.name != base.tarball.name)
     draft = target.with_name(target.name + ".unpacking")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)

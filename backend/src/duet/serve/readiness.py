@@ -76,7 +76,7 @@ class Readiness:
         for arm in arms:
             with contextlib.suppress(DuetError):
                 base = settings.base_of(arm)
-                yield settings.source_path(base)
+                yield from settings.source_places(base)
                 yield from settings.fragments(arm)
                 yield from both_folders(arm, settings.patches, base)
                 yield from arm_patches(arm, settings.patches, base)
