@@ -20,6 +20,7 @@ from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.types import Clock
 from duet.measure.model import Condition, Series, Table
 from duet.trials.ask import Asked
+from duet.trials.sameness import SameKernel
 from duet.trials.spec import Trial
 from tests.backend.trials.commits import commits, value_of
 
@@ -130,3 +131,19 @@ def test_a_metric_that_nothing_measures_is_refused_first(
     assert "'speed' came" in capsys.readouterr().err
     assert entry.main(words) == 2
     assert "git knows no commit 'a'" in capsys.readouterr().err
+
+
+def test_a_commit_that_makes_the_same_kernel_is_as_good_as_the_good_one(
+    tmp_path: Path, trials: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = tmp_path / "linux"
+    ids = commits(repository, [10, "same", "same", 20, 20])
+
+    def run(asked: Asked, how: How) -> Tried:
+        values = [value_of(repository, str(tree).rpartition("@")[2]) for tree in asked.trees]
+        if "same" in values:
+            raise SameKernel("both kernels are the same build, because a.c is not.", remedy="x")
+        return tried(float(values[0]), float(values[1]))
+
+    assert bisect(question(repository, ids, as_json=True, trial=False), run) == 0
+    assert json.loads(capsys.readouterr().out)["culprit"]["commit"] == ids[3]

@@ -18,6 +18,8 @@ from duet.kernels.compiler import CompileFails, OptionLost
 from duet.kernels.patching import PatchFails
 from duet.measure.worse import Judgement
 from duet.settings import EXTRA_LESSONS
+from duet.trials.sameness import SameKernel
+from duet.trials.trees import NotComparable
 from tests.backend.trials.commits import commits, git
 
 TRY = ["try", "a.patch", "--run", "x", "--worse-than", "5"]
@@ -37,6 +39,7 @@ def raising(error: BaseException) -> Callable[..., int]:
         (CompileFails("x.", remedy="y"), UNKNOWN),
         (PatchFails("x.", remedy="y"), UNKNOWN),
         (OptionLost("x.", remedy="y"), UNKNOWN),
+        (NotComparable("x.", remedy="y"), UNKNOWN),
         (KernelError("x.", remedy="y"), UNKNOWN),
         (InfraError("x.", remedy="y"), UNKNOWN),
         (InputError("x.", remedy="y"), STOP),
@@ -53,6 +56,16 @@ def test_no_trouble_ends_as_a_bad_commit(
     for place, name in ((checking, "check"), (trying, "run_trial")):
         monkeypatch.setattr(place, name, raising(error))
     assert entry.main(words) == code
+
+
+def test_a_kernel_that_is_the_good_one_is_good_and_cannot_be_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for place, name in ((checking, "check"), (trying, "run_trial")):
+        monkeypatch.setattr(place, name, raising(SameKernel("x.", remedy="y")))
+    assert entry.main(TRY) == GOOD
+    assert entry.main(["check", "a.patch"]) == UNKNOWN
+    assert entry.main(TRY[:4]) == InputError.exit_code
 
 
 def test_a_call_that_is_not_usable_stops_a_bisection(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import shlex
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,9 +23,13 @@ from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
+from duet.kernels.patching import PatchFails
 from duet.kernels.recipe import patch_diff
+from duet.lenses import LensState
+from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
+from duet.trials.tracing import Tracing, Variable
 from tests.backend.measure.reports_made import trial as report
 from tests.backend.trials.made import PATCH, trial
 
@@ -124,7 +129,8 @@ def test_what_was_found_in_a_thread_is_printed(
     monkeypatch.setenv(EXTRA_LESSONS, "")
     for place in (trial_run, checking):
         monkeypatch.setattr(place, "known_programs", lambda: frozenset({"sleep"}))
-    monkeypatch.setattr(trial_run, "install_sources", lambda *_: None)
+    monkeypatch.setattr(trial_run, "prepare", lambda *_: None)
+    monkeypatch.setattr(checking, "prepare", lambda *_: None)
     monkeypatch.setattr(trial_run, "build_missing", refuse)
     thread = tmp_path / "t.mbox"
     thread.write_text(PATCH.read_text().replace("[PATCH]", "[PATCH v2 2/2]"))
@@ -132,3 +138,82 @@ def test_what_was_found_in_a_thread_is_printed(
     said = capsys.readouterr().err
     assert "t has no 1/2 of v2, and the series is tried without.\n" in said
     assert "does not compile" in said
+
+
+@pytest.fixture
+def no_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where trials go; nothing is built, and every patch fits."""
+
+    def build(*_: object) -> None:
+        raise AssertionError("nothing is to be built")
+
+    monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
+    monkeypatch.setenv(EXTRA_LESSONS, "")
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep"}))
+    monkeypatch.setattr(trial_run, "install_sources", lambda *_: None)
+    monkeypatch.setattr(trial_run, "rehearse", lambda *_: ["toy lacks FOO"])
+    monkeypatch.setattr(trial_run, "build_missing", build)
+    return tmp_path / "trials"
+
+
+def test_a_trial_of_one_kernel_is_one_sentence(
+    no_builds: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find = lambda *_: (True, "mm/x.c is not compiled", "CONFIG_X")  # noqa: E731
+    monkeypatch.setattr(trial_run, "by_source", lambda *_: find)
+    words = ["try", str(PATCH), "--run", "sleep 0"]
+    assert entry.main(words) == 2
+    said = capsys.readouterr().err
+    assert "toy lacks FOO.\n" in said, "before anything is built"
+    assert "both kernels (stock, wake-all) are the same build, because mm/x.c is not" in said
+    assert "--config X=y" in said
+    assert not (no_builds / "wake-all").exists(), "no verb compares a kernel with itself"
+    assert entry.main([*words, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "same-kernel"
+    assert entry.main([*words, "--worse-than", "5"]) == 0
+    assert "good: a kernel is not worse than itself" in capsys.readouterr().err
+
+
+def test_a_patch_that_does_not_fit_ends_the_call_before_a_build(
+    no_builds: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> list[str]:
+        raise PatchFails("wanted to apply it, but hunk 1 does not fit.", remedy="Give --with.")
+
+    monkeypatch.setattr(trial_run, "rehearse", fails)
+    assert entry.main(["try", str(PATCH), "--run", "sleep 0"]) == 2
+    assert "hunk 1 does not fit" in capsys.readouterr().err
+
+
+def test_an_xray_that_saw_nothing_is_a_sentence() -> None:
+    seen = LensState(state="on", samples=3)
+    failed = LensState(state="failed", message="This kernel keeps its time elsewhere.")
+    states = {"a": seen, "b": failed, "c": LensState(state="on")}
+    lanes = {arm: cast(LaneResult, SimpleNamespace(xray=one)) for arm, one in states.items()}
+    both = Tracing(variables=(Variable("nr_files"), Variable("only_c", ("c",))))
+    assert trial_run.blind_lenses(both, lanes) == [
+        "the x-ray of b saw nothing of nr_files: This kernel keeps its time elsewhere",
+        "the x-ray of c saw nothing of nr_files, only_c: the command was over before it could look",
+    ]
+    assert trial_run.blind_lenses(Tracing(), lanes) == []
+
+
+@pytest.mark.parametrize(
+    ("diffs", "why"),
+    [
+        ([], "the kernels have no patches between them"),
+        (["diff --git a/mm/Makefile b/mm/Makefile\n"], "mm/Makefile is no C"),
+        (["diff --git a/mm/x.c b/mm/x.c\n"], "what changes in mm/x.c lies in no function"),
+    ],
+)
+def test_why_no_function_is_drawn(diffs: list[str], why: str) -> None:
+    said = trial_run.why_no_function(diffs)
+    assert said.startswith(why) and "--fn" in said
+
+
+def test_what_is_left_out_stands_in_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [one.name for one in fields(TryResult)]
+    tree = {**dict.fromkeys(names, ""), "arms": (), "functions": (), "proposed": (), "saved": None}
+    result = TryResult(**{**tree, "left_out": ["the x-ray saw nothing"], "recording": None})
+    trying.print_result(result, None)
+    assert "left out: the x-ray saw nothing\n" in capsys.readouterr().out

@@ -17,8 +17,7 @@ from duet.kernels.tracepoints import TraceEvent
 from duet.lessons.load import load
 from duet.lessons.schema.metric import AccessCount
 from duet.settings import repo_root
-from duet.trials import proposing
-from duet.trials.mails import Patch
+from duet.trials import proposing, tracing
 from duet.trials.proposing import proposals, propose
 from duet.trials.story import Times
 from duet.trials.tracing import Field, Proposal, Tracing
@@ -99,12 +98,32 @@ def test_fields_that_a_kernel_lacks_are_numbers_of_the_others(
     monkeypatch.setattr(proposing.dwarf, "read", read)
     monkeypatch.setattr(proposing, "trace_events", lambda _: (TraceEvent("toy", "toy_used", "t"),))
     monkeypatch.setattr(proposing, "read_functions", lambda _: Kernel("use"))
-    patch = Patch("s", "a", "d", "m", ADDED)
-    found = propose(Tracing(), images, [patch], src)
+    found = propose(TRACING, images, [ADDED], src)
     assert found.fields == (Field("toy", "many", ("mine",)),)
     assert found.proposed == (Proposal("toy", ("toy_used",), own=True),)
     assert found.watched == (), "nobody in this file uses `many`"
     assert propose(Tracing(), images, [], src) == Tracing()
+
+
+def test_events_of_the_subsystem_are_drawn_where_no_function_is(
+    src: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = {name: cast(KernelImage, SimpleNamespace(vmlinux=name)) for name in ("stock", "mine")}
+    events = tuple(TraceEvent("toy", f"toy_{name}", "t") for name in ("made", "used"))
+    for module in (proposing, tracing):
+        monkeypatch.setattr(module, "trace_events", lambda _: events)
+    monkeypatch.setattr(tracing, "is_too_wide", lambda _image, event: event.name == "toy_made")
+    monkeypatch.setattr(tracing, "number_fields", lambda *_: ("count",))
+    monkeypatch.setattr(proposing, "read_functions", lambda _: Kernel())
+    monkeypatch.setattr(proposing.dwarf, "read", lambda *_: 0)
+    found = propose(Tracing(), images, [ADDED], src)
+    assert [(one.event, one.fields) for one in found.marks] == [("toy/toy_used", ("count",))]
+    assert [one.argument for one in found.proposed] == ["toy:*"]
+    (said,) = found.said
+    assert said.startswith("no function can be drawn, so events of the same subsystem are: ")
+    assert "--trace 'toy:toy_used'" in said
+    drawn = propose(TRACING, images, [ADDED], src)
+    assert drawn.marks == TRACING.marks and drawn.said == (), "a function is drawn"
 
 
 def test_functions_to_watch_may_be_named(monkeypatch: pytest.MonkeyPatch, src: Path) -> None:

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from duet.errors import InputError
+from duet.kernels import KernelImage
 from duet.kernels.probeable import Functions, Refusal
+from duet.kernels.tracepoints import TraceEvent
 from duet.trials import tracing
-from duet.trials.tracing import Mark
+from duet.trials.tracing import Mark, read_trace
 
 
 class Kernel(Functions):
@@ -56,8 +60,57 @@ def test_a_probe_becomes_a_line_of_kprobe_events() -> None:
     assert mark == wanted
     with pytest.raises(InputError, match="it may be inlined"):
         tracing._marks(tracing._Draft({}), "probe:gone", known)
-    with pytest.raises(InputError, match="GROUP:EVENT"):
-        tracing._marks(tracing._Draft({}), "sched", known)
+
+
+@pytest.mark.parametrize(
+    ("argument", "line", "numbers"),
+    [
+        ("(pos=+0($arg4))", "pos=+0($arg4):s64", ("pos",)),
+        ("(+0(+8($arg1)):string, n=$arg2)", "arg1=+0(+8($arg1)):string n=$arg2:s64", ("n",)),
+        ("(a=+u0($arg2):ustring,b=$comm)", "a=+u0($arg2):ustring b=$comm", ()),
+        ("(f=+4($arg1):b3@2/8,r=+8($arg1):u8[4])", "f=+4($arg1):b3@2/8 r=+8($arg1):u8[4]", ("f",)),
+        ("()", "", ()),
+    ],
+)
+def test_arguments_of_a_probe_are_those_of_kprobe_events(
+    argument: str, line: str, numbers: tuple[str, ...]
+) -> None:
+    known = kernels(stock="vfs_read")
+    (asked,) = read_trace([f"probe:vfs_read{argument}"])
+    (mark,) = tracing._marks(tracing._Draft({}), asked, known)
+    assert mark.define == f"p:duet/vfs_read vfs_read {line}".rstrip()
+    assert mark.fields == numbers
+
+
+def test_commas_within_brackets_are_no_end() -> None:
+    asked = ["sched:*, probe:f(a=+0($arg1),b=+0($arg2)),rcu:x", "y:z"]
+    assert read_trace(asked) == ("sched:*", "probe:f(a=+0($arg1),b=+0($arg2))", "rcu:x", "y:z")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("sched", "GROUP:EVENT"),
+        ("probe:f(a=$arg1", r"probe:FUNCTION\(ARGUMENTS\)"),
+        ("syscalls:sys_enter_read", "made by a kernel when it boots"),
+        ("syscalls:*", "made by a kernel when it boots"),
+    ],
+)
+def test_what_no_kernel_could_trace_is_said_before_one_is_built(asked: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read_trace([asked])
+    if asked == "syscalls:sys_enter_read":
+        assert "--fn __x64_sys_read" in caught.value.remedy
+
+
+def test_an_event_with_too_many_fields_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = {"stock": cast(KernelImage, SimpleNamespace())}
+    event = TraceEvent("toy", "wide", "wide")
+    monkeypatch.setattr(tracing, "trace_events", lambda _: (event,))
+    monkeypatch.setattr(tracing, "is_too_wide", lambda *_: True)
+    draft = tracing._Draft(images)
+    assert tracing._marks(draft, "toy:wide", {}) == []
+    assert draft.missing == ["toy:wide is not traced: it has more than 48 fields"]
 
 
 def test_keys_are_names_of_a_lesson_and_stand_once() -> None:

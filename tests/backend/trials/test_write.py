@@ -15,7 +15,10 @@ from typer.main import get_command
 from duet.cli import checking, entry
 from duet.cli.commands.app import app
 from duet.errors import InputError
-from duet.kernels.recipe import patch_commit
+from duet.kernels import KernelSettings
+from duet.kernels.arms import arm_spec
+from duet.kernels.needed import ASKED
+from duet.kernels.recipe import patch_commit, read_fragments
 from duet.lessons.load import load
 from duet.lint.lessons import lint
 from duet.measure.provenance import source_facts
@@ -209,3 +212,33 @@ def test_what_was_said_of_a_thread_reaches_the_trial(tmp_path: Path) -> None:
     made = read_trial(asked, tmp_path, repo_root() / "kernel-patches", KNOWN)
     assert made.said == ("t has no 1/2 of v2, and the series is tried without",)
     assert (made.name, made.arms[1].name) == ("t", "t")
+
+
+def test_options_are_a_base_of_the_trials_own_with_the_same_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fragment = tmp_path / "more.config"
+    fragment.write_text("CONFIG_KSM=y\n# CONFIG_SWAP is not set\n")
+    made = trial(tmp_path, config=("TRANSPARENT_HUGEPAGE", str(fragment), "CONFIG_NR_CPUS=16"))
+    (base,) = made.bases
+    assert {arm.base for arm in made.arms} == {base.name} and base.like == "6.1"
+    folder = tmp_path / made.name
+    write_trial(folder, made, Tracing(), Times())
+    monkeypatch.setenv("DUET_LESSONS", str(folder))
+    settings = KernelSettings(tmp_path / "cache", repo_root() / "kernel-patches")
+    found = settings.base_of(arm_spec(load(made.slug), made.arms[1].name))
+    assert found.about.startswith("Linux 6.1") and "CONFIG_KSM=y" in found.about
+    assert found.source == settings.base.source and found.both == settings.base.both
+    assert settings.tree(found, None, "a").folder == settings.tree(settings.base, None, "a").folder
+    assert settings.beside("ccache", found) == settings.beside("ccache", settings.base)
+    options = read_fragments(found.fragments)
+    wanted = {"KSM": "y", "SWAP": "n", "NR_CPUS": "16", "TRANSPARENT_HUGEPAGE": "y"}
+    assert {name: options[f"CONFIG_{name}"] for name in wanted} == wanted
+    assert found.lenient and found.fragments[-1].name == ASKED
+    assert options["CONFIG_SMP"] == "y", "those of the base stand below"
+
+
+@pytest.mark.parametrize("given", ["KSM=m", "A B", "./no-such.config", ""])
+def test_what_is_no_option_is_refused(tmp_path: Path, given: str) -> None:
+    with pytest.raises(InputError, match="--config wants options of a kernel"):
+        trial(tmp_path, config=(given,))

@@ -21,6 +21,7 @@ from duet.trials.bisect.memory import Memory, files_digest
 from duet.trials.bisect.report import Question, markdown
 from duet.trials.bisect.search import Found, Measured, Search
 from duet.trials.calls import try_line
+from duet.trials.sameness import SameKernel
 from duet.trials.spec import MOST_NAME, plain_name
 
 FOLDER = "bisect.d"
@@ -75,7 +76,10 @@ def bisect(what: Bisect, run: Callable[[Asked, How], Tried] = run_trial) -> int:
     def measure(commit: Commit) -> Measured:
         trees = (_at(tree, good), _at(tree, commit))
         step = replace(asked, trees=trees, name=asked.name + ENDINGS[0])
-        tried = run(step, How(record=False, repeats=what.repeats))
+        try:
+            tried = run(step, How(record=False, repeats=what.repeats))
+        except SameKernel as error:  # it cannot be worse than itself
+            return Measured(0.0, error.sentence)
         measured, title = measured_of(tried, what.metric)
         titles[:] = [title]
         return measured

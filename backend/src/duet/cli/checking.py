@@ -14,7 +14,7 @@ from duet.cli.check_kernels import plan_of, settings_of, touched_files
 from duet.cli.check_result import check_result
 from duet.cli.judged import BAD, GOOD, UNKNOWN
 from duet.cli.output import document, emit, note
-from duet.cli.trial_run import add_folder, build_arms, known_programs
+from duet.cli.trial_run import Teller, add_folder, build_arms, known_programs, prepare
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import KernelImage
 from duet.kernels.arms import arm_spec
@@ -32,7 +32,9 @@ from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
 from duet.trials.check.selftests import about
 from duet.trials.check.table import Plan, script
+from duet.trials.distinct import unchecked
 from duet.trials.origins import origins
+from duet.trials.sameness import same_error
 from duet.trials.spec import Trial, TrialArm, plain_name
 from duet.trials.story import Times
 from duet.trials.tracing import Tracing
@@ -69,13 +71,29 @@ def check(what: Check) -> int:
     settings = settings_of(trial, folder, races=what.races)
     found = lessons.load(trial.slug)
     arms = [arm.name for arm in trial.arms if what.races or arm is not trial.arms[0]]
+    specs = {arm.name: arm_spec(found, arm.name) for arm in trial.arms}
+    prepare([specs[name] for name in arms], settings, Teller())
+    refuse_unchecked(trial, unchecked(trial, specs, settings))
     note("building a debug kernel; the first time takes a quarter of an hour")
     images = build_arms(found, arms, settings)
+    refuse_unchecked(trial, unchecked(trial, specs, settings, images))
     root = asyncio.run(ensure_root())
     tree = settings.source_tree(arm_spec(found, arms[-1]))
     return finish(
         what, trial, folder, images, lambda a, p: _boot(what, found, root, images[a], p), tree
     )
+
+
+def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None:
+    """Say which kernels have nothing of their patches.
+
+    Raises:
+        SameKernel: none has.
+    """
+    for name, (reason, option) in found.items():
+        if len(found) == len(trial.arms) - 1:
+            raise same_error([trial.arms[0].name, name], reason, option)
+        note(f"{name}: stress says nothing of its patches, because {reason}")
 
 
 def read_check(asked: Asked) -> Trial:

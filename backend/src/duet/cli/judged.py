@@ -31,7 +31,10 @@ def code_of(error: DuetError) -> int:
     """
     from duet.kernels.compiler import CompileFails, OptionLost
     from duet.kernels.patching import PatchFails
+    from duet.trials.sameness import SameKernel
     from duet.trials.trees import NotComparable
 
-    of_one_commit = (PatchFails, CompileFails, OptionLost, NotComparable, KernelError, InfraError)
+    of_one_commit = (PatchFails, CompileFails, OptionLost, NotComparable, SameKernel)
+    if isinstance(error, (KernelError, InfraError)):
+        return UNKNOWN
     return UNKNOWN if isinstance(error, of_one_commit) else STOP

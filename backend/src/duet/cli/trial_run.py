@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,17 +28,23 @@ from duet.cli.trial_numbers import (
 )
 from duet.cli.tried_arm import tried_arm
 from duet.errors import InfraError
-from duet.kernels import KernelImage, KernelSettings
+from duet.kernels import ArmSpec, KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
-from duet.kernels.functions import changes
+from duet.kernels.edited import edited_files
+from duet.kernels.functions import SOURCES, changes
+from duet.kernels.recipe import patched_files
+from duet.kernels.rehearsal import lost_options, rehearse
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lint.workloads import guest_programs
 from duet.measure import Report
+from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
 from duet.trials.calls import check_line, try_line
+from duet.trials.distinct import by_build, by_source, distinct
 from duet.trials.proposing import propose
+from duet.trials.sameness import SameKernel
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
 from duet.trials.story import Times
@@ -46,6 +53,8 @@ from duet.trials.variables import choose_variables
 from duet.trials.write import write_trial
 
 RECORDING = "first"
+MOST_FILES = 3
+"""That a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +102,41 @@ def run_trial(asked: Asked, how: How) -> Tried:
         check_target(how.save)
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
     trial = replace(trial, given=trial.given or try_line(asked), check=check_line(asked))
-    for sentence in trial.said:
-        note(f"{sentence}.")
+    tell = Teller()
+    tell(*trial.said)
     folder = trials_dir() / trial.name
-    write_trial(folder, trial, Tracing(), Times())
-    add_folder(folder)
     kernels = KernelSettings.default()
-    images = build_arms(lessons.load(trial.slug), [arm.name for arm in trial.arms], kernels)
-    changed = [c.function for patch in trial.own_patches for c in changes(patch.diff)]
+    trial, images = distinct_kernels(trial, folder, kernels, tell)
+    specs = trial_specs(trial, folder)
+    lost = [lost_options(specs[name], image, kernels) for name, image in images.items()]
+    trial = replace(trial, said=(*trial.said, *dict.fromkeys(filter(None, lost))))
+    diffs = trial_diffs(trial, specs, kernels)
+    changed = [c.function for diff in diffs for c in changes(diff)]
     tracing = choose(images, changed, trial.functions, trial.trace)
-    stock = arm_spec(lessons.load(trial.slug), trial.arms[0].name)
-    src = kernels.source_tree(stock)
-    tracing = propose(tracing, images, trial.own_patches, src, trial.watch)
+    src = kernels.source_tree(specs[trial.arms[0].name])
     missing = list(tracing.missing)
+    if not changed and not trial.functions:
+        missing.append(f"no function is traced: {why_no_function(diffs)}")
     variables = choose_variables(images, trial.xray, trial.own_patches, missing)
     tracing = replace(tracing, variables=variables, missing=tuple(missing))
+    tracing = propose(tracing, images, diffs, src, trial.watch)
+    trial = replace(trial, said=(*trial.said, *tracing.said))
+    tell(*trial.said, *(f"left out: {sentence}" for sentence in tracing.missing))
     lesson = write_trial(folder, trial, tracing, Times())
-    for sentence in tracing.missing:
-        note(f"left out: {sentence}")
     request = read_request(trial.slug, "", "", trial.clock, [])
     recording: Path | None = None
     took: dict[str, float] = {}
+    unseen: list[str] = []
     if how.record:
         recording = lesson / "recorded" / f"{RECORDING}.duet"
         lanes, _ = asyncio.run(record_run(request, recording, how.window_ms, kernels))
         took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
+        unseen = blind_lenses(tracing, lanes)
+        tell(*unseen)
+        tracing = replace(tracing, missing=(*tracing.missing, *unseen))
     report = asyncio.run(measured(request, how.repeats, kernels, trial)) if how.measure else None
+    if report is not None:
+        report.remarks += [f"{sentence}." for sentence in (*trial.said, *unseen)]
     table = store_table(request, report, perturbed(report)) if report else None
     if report is not None and trial.watch:
         report.tables += asyncio.run(counted(trial, kernels)).tables
@@ -152,10 +170,102 @@ def run_trial(asked: Asked, how: How) -> Tried:
     return Tried(trial, result, report)
 
 
+def distinct_kernels(
+    trial: Trial, folder: Path, kernels: KernelSettings, tell: Teller
+) -> tuple[Trial, dict[str, KernelImage]]:
+    """Build what differs, and leave out what turns out to be another's build.
+
+    Args:
+        folder: of the trial; it is removed where nothing is left to be compared.
+
+    Raises:
+        SameKernel: nothing is.
+        DuetError: a kernel cannot be built.
+    """
+    try:
+        specs = trial_specs(trial, folder)
+        prepare(list(specs.values()), kernels, tell)
+        trial = distinct(trial, by_source(specs, kernels))
+        specs = trial_specs(trial, folder)
+        images = _built(lessons.load(trial.slug), specs, kernels)
+        trial = distinct(trial, by_build(specs, images, kernels))
+    except SameKernel:
+        shutil.rmtree(folder, ignore_errors=True)  # no verb is to compare a kernel with itself
+        raise
+    return trial, {arm.name: images[arm.name] for arm in trial.arms}
+
+
+def trial_specs(trial: Trial, folder: Path) -> dict[str, ArmSpec]:
+    """Write a trial, and say what its kernels are made of, by arm."""
+    write_trial(folder, trial, Tracing(), Times())
+    add_folder(folder)
+    found = lessons.load(trial.slug)
+    return {arm.name: arm_spec(found, arm.name) for arm in trial.arms}
+
+
+def trial_diffs(trial: Trial, specs: Mapping[str, ArmSpec], kernels: KernelSettings) -> list[str]:
+    """Between the kernels: of whole files where their source is there, else as patches have it."""
+    first = trial.arms[0]
+    found: dict[str, None] = {}
+    for arm in trial.arms[1:]:
+        edited = edited_files(specs[arm.name], specs[first.name], kernels)
+        own = [patch.diff for patch in arm.patches if patch not in first.patches]
+        found |= dict.fromkeys([one.diff() for one in edited] if edited else own)
+    return [diff for diff in found if diff]
+
+
+def why_no_function(diffs: Sequence[str]) -> str:
+    """Why a trial without --fn has no function to draw."""
+    if not diffs:
+        return "the kernels have no patches between them (name functions with --fn)"
+    files = list(dict.fromkeys(name for diff in diffs for name in patched_files(diff)))
+    shown = ", ".join(files[:MOST_FILES]) + (" and others" if len(files) > MOST_FILES else "")
+    if not any(name.endswith(SOURCES) for name in files):
+        return f"{shown} is no C (name functions with --fn)"
+    return f"what changes in {shown} lies in no function (name some with --fn)"
+
+
+def blind_lenses(tracing: Tracing, lanes: Mapping[str, LaneResult]) -> list[str]:
+    """A sentence for each lane whose x-ray saw nothing of what it was to read."""
+    found = []
+    for arm, lane in lanes.items():
+        wanted = [one.path for one in tracing.variables if arm in (one.arms or (arm,))]
+        if not wanted or (lane.xray.samples and lane.xray.state != "failed"):
+            continue
+        why = lane.xray.message or "the command was over before it could look"
+        found.append(f"the x-ray of {arm} saw nothing of {', '.join(wanted)}: {why.rstrip('.')}")
+    return found
+
+
+class Teller:
+    """Says each sentence once, on stderr."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def __call__(self, *sentences: str) -> None:
+        for sentence in sentences:
+            if sentence not in self._said:
+                self._said.add(sentence)
+                note(f"{sentence}.")
+
+
 def add_folder(folder: Path) -> None:
     """Let this process find the trial as any lesson."""
-    known = os.environ.get(EXTRA_LESSONS, "")
-    os.environ[EXTRA_LESSONS] = ":".join(part for part in (known, str(folder)) if part)
+    known = os.environ.get(EXTRA_LESSONS, "").split(":")
+    if str(folder) not in known:
+        os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)
+
+
+def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Teller) -> None:
+    """Have the sources, and try all patches on them before anything is compiled.
+
+    Raises:
+        PatchFails: one does not fit.
+        DuetError: a source is not there, or does not give what guests need.
+    """
+    install_sources(specs, kernels)
+    tell(*rehearse(specs, kernels, tell))
 
 
 def build_arms(
@@ -166,10 +276,16 @@ def build_arms(
     Raises:
         DuetError: one cannot be built.
     """
-    specs = [arm_spec(found, name) for name in names]
-    install_sources(specs, kernels)
-    build_missing(specs, kernels)
-    return {name: find_image(found, name, kernels) for name in names}
+    specs = {name: arm_spec(found, name) for name in names}
+    prepare(list(specs.values()), kernels, Teller())
+    return _built(found, specs, kernels)
+
+
+def _built(
+    found: LessonFolder, specs: Mapping[str, ArmSpec], kernels: KernelSettings
+) -> dict[str, KernelImage]:
+    build_missing(list(specs.values()), kernels)
+    return {name: find_image(found, name, kernels) for name in specs}
 
 
 def known_programs() -> frozenset[str]:

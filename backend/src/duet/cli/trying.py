@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duet.cli.measure import check_output, errors_of, write
-from duet.cli.output import emit, note
+from duet.cli.output import emit, fail, note
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, run_trial
 from duet.errors import InputError
@@ -14,6 +14,7 @@ from duet.measure.reports import kcidb, render
 from duet.measure.worse import Judgement, judge
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
+from duet.trials.sameness import SameKernel
 from duet.trials.spec import Better
 
 
@@ -25,7 +26,14 @@ def try_kernels(asked: Asked, how: How) -> int:
             "--result wants numbers, but --no-measure leaves them out.",
             remedy="Leave one of them out.",
         )
-    tried = run_trial(asked, how)
+    try:
+        tried = run_trial(asked, how)
+    except SameKernel as error:
+        if how.worse_than is None:
+            raise
+        fail(error, how.as_json)
+        note("good: a kernel is not worse than itself")
+        return Judgement.GOOD
     report = tried.report
     unwritten = 0
     if how.result is not None and report is not None:
@@ -61,6 +69,8 @@ def print_result(result: TryResult, report: Report | None) -> None:
         print(f"fields: {', '.join(result.fields)}")
     if result.variables:
         print(f"x-ray: {', '.join(result.variables)}")
+    for sentence in result.left_out:
+        print(f"left out: {sentence}")
     for argument in result.proposed:
         print(f"to trace, too: --trace '{argument}'")
     print()

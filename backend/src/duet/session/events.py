@@ -331,6 +331,7 @@ class LaneResult:
         scope: what the microscope counted.
         scope_fault: why it counted nothing, in a sentence.
         contention: of a live run on the wall clock; None elsewhere, or where it cannot be read.
+        xray: how the x-ray was in the end.
     """
 
     arm: str
@@ -352,6 +353,7 @@ class LaneResult:
     scope: ScopeResult | None = None
     scope_fault: str = ""
     contention: Contention | None = None
+    xray: LensState = field(default_factory=LensState)
 
 
 @dataclass(frozen=True, slots=True)

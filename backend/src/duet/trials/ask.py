@@ -14,6 +14,7 @@ from duet.trials.command import Command, read_command
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import NoPatch, Patch, parse, read_patches, series_name
 from duet.trials.spec import Better, Headline, Trial, plain_name
+from duet.trials.tracing import at_commas, read_trace
 from duet.trials.variables import read_paths
 
 MOST_ARMS = 9
@@ -37,6 +38,7 @@ class Asked:
     kernels: tuple[Path, ...] = ()
     vmlinux: tuple[Path, ...] = ()
     shared: tuple[Path, ...] = ()
+    config: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
@@ -69,7 +71,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     series = [(series_name(path), read_patches(path, said.append)) for path in asked.patches]
     series += [(span, commits(asked.repository, span)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
-    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared)
+    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared, asked.config)
     bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
         raise InputError(
@@ -90,8 +92,8 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         vcpus=asked.vcpus,
         memory_mb=asked.memory_mb,
         functions=asked.functions,
-        trace=tuple(_split(asked.trace)),
-        watch=tuple(_split(asked.watch)),
+        trace=read_trace(asked.trace),
+        watch=tuple(part for text in asked.watch for part in at_commas(text)),
         xray=read_paths(asked.xray),
         comm=asked.comm,
         headline=_headline(asked, command),
@@ -122,12 +124,6 @@ def commits(repository: Path, span: str) -> tuple[Patch, ...]:
 def _tree_name(asked: Asked) -> str:
     paths = (asked.trees or asked.kernels)[:2]
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
-
-
-def _split(trace: tuple[str, ...]) -> list[str]:
-    """`sched:*,probe:f($arg1,$arg2)` at the commas that are not inside brackets."""
-    parts = (part for text in trace for part in re.split(r",(?![^(]*\))", text))
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _headline(asked: Asked, command: Command) -> Headline | None:

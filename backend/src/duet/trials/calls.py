@@ -17,7 +17,7 @@ OPTIONS = {
     "functions": "--fn",
 }
 """Of fields of Asked whose options have other names."""
-KERNELS = ("commits", "repository", "base", "trees", "kernels", "vmlinux", "shared")
+KERNELS = ("commits", "repository", "base", "trees", "kernels", "vmlinux", "shared", "config")
 """Fields that say which kernels; they stand first."""
 ARGUMENTS = "patches"
 """The field that has no option."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two source trees with a .config each: one of them counts, and what the other has else is said.
+"""The configuration of a trial's kernels: options of --config, and two trees with a .config each.
 
-Trees of one release are one base, so that their kernels differ by a patch alone; its configuration
-is that of the first tree, below what guests need.
+All kernels of a base have one configuration, so that they differ by a patch alone. Of two trees of
+one release it is that of the first, below what guests need; what the other has else is said.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from duet.kernels.recipe import read_fragments
+from duet.errors import InputError
+from duet.kernels.recipe import read_fragments, read_options
 from duet.trials.trees import SourceTree
 
 CONFIG = ".config"
@@ -21,6 +22,40 @@ OF_TOOLS = re.compile(
     r"CONFIG_(?:CC|GCC\d*|CLANG|AS|LD|LLD|PAHOLE|RUSTC|BINDGEN|TOOLS_SUPPORT)_|CONFIG_BUILD_SALT$"
 )
 """What Kconfig finds out of compilers and linkers; here they are those of this machine."""
+
+OPTION = re.compile(r"^(?:CONFIG_)?(?P<name>[A-Za-z0-9_]+)(?:=(?P<value>\S.*))?$")
+
+
+def read_config(given: Sequence[str]) -> dict[str, str]:
+    """Options of --config, by names with CONFIG_; each is OPTION=VALUE or a file of them.
+
+    Raises:
+        InputError: one is neither.
+    """
+    options: dict[str, str] = {}
+    for text in given:
+        path = Path(text).expanduser()
+        if path.is_file():
+            found = read_options(path.read_text(encoding="utf-8", errors="replace"))
+            if not found:
+                raise _no_options(text, "the file has no line such as CONFIG_NAME=y")
+            options |= found
+            continue
+        match = OPTION.match(text.strip())
+        if match is None or "/" in text:
+            raise _no_options(text, "that is no option, and no file")
+        options[f"CONFIG_{match['name']}"] = match["value"] or "y"
+    modules = [name for name, value in options.items() if value == "m"]
+    if modules:
+        raise _no_options(f"{modules[0]}=m", "guests have no modules")
+    return options
+
+
+def _no_options(text: str, why: str) -> InputError:
+    return InputError(
+        f"--config wants options of a kernel, but '{text:.60}' came: {why}.",
+        remedy="Write for example: --config TRANSPARENT_HUGEPAGE=y, or name a file of such lines.",
+    )
 
 
 def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:

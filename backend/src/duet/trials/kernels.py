@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import yaml
+
 from duet.errors import InputError
-from duet.kernels.bases import base_folders, find_base
-from duet.trials.configs import config_words
+from duet.kernels import KernelSettings
+from duet.kernels.bases import FILE, base_folders, find_base
+from duet.trials.configs import config_words, read_config
 from duet.trials.mails import Patch, read_patches
 from duet.trials.prebuilt import built_kernels
 from duet.trials.spec import TrialArm, TrialBase, plain_name
@@ -23,6 +27,9 @@ from duet.trials.trees import (
     tree_base,
 )
 
+MOST_SHOWN = 3
+"""Options that the name of a base says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -34,6 +41,8 @@ class Named:
     vmlinux: tuple[Path, ...] = ()
     shared: tuple[Path, ...] = ()
     """Patches that every kernel carries."""
+    config: tuple[str, ...] = ()
+    """Options that every kernel has, or files of them."""
 
 
 def trial_kernels(
@@ -61,7 +70,16 @@ def trial_kernels(
             "a patch needs source, but --kernel names a kernel that is built.",
             remedy="Name its source with --tree, or leave the patch out.",
         )
+    if asked.config and asked.kernels:
+        raise InputError(
+            "an option needs source, but --kernel names a kernel that is built.",
+            remedy="Name its source with --tree, or leave --config out.",
+        )
     bases, arms = _sources(asked, folder, patches_dir, say)
+    if options := tuple(sorted(read_config(asked.config).items())):
+        bases = bases or [_own_base(asked.base, patches_dir, options)]
+        bases = [replace(base, asked=options) for base in bases]
+        arms = [replace(arm, base=arm.base or bases[0].name) for arm in arms]
     shared = tuple(patch for path in asked.shared for patch in read_patches(path, say))
     arms = [replace(arm, patches=(*arm.patches, *shared)) for arm in arms]
     base = arms[0].base
@@ -139,6 +157,25 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
         f"there is no base and no tarball '{given:.80}'.",
         remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz; "
         "a source tree is named with --tree.",
+    )
+
+
+def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
+    """A base of ours with options: the same source, so also the same tree."""
+    base = find_base(given or None, patches_dir)
+    folder = base_folders(patches_dir)[base.name]
+    source = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))["source"]
+    source[base.source.kind] = str(KernelSettings.default().given(base) or base.source.path)
+    words = ", ".join(f"{name}={value}" for name, value in options[:MOST_SHOWN])
+    more = " and others" if len(options) > MOST_SHOWN else ""
+    digest = hashlib.sha256(repr(options).encode()).hexdigest()[:6]
+    return TrialBase(
+        f"{plain_name(base.name)}-{digest}",
+        f"{base.about.rstrip('.')}, with {words}{more}",
+        base.series,
+        source,
+        tuple(path.resolve() for path in base.fragments),
+        like=base.folder.name,
     )
 
 

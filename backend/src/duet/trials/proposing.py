@@ -20,8 +20,7 @@ from duet.kernels.image import KernelImage
 from duet.kernels.probeable import read_functions
 from duet.kernels.recipe import patched_files
 from duet.kernels.tracepoints import TraceEvent, trace_events
-from duet.trials.mails import Patch
-from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tracing
+from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tracing, with_events
 
 MOST_FIELDS = 8
 MOST_WATCHED = 32
@@ -34,20 +33,22 @@ INCLUDE = re.compile(r'^#include [<"](?:trace/events/(\w+)|(\w+)_?trace)\.h[>"]'
 def propose(
     tracing: Tracing,
     images: Mapping[str, KernelImage],
-    patches: Sequence[Patch],
+    diffs: Sequence[str],
     src: Path,
     watch: Sequence[str] = (),
 ) -> Tracing:
     """The same with fields, functions for the microscope, and proposed events.
 
+    Where nothing but the scheduler would be drawn, the nearest of these events are.
+
     Args:
         watch: functions of --watch, which stand in place of those that use the fields.
         images: arm -> its built kernel.
-        patches: of all arms.
+        diffs: between the kernels.
         src: the source tree of the kernels; what it lacks is left out.
     """
-    files = list(dict.fromkeys(name for one in patches for name in patched_files(one.diff)))
-    fields = _fields(images, patches)
+    files = list(dict.fromkeys(name for diff in diffs for name in patched_files(diff)))
+    fields = _fields(images, diffs)
     watched: list[str] = []
     missing = list(tracing.missing)
     if watch:
@@ -56,16 +57,15 @@ def propose(
         names = [function.name for function in tracing.functions if not function.arms]
         names += users(src, files, [field.name for field in fields])
         watched = _everywhere(images, names)
-    changed = {one.function for patch in patches for one in changes(patch.diff)}
+    changed = {one.function for diff in diffs for one in changes(diff)}
     drawn = {mark.event for mark in tracing.marks}
     events = [event for event in _events(images) if event.path not in drawn]
-    return replace(
-        tracing,
-        missing=tuple(missing),
-        fields=tuple(fields),
-        watched=tuple(watched),
-        proposed=tuple(proposals(events, files, src, changed)),
-    )
+    proposed = proposals(events, files, src, changed)
+    tracing = replace(tracing, missing=tuple(missing), fields=tuple(fields), watched=tuple(watched))
+    if proposed and not tracing.functions and not tracing.marks:
+        tracing = with_events(tracing, images, proposed[0].argument)
+        proposed = proposed[1:] if tracing.marks else proposed
+    return replace(tracing, proposed=tuple(proposed))
 
 
 def proposals(
@@ -109,10 +109,10 @@ def _emitted(text: str) -> Iterator[tuple[str, str]]:
             yield match[1], inside
 
 
-def _fields(images: Mapping[str, KernelImage], patches: Sequence[Patch]) -> list[Field]:
+def _fields(images: Mapping[str, KernelImage], diffs: Sequence[str]) -> list[Field]:
     """Those that at least one kernel has, with its kernels."""
     found: list[Field] = []
-    fields = dict.fromkeys(one for patch in patches for one in field_changes(patch.diff))
+    fields = dict.fromkeys(one for diff in diffs for one in field_changes(diff))
     for change in fields:
         asked = f"offsetof struct {change.struct}.{change.name}"
         arms = tuple(arm for arm, image in images.items() if _known(image, asked))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from duet.lessons.schema import ClockName
 from duet.measure.model import SourceFacts
@@ -59,13 +59,17 @@ class TrialBase:
     Args:
         source: keys of `source` in base.yaml.
         config: fragments, in order; a later one overrides an earlier.
+        like: the base of ours that it is but for options; "": none.
+        asked: options of --config, by names with CONFIG_.
     """
 
     name: str
     about: str
     series: str
-    source: dict[str, str]
+    source: dict[str, Any]
     config: tuple[Path, ...]
+    like: str = ""
+    asked: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

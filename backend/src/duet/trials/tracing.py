@@ -9,21 +9,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from duet.errors import InputError
 from duet.kernels.image import KernelImage
 from duet.kernels.probeable import Functions, read_functions
-from duet.kernels.tracepoints import TraceEvent, matching, number_fields, trace_events
+from duet.kernels.tracepoints import (
+    MOST_COLUMNS,
+    TraceEvent,
+    is_too_wide,
+    matching,
+    number_fields,
+    trace_events,
+)
 
 USUAL_FUNCTIONS = 6
 """Functions that are traced where nobody names any."""
 MOST_FUNCTIONS = 16
 MOST_EVENTS = 24
 MOST_FIELDS = 6
-PROBE = re.compile(r"^probe:(?P<function>[\w.]+)(?P<args>\(.*\))?$")
-ARGUMENT = re.compile(r"^(?:(?P<name>[a-z_]\w*)=)?(?P<value>\S+)$")
+PROBE = re.compile(r"^probe:(?P<function>[\w.]+)(?:\((?P<args>.*)\))?$")
+ARGUMENT = re.compile(
+    r"^(?:(?P<name>[a-z_]\w*)=)?(?P<value>\S+?)(?::(?P<type>[a-z][\w@/]*(?:\[\d+])?))?$"
+)
+NUMBER = re.compile(r"[usx](?:8|16|32|64)|b\d+@\d+/\d+")
+"""Types of a probe's arguments that are numbers; the others are texts, symbols and arrays."""
+SYSCALLS = re.compile(r"^syscalls:(?:sys_(?:enter|exit)_(?P<name>\w+))?")
 STATES = ("sched/sched_switch", "sched/sched_waking")
 """Always traced, for they give the threads their states."""
 STATE_PROBES = ("switching", "wakeup")
@@ -117,6 +129,7 @@ class Tracing:
         watched: functions whose accesses the microscope counts, the first one's call an operation.
         proposed: events of the subsystem that are not traced.
         variables: what the x-ray reads.
+        said: sentences about what was chosen in place of what was asked for.
     """
 
     functions: tuple[Function, ...] = ()
@@ -126,6 +139,7 @@ class Tracing:
     watched: tuple[str, ...] = ()
     proposed: tuple[Proposal, ...] = ()
     variables: tuple[Variable, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 @dataclass
@@ -143,6 +157,47 @@ class _Draft:
             key = f"{plain}-{number}"
         self.keys.add(key)
         return key
+
+
+def at_commas(text: str) -> list[str]:
+    """`sched:*,probe:f(a=+0($arg1),b=$arg2)` at the commas that are outside of brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def read_trace(given: Sequence[str]) -> tuple[str, ...]:
+    """What --trace names, as far as that can be said without a kernel.
+
+    Raises:
+        InputError: it is neither an event nor a probe, or an event that no kernel has built in.
+    """
+    asked = [part for text in given for part in at_commas(text)]
+    for part in asked:
+        if ":" not in part:
+            raise InputError(
+                f"--trace wants GROUP:EVENT or probe:FUNCTION(ARGUMENTS), but '{part:.60}' came.",
+                remedy="Write for example: --trace 'sched:sched_process_*,probe:vfs_read($arg3)'.",
+            )
+        if part.startswith("probe:") and PROBE.match(part) is None:
+            raise InputError(
+                f"--trace wants probe:FUNCTION(ARGUMENTS), but '{part:.60}' came.",
+                remedy="Write for example: probe:vfs_read(count=$arg3).",
+            )
+        if match := SYSCALLS.match(part):
+            name = match["name"] or "openat"
+            raise InputError(
+                f"events of system calls, such as '{part:.60}', are made by a kernel when it boots,"
+                " so none can be chosen before.",
+                remedy=f"Trace the functions of the calls: --fn __x64_sys_{name}, or all by"
+                " --trace 'raw_syscalls:*'.",
+            )
+    return tuple(asked)
 
 
 def choose(
@@ -176,6 +231,23 @@ def choose(
             remedy="Name fewer, such as --trace 'sched:sched_wak*,rcu:rcu_grace_period'.",
         )
     return Tracing(tuple(functions), tuple(marks), tuple(draft.missing))
+
+
+def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str) -> Tracing:
+    """The same with events that were chosen for somebody who named none."""
+    keys = {*STATE_PROBES, *(one.key for one in (*tracing.functions, *tracing.marks))}
+    draft = _Draft(images, keys=keys)
+    marks = tuple(mark for part in at_commas(asked) for mark in _marks(draft, part, {}))
+    if not marks:
+        return tracing
+    said = (
+        f"no function can be drawn, so events of the same subsystem are: --trace '{asked}' (name"
+        " others with --trace, or functions with --fn)"
+    )
+    missing = (*tracing.missing, *draft.missing)
+    return replace(
+        tracing, marks=(*tracing.marks, *marks), missing=missing, said=(*tracing.said, said)
+    )
 
 
 def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
@@ -226,11 +298,6 @@ def _functions(
 def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Mark]:
     if match := PROBE.match(asked):
         return [_probe(draft, match["function"], match["args"] or "", known)]
-    if ":" not in asked:
-        raise InputError(
-            f"--trace wants GROUP:EVENT or probe:FUNCTION(ARGUMENTS), but '{asked:.60}' came.",
-            remedy="Write for example: --trace 'sched:sched_process_*,probe:vfs_read($arg3)'.",
-        )
     found: dict[str, tuple[TraceEvent, list[str]]] = {}
     for arm, image in draft.images.items():
         for event in matching(trace_events(image), asked):
@@ -243,6 +310,11 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
     marks = []
     for path, (event, arms) in found.items():
         if path in STATES:
+            continue
+        if any(is_too_wide(draft.images[arm], event) for arm in arms):
+            draft.missing.append(
+                f"{event.group}:{event.name} is not traced: it has more than {MOST_COLUMNS} fields"
+            )
             continue
         fields = number_fields(draft.images[arms[0]], event, MOST_FIELDS)
         some = () if len(arms) == len(draft.images) else tuple(arms)
@@ -262,22 +334,21 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
         raise InputError(
             f"--trace cannot place a probe on {function}(): {refusal.why}.", remedy=refusal.remedy
         )
-    words, names = [], []
-    for number, text in enumerate(part.strip() for part in args.strip("()").split(",")):
-        if not text:
-            continue
+    words, numbers = [], []
+    for number, text in enumerate(at_commas(args), 1):
         match = ARGUMENT.match(text)
-        if match is None:
+        if match is None or text.count("(") != text.count(")"):
             raise InputError(
                 f"'{text:.40}' is no argument of a probe.",
                 remedy="Write for example: probe:vfs_read($arg3) or probe:vfs_read(count=$arg3).",
             )
-        name = match["name"] or f"arg{number + 1}"
-        kind = "" if ":" in match["value"] else ":s64"
-        words.append(f"{name}={match['value']}{kind}")
-        names.append(name)
+        name, kind = match["name"] or f"arg{number}", match["type"]
+        if kind is None and match["value"] != "$comm":  # which is a text
+            kind = "s64"
+        words.append(f"{name}={match['value']}" + (f":{kind}" if kind else ""))
+        numbers += [name] if kind and NUMBER.fullmatch(kind) else []
     key = draft.key(function)
     event = f"duet/{key.replace('-', '_')}"
     define = " ".join([f"p:{event}", function, *words])
     some = () if len(arms) == len(known) else arms
-    return Mark(key, f"{function}()", event, define, tuple(names[:MOST_FIELDS]), some)
+    return Mark(key, f"{function}()", event, define, tuple(numbers[:MOST_FIELDS]), some)

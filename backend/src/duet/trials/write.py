@@ -14,6 +14,8 @@ from pathlib import Path
 
 import yaml
 
+from duet.kernels.needed import ASKED
+from duet.kernels.recipe import write_options
 from duet.lessons.files import read_lesson
 from duet.trials.command import c_string
 from duet.trials.metrics import WATCHED, Tree, trial_metrics
@@ -91,7 +93,16 @@ def _write_base(folder: Path, base: TrialBase) -> None:
     for number, fragment in enumerate(base.config):
         names.append(f"{number}.config")
         shutil.copyfile(fragment, folder / names[-1])
-    tree = {"about": base.about, "series": base.series, "source": base.source, "config": names}
+    if base.asked:
+        names.append(ASKED)
+        (folder / ASKED).write_text(write_options(dict(base.asked)), encoding="utf-8")
+    tree: Tree = {
+        "about": base.about,
+        "series": base.series,
+        "source": base.source,
+        "config": names,
+    }
+    tree |= {"like": base.like} if base.like else {}
     _dump(folder / "base.yaml", "a kernel base", {**tree, "lenient": True})
 
 

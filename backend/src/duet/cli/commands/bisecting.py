@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
-from duet.cli.commands.trial_options import MemoryMb, Run, Times, Vcpus
+from duet.cli.commands.trial_options import Config, MemoryMb, Run, Times, Vcpus
 from duet.cli.results.bisecting import BisectResult
 from duet.cli.results.keys import keys_text
 
@@ -23,6 +23,7 @@ def bisect(
     good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="A fast one.")],
     bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A slow one.")],
     run: Run = "",
+    config: Config = None,
     metric: Annotated[
         str,
         typer.Option(
@@ -77,6 +78,7 @@ def bisect(
         )
     asked = Asked(
         run=run,
+        config=tuple(config or ()),
         clock=clock_name(clock),
         times=times,
         vcpus=vcpus,

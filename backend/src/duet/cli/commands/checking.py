@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
-from duet.cli.commands.trial_options import Commits, Patches, Paths, Repo, TrialBase, With
+from duet.cli.commands.trial_options import Commits, Config, Patches, Paths, Repo, TrialBase, With
 from duet.cli.results.checking import CheckResult
 from duet.cli.results.keys import keys_text
 
@@ -36,6 +36,7 @@ def check(
         ),
     ] = None,
     with_: With = None,
+    config: Config = None,
     commits: Commits = None,
     repo: Repo = Path(),
     seconds: Annotated[
@@ -66,6 +67,7 @@ def check(
         base=base,
         trees=tuple(tree or ()),
         shared=tuple(with_ or ()),
+        config=tuple(config or ()),
         name=name,
     )
     return body(Check(asked, seconds, json, kcsan))

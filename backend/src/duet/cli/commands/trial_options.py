@@ -35,6 +35,12 @@ With = Annotated[
     Paths,
     typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
 ]
+Config = Annotated[
+    Words,
+    typer.Option(
+        "--config", help="An option that every kernel has, NAME=y, or a file of such lines."
+    ),
+]
 Repo = Annotated[Path, typer.Option("--repo", help="Repository of --commits.")]
 Times = Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")]
 Vcpus = Annotated[int, typer.Option("--vcpus", min=1, max=8, help="CPUs of each guest.")]

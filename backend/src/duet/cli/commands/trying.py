@@ -11,6 +11,7 @@ import typer
 from duet.cli.commands.options import Json
 from duet.cli.commands.trial_options import (
     Commits,
+    Config,
     MemoryMb,
     Patches,
     Paths,
@@ -50,6 +51,7 @@ def try_(
         typer.Option("--vmlinux", help="Of each --kernel; default: where its build left it."),
     ] = None,
     with_: With = None,
+    config: Config = None,
     commits: Commits = None,
     repo: Repo = Path(),
     trace: Annotated[
@@ -147,6 +149,7 @@ def try_(
         kernels=tuple(kernel or ()),
         vmlinux=tuple(vmlinux or ()),
         shared=tuple(with_ or ()),
+        config=tuple(config or ()),
         trace=tuple(trace or ()),
         functions=tuple(fn or ()),
         watch=tuple(watch or ()),

@@ -80,6 +80,7 @@ class Outcome:
             scope=microscope.result(),
             scope_fault=microscope.state.message,
             contention=contention,
+            xray=self._lenses.xray.state,
         )
 
     def _workload_count(self) -> tuple[int | None, float | None]:
