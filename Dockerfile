@@ -13,7 +13,9 @@ ARG PIP_CERT
 ARG NODE_EXTRA_CA_CERTS
 WORKDIR /duet
 COPY . .
-RUN ./setup.sh kernels
+# The source of the kernels too: the server may have no network later.
+RUN ./setup.sh kernels \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends linux-source-6.1
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin duet \
  && install -d -o duet -g duet -m 0700 /cache
 # Set-up is over: this user writes to /cache and /tmp alone.

@@ -3,6 +3,9 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 LESSON ?=
+# Options of ./duet serve for make run: SERVE="--port 8643".
+SERVE ?=
+SUITE ?= trixie
 VENV := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
@@ -16,13 +19,13 @@ CHECK_JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test kubernetes
+.PHONY: help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 run: ## set up what is missing, serve the page, build kernels in the background
-	@./duet serve
+	@./duet serve $(SERVE)
 
 test: ## all tests: unit, page, real guests, browser (builds the kernels it boots)
 	@./setup.sh all
@@ -70,7 +73,7 @@ check-rest:
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	$(VENV)/python -m duet.api.contract --check
 	$(PYTEST) -q tests/contract/test_docs.py
-	shellcheck setup.sh duet packaging/image.sh .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
+	shellcheck setup.sh duet packaging/image.sh packaging/fresh.sh .ci/run vm-images/root/init vm-images/root/duet-scratch lessons/_template/workload/nap-sh.sh
 
 contract: ## generate the page's types and checks of what the server sends from its models
 	$(VENV)/python -m duet.api.contract
@@ -88,8 +91,8 @@ format: ## write Python, TypeScript and C as the checks want them
 	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
 	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
 	cd frontend && npm run --silent fmt
-	git ls-files '*.c' '*.h' | grep -v ^vm-images/microscope/ | xargs clang-format-14 -i --style=file:vm-images/agent/.clang-format
-	git ls-files 'vm-images/microscope/*.[ch]' | xargs clang-format-14 -i --style=file:vm-images/microscope/.clang-format
+	git ls-files '*.c' '*.h' | grep -v ^vm-images/microscope/ | xargs $(VENV)/clang-format -i --style=file:vm-images/agent/.clang-format
+	git ls-files 'vm-images/microscope/*.[ch]' | xargs $(VENV)/clang-format -i --style=file:vm-images/microscope/.clang-format
 
 kernel: ## build the kernels of LESSON (default: all)
 	@./duet build $(LESSON)
@@ -138,6 +141,9 @@ image: ## the container image by buildah, without Docker: localhost/kernel-duet 
 
 image-test: ## build the image, start it without any right, and ask for its page
 	@packaging/image.sh test
+
+fresh: ## what a new user sees on a bare SUITE (trixie, bookworm): make run, a live lesson, a tried patch, PARTS of the tests; as root
+	@packaging/fresh.sh $(SUITE)
 
 clean: ## remove what set-up made in the checkout (not the kernel cache)
 	rm -rf .venv .venv-docs .venv-hub .setup-stamps build/docs frontend/node_modules frontend/dist

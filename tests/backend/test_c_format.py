@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-CLANG_FORMAT = "clang-format-14"
-"""The version that ./setup.sh dev installs: each one writes a little differently."""
+CLANG_FORMAT = str(Path(sys.executable).with_name("clang-format"))
+"""Of requirements-dev.txt: each version writes a little differently."""
 KERNEL, QEMU = "vm-images/agent", "vm-images/microscope"
 """Folders whose .clang-format is the style of the kernel, and of QEMU."""
 

@@ -48,7 +48,7 @@ def test_setup_refuses_an_unknown_word(root: Path) -> None:
         [root / "setup.sh", "pages"], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 2
-    assert 'takes page, kernels, dev, docs, source or all, but "pages" came' in done.stderr
+    assert 'takes page, kernels, dev, docs or all, but "pages" came' in done.stderr
 
 
 @pytest.mark.parametrize(

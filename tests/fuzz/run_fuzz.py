@@ -29,7 +29,9 @@ from tests.fuzz.seeds import programs_header, write_seeds  # noqa: E402
 
 DUET = REPO / "backend/src/duet"
 IMAGES = REPO / "vm-images"
-CLANG = "clang-14"
+CLANGS = range(19, 13, -1)
+"""Versions, the newest first; ./setup.sh dev installs one of them with its sanitizers."""
+NO_CLANG = "no clang with sanitizers (libclang-rt-*-dev) is installed"
 FLAGS = ("-std=gnu11", "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
          "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")  # fmt: skip
 BUILD_S = 120
@@ -77,6 +79,15 @@ TARGETS = (
 )  # fmt: skip
 
 
+def clang() -> str | None:
+    """The newest clang that is installed with its sanitizers; None: there is none."""
+    for version in CLANGS:
+        fuzzers = Path(f"/usr/lib/llvm-{version}/lib/clang").glob("*/lib/linux/*fuzzer-x86_64.a")
+        if any(fuzzers) and (found := shutil.which(f"clang-{version}")):
+            return found
+    return None
+
+
 def build(target: Target, folder: Path) -> list[str]:
     """The command that starts a target."""
     if target.python:
@@ -84,8 +95,10 @@ def build(target: Target, folder: Path) -> list[str]:
     (folder / "programs.h").write_text(programs_header())
     program = folder / f"fuzz_{target.name}"
     includes = [f"-I{path}" for path in (folder, *target.include)]
+    compiler = clang()
+    assert compiler, NO_CLANG
     command = [
-        CLANG,
+        compiler,
         *FLAGS,
         "-fwrapv",
         *includes,
@@ -159,8 +172,8 @@ def main() -> int:
     parser.add_argument("--only", default="", choices=["", *(target.name for target in TARGETS)])
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "duet-fuzz-c")
     given = parser.parse_args()
-    if shutil.which(CLANG) is None:
-        print(f"error: {CLANG} is missing.\nremedy: Run ./setup.sh dev.", file=sys.stderr)
+    if clang() is None:
+        print(f"error: {NO_CLANG}.\nremedy: Run ./setup.sh dev.", file=sys.stderr)
         return 3
     share = len(TARGETS) if not given.only else 1
     seconds = given.seconds or max(1, int(given.minutes * 60 / share))
