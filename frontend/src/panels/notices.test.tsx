@@ -48,6 +48,23 @@ describe('errors', () => {
     ).toContain('Reconnecting…');
   });
 
+  it('that several lanes have are said once', () => {
+    const failed = (arm: string, message: string) =>
+      lanePhase(lane({ arm, phase: 'failed', message, remedy: 'Do this.' }), null, false);
+    render(
+      <LaneErrors
+        failed={[
+          { arm: lesson.arms[0]!, phase: failed('rwsem', 'there is no source.') },
+          { arm: lesson.arms[1]!, phase: failed('srcu', 'there is no source.') },
+        ]}
+      />,
+    );
+    const titles = lesson.arms.slice(0, 2).map((arm) => arm.title);
+    expect(screen.getAllByRole('alert').map((one) => one.textContent)).toEqual([
+      `${titles.join(', ')}: There is no source. Do this.`,
+    ]);
+  });
+
   it('of a lane stand above the lanes, with the console behind a click in its header', () => {
     const broken = lane({ phase: 'failed', message: 'QEMU ended.', remedy: 'Press again.' });
     render(

@@ -67,20 +67,34 @@ export function connectionWords(connection: Connection, empty = false): string {
   }
 }
 
-/** Lanes and builds that failed, each with its sentence; the other lanes go on below. */
-export function LaneErrors({
-  failed,
-}: {
-  readonly failed: readonly { readonly arm: Arm; readonly phase: PhaseWords }[];
-}) {
+interface Failed {
+  readonly arm: Arm;
+  readonly phase: PhaseWords;
+}
+
+/** Lanes and builds that failed; what several say is said once. The other lanes go on below. */
+export function LaneErrors({ failed }: { readonly failed: readonly Failed[] }) {
+  const alike = new Map<string, [Failed, ...Failed[]]>();
+  for (const one of failed) {
+    const words = `${one.phase.sentence} ${one.phase.remedy}`;
+    const others = alike.get(words);
+    if (others) others.push(one);
+    else alike.set(words, [one]);
+  }
   if (failed.length === 0) return null;
   return (
     <div className="notices">
-      {failed.map(({ arm, phase }) => (
-        <p key={arm.name} className="notice" role="alert" data-testid={`error-${arm.name}`}>
+      {[...alike.values()].map((some) => (
+        <p
+          key={some[0].arm.name}
+          className="notice"
+          role="alert"
+          data-testid={`error-${some[0].arm.name}`}
+        >
           <CrossIcon />
           <span>
-            <b>{arm.title}</b>: {phase.sentence} <span className="quiet">{phase.remedy}</span>
+            <b>{some.map(({ arm }) => arm.title).join(', ')}</b>: {some[0].phase.sentence}{' '}
+            <span className="quiet">{some[0].phase.remedy}</span>
           </span>
         </p>
       ))}
