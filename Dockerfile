@@ -13,9 +13,10 @@ ARG PIP_CERT
 ARG NODE_EXTRA_CA_CERTS
 WORKDIR /duet
 COPY . .
-# The source of the kernels too: the server may have no network later.
+# The source of the kernels too, where the base has it by this very name (apt-get takes an unknown one for a
+# pattern): the server may have no network later. Elsewhere it is fetched when the first kernel is built.
 RUN ./setup.sh kernels \
- && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends linux-source-6.1
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends '?exact-name(linux-source-6.1)'
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin duet \
  && install -d -o duet -g duet -m 0700 /cache
 # Set-up is over: this user writes to /cache and /tmp alone.
