@@ -26,6 +26,7 @@ from duet.kernels.compiler import CompileFails
 from duet.kernels.patching import PatchFails
 from duet.kernels.recipe import patch_diff
 from duet.lenses import LensState
+from duet.measure.reports import render
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
@@ -217,3 +218,9 @@ def test_what_is_left_out_stands_in_the_result(capsys: pytest.CaptureFixture[str
     result = TryResult(**{**tree, "left_out": ["the x-ray saw nothing"], "recording": None})
     trying.print_result(result, None)
     assert "left out: the x-ray saw nothing\n" in capsys.readouterr().out
+
+
+def test_what_a_kernel_lacks_stands_in_the_report() -> None:
+    made = report()
+    made.remarks.append("Linux 7.3 is built without 1 option of its configuration.")
+    assert "!! NOTE: Linux 7.3 is built without" in render(made, "mail")

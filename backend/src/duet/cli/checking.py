@@ -14,7 +14,7 @@ from duet.cli.check_kernels import plan_of, settings_of, touched_files
 from duet.cli.check_result import check_result
 from duet.cli.judged import BAD, GOOD, UNKNOWN
 from duet.cli.output import document, emit, note
-from duet.cli.trial_run import Teller, add_folder, build_arms, known_programs, prepare
+from duet.cli.trial_run import Notes, add_folder, build_arms, known_programs, prepare
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import KernelImage
 from duet.kernels.arms import arm_spec
@@ -72,7 +72,7 @@ def check(what: Check) -> int:
     found = lessons.load(trial.slug)
     arms = [arm.name for arm in trial.arms if what.races or arm is not trial.arms[0]]
     specs = {arm.name: arm_spec(found, arm.name) for arm in trial.arms}
-    prepare([specs[name] for name in arms], settings, Teller())
+    prepare([specs[name] for name in arms], settings, Notes())
     refuse_unchecked(trial, unchecked(trial, specs, settings))
     note("building a debug kernel; the first time takes a quarter of an hour")
     images = build_arms(found, arms, settings)

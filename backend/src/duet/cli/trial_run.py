@@ -102,7 +102,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         check_target(how.save)
     trial = read_trial(asked, trials_dir(), repo_root() / "kernel-patches", known_programs())
     trial = replace(trial, given=trial.given or try_line(asked), check=check_line(asked))
-    tell = Teller()
+    tell = Notes()
     tell(*trial.said)
     folder = trials_dir() / trial.name
     kernels = KernelSettings.default()
@@ -171,7 +171,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
 
 
 def distinct_kernels(
-    trial: Trial, folder: Path, kernels: KernelSettings, tell: Teller
+    trial: Trial, folder: Path, kernels: KernelSettings, tell: Notes
 ) -> tuple[Trial, dict[str, KernelImage]]:
     """Build what differs, and leave out what turns out to be another's build.
 
@@ -237,7 +237,7 @@ def blind_lenses(tracing: Tracing, lanes: Mapping[str, LaneResult]) -> list[str]
     return found
 
 
-class Teller:
+class Notes:
     """Says each sentence once, on stderr."""
 
     def __init__(self) -> None:
@@ -257,7 +257,7 @@ def add_folder(folder: Path) -> None:
         os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)
 
 
-def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Teller) -> None:
+def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Notes) -> None:
     """Have the sources, and try all patches on them before anything is compiled.
 
     Raises:
@@ -277,7 +277,7 @@ def build_arms(
         DuetError: one cannot be built.
     """
     specs = {name: arm_spec(found, name) for name in names}
-    prepare(list(specs.values()), kernels, Teller())
+    prepare(list(specs.values()), kernels, Notes())
     return _built(found, specs, kernels)
 
 

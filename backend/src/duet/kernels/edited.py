@@ -77,9 +77,9 @@ class Edited:
 
 
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[Edited, ...]:
-    """What is another file in one arm than in the one beside it, or has patches of its own.
+    """What is another file in one arm than in another, or has patches of its own.
 
-    Arms on two bases have nothing to be compared: then `beside` is the arm's own base.
+    Arms on two bases have no files in common: then `beside` is the own base of `arm`.
 
     Returns:
         Nothing where the source is not unpacked: only then it takes long.

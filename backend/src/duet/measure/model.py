@@ -214,7 +214,8 @@ class Report:
         tasks: the knob that says how many run at once; None: the lesson has none.
         made_by: what to type first to get the lesson; "": it is one of the checkout.
         hosts: of each comparison, where it ran on a pool; empty: all ran here.
-        remarks: sentences about these hosts: which were not mixed, and what is missing.
+        remarks: sentences about these hosts (which were not mixed, and what is missing), or about
+            the kernels of a trial (options that one lacks, an x-ray that saw nothing).
     """
 
     lesson: str

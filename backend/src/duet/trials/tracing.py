@@ -235,7 +235,8 @@ def choose(
 
 def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str) -> Tracing:
     """The same with events that were chosen for somebody who named none."""
-    keys = {*STATE_PROBES, *(one.key for one in (*tracing.functions, *tracing.marks))}
+    keys = {*STATE_PROBES, *(one.key for one in tracing.functions)}
+    keys |= {mark.key for mark in tracing.marks}
     draft = _Draft(images, keys=keys)
     marks = tuple(mark for part in at_commas(asked) for mark in _marks(draft, part, {}))
     if not marks:

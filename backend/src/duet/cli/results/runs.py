@@ -161,7 +161,7 @@ class MeasureResult:
     errors: Sequence[Mapping[str, object]] = key(shape="[{arm, sentence, remedy, code}]")
     counted: Sequence[Mapping[str, object]] = key(shape="[{arm, events, lost}]")
     hosts: Sequence[Mapping[str, object]] = key(shape=_HOST)
-    remarks: Sequence[str] = key("about hosts of a pool")
+    remarks: Sequence[str] = key("about hosts of a pool, or kernels of a trial")
     lines: Sequence[Mapping[str, object]] = key(shape="[{arm, shift, params, lines}]")
 
 

@@ -88,7 +88,7 @@ KEYS: dict[str, str] = {
     "counted": "[{arm, events, lost}] of counted runs, per condition",
     "hosts": "of each comparison on a pool: {comparison, table, layout, node, cpu, qemu, accel, "
     "kernels: {arm: sha256}, root, waited_share, again}; empty: all ran here",
-    "remarks": "sentences about these hosts: which were not mixed, and what is missing",
+    "remarks": "sentences: hosts that were not mixed, options that a kernel lacks, a blind x-ray",
     "lines": "[{arm, params, shift, sharing, lines}]: the workload's own, of untraced runs",
 }
 CSV_HEAD = (

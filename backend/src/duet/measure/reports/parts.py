@@ -32,8 +32,9 @@ def alarms(report: Report) -> list[str]:
         said["EMPTY: nothing was measured."] = None
     for warning in warnings(report.arms):
         said[f"BASES: {warning}."] = None
+    label = "HOSTS" if report.hosts else "NOTE"
     for remark in report.remarks:
-        said[f"HOSTS: {remark}"] = None
+        said[f"{label}: {remark}"] = None
     for table in report.tables:
         for arm, error in table.errors.items():
             said[f"FAILED: {arm}: {error.sentence} {error.remedy}"] = None
