@@ -200,6 +200,49 @@ def test_a_kernel_that_does_not_boot_is_not_judged_unless_it_says_why(
     assert json.loads(capsys.readouterr().out)["arms"][0]["judged"]
 
 
+ENDED_127 = """\
+run-check-wake-all: the command ended with status 127
+stress: failed (127): timeout 600 run-check-wake-all 1
+"""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"sh: ./repro: not found\n{ENDED_127}",
+        "sh: ./repro: not found\n",  # with `; true` behind it
+        "sh: ./repro: Permission denied\n",
+        f"sh: can't open 'x.sh': No such file or directory\n{ENDED_127.replace('127', '2')}",
+        f"timeout: can't execute './repro': No such file or directory\n{ENDED_127}",
+        f"taskset: failed to execute ./repro: No such file or directory\n{ENDED_127}",
+        ENDED_127,
+    ],
+)
+def test_a_command_that_never_ran_is_no_judgement(
+    trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str
+) -> None:
+    what = Check(Asked(run=""), 60, True)
+    console = QUIET.replace("stress: beside=3\n", said)
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == UNKNOWN
+    (arm,) = json.loads(capsys.readouterr().out)["arms"]
+    assert not arm["clean"] and not arm["judged"]
+    assert arm["found"].startswith(f"not judged: the command never ran ({said.splitlines()[0]}")
+    loud = console + SPLAT
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: loud) == BAD
+
+
+def test_a_program_that_misses_another_has_run(trial: Trial, tmp_path: Path) -> None:
+    console = QUIET.replace("stress: beside=3\n", "./run.sh: line 3: modprobe: not found\n")
+    what = Check(Asked(run=""), 60)
+    assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == 0
+
+
+def test_the_shell_of_a_guest_says_of_a_missing_program_what_the_check_reads() -> None:
+    for line in ("./missing; true", "timeout 5 ./missing", "/etc/passwd", "sh ./missing.sh"):
+        done = subprocess.run(["busybox", "sh", "-c", line], capture_output=True, text=True)
+        assert judge(QUIET + done.stderr).never_ran, done.stderr
+
+
 def test_a_kernel_that_does_not_build_is_neither(
     trial: Trial, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,18 +6,21 @@ A program that guests do not have is copied into them with the libraries that it
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from duet.errors import InputError
+from duet.settings import cache_dir
+from duet.trials.shell_line import BUILTINS, LIVE, RESERVED, Line, read_line
 
-SHELL = re.compile(r"[|&;<>()$`\\\"'*?\[\]#~=%{}\n]")
-"""A command line with one of these is the shell's; any other is one program with its words."""
 LOADED = re.compile(r"(/\S+) \(0x")
 COMM_BYTES = 15
 """A task's name, TASK_COMM_LEN without its end; include/linux/sched.h."""
@@ -26,6 +29,16 @@ MOST_BYTES = 64 << 20
 """Of the files that a guest gets; they lie in its memory. Usual: 5 MB."""
 LDD_S = 20.0
 SHELLS = ("sh", "bash", "dash", "busybox")
+MOUNTED = frozenset({"tmp", "run", "dev", "proc", "sys"})
+"""Folders of the guest over whose files another file system is mounted; vm-images/root/fstab."""
+GUESTS_OWN = frozenset({"dev", "etc", "proc", "sys"})
+"""Folders of which no argument is copied: a guest has files of its own there."""
+SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
+"""Folders below which none is copied whole."""
+SOURCE = ".c"
+FLAGS = ("-O2", "-static", "-pthread")
+"""As the guest's own workloads are compiled, without their warnings."""
+COMPILE_S = 60.0
 
 
 class BadCommand(InputError):
@@ -68,23 +81,256 @@ def read_command(given: str, known: frozenset[str]) -> Command:
             "--run has no command.",
             remedy="Write for example: --run 'stress-ng --ramfs 4 -t 5 --metrics-brief'.",
         )
-    path = Path(given).expanduser()
-    if path.is_dir():
+    path = _expanded(given)
+    if _is(path, Path.is_dir):
         return _folder(path)
-    if SHELL.search(given):
-        return Command(given)
-    first, *words = shlex.split(given)
-    if "/" not in first and first in known:
-        return Command(given, first)
-    found = Path(first).expanduser() if "/" in first else Path(shutil.which(first) or first)
-    if not found.is_file() or not os.access(found, os.X_OK):
+    try:
+        line = read_line(given)
+    except ValueError as error:
         raise BadCommand(
-            f"wanted a program '{first:.60}', but neither guests nor this machine have one.",
-            remedy="Name a program that can be executed, with its path, or install it.",
+            f"--run is no shell command: {error}.", remedy="Close the quote, or name a script."
+        ) from None
+    return _weighed(_Files(given, line, known).command())
+
+
+class _Files:
+    """Finds the files of this machine that a line names, and where they lie in the guest."""
+
+    def __init__(self, given: str, line: Line, known: frozenset[str]) -> None:
+        self._text, self._line, self._known = given, line, known
+        self._here, self._there = Path.cwd(), PurePosixPath("/", HOME)
+        self._earlier: set[str] = set()
+        self._moved: dict[str, PurePosixPath] = {}
+        self.files: dict[str, Path] = {}
+
+    def command(self) -> Command:
+        """The whole command."""
+        for one in self._line.commands:
+            programs = one.chain if one.words and one.words[0] not in RESERVED else ()
+            for number, name in enumerate(programs):
+                self._program(name, applets=not number)
+            for word in (*one.assignments, *one.words, *one.targets):
+                if word not in programs:
+                    self._word(word, enters=one.words[:1] == ("cd",))
+            if one.words[:1] == ("cd",) and len(one.words) > 1 and not one.nested:
+                self._enter(one.words[1])
+        return Command(self._text, self._one_program(), self.files)
+
+    def _one_program(self) -> str:
+        """What the line runs, if the shell could be replaced by it."""
+        line = self._line
+        if line.joined or not line.known or len(line.commands) != 1:
+            return ""
+        (one,) = line.commands
+        name = one.chain[0] if one.words else ""
+        if one.assignments or LIVE.search(self._text) or name in BUILTINS - self._known:
+            return ""
+        return PurePosixPath(one.started[0]).name.removesuffix(SOURCE)
+
+    def _program(self, name: str, *, applets: bool) -> None:
+        """A program by its name, or by its path.
+
+        Args:
+            applets: the shell starts it, which has those of busybox; others look for a file.
+
+        Raises:
+            BadCommand: there is none.
+        """
+        if "/" not in name:
+            shells = BUILTINS | self._line.functions | _applets() if applets else frozenset()
+            if name in self._known | shells or LIVE.search(name):
+                return
+            if name.endswith(SOURCE) and _is(self._here / name, Path.is_file):
+                self._compile(self._here / name, name)
+            elif found := shutil.which(name):
+                self._copy(Path(found), PurePosixPath("/usr/bin", name), runs=True)
+            elif self._line.known:
+                raise _nobody_has(name)
+            return
+        path = self._on_host(name)
+        if _is(path, Path.is_file) and path.suffix == SOURCE and not os.access(path, os.X_OK):
+            self._compile(path, name)
+        elif _is(path, Path.is_file):
+            if not os.access(path, os.X_OK):
+                raise BadCommand(
+                    f"wanted a program, but {name:.200} cannot be executed.",
+                    remedy=f"Call chmod +x {shlex.quote(str(path))}, or sh with it as argument.",
+                )
+            self._copy(path, self._in_guest(name), runs=True)
+        elif not (
+            PurePosixPath(name).name in self._known  # where guests have it, such as /bin/sh
+            or LIVE.search(name)
+            or name in self._earlier  # what stands before it may write it
+            or not self._line.known
+        ):
+            raise _nobody_has(name)
+
+    def _word(self, word: str, *, enters: bool) -> None:
+        """An argument, the file of a redirection, or the value of an assignment or option."""
+        self._earlier.add(word)
+        parts = [word, *word.partition("=")[2:]]
+        parts += re.findall(r"[\w.+~/-]*/[\w.+~/-]+", word) if LIVE.search(word) else []
+        for name in dict.fromkeys(part for part in parts if part and not part.startswith("-")):
+            path = self._on_host(name)
+            if path.parts[1:2] and path.parts[1] in GUESTS_OWN:
+                continue
+            if _is(path, Path.is_file):
+                self._copy(path, self._in_guest(name))
+            elif ("/" in name or enters) and self._may_copy_folder(path):
+                top = self._in_guest(name)
+                for file in _inside(path):
+                    self._copy(file, top / file.relative_to(path).as_posix())
+
+    def _may_copy_folder(self, path: Path) -> bool:
+        """A folder of somebody's data that does not hold the working folder."""
+        holds = _is(path, Path.is_dir) and Path.cwd().is_relative_to(path.resolve())
+        return not holds and _is_somebodys(path)
+
+    def _enter(self, name: str) -> None:
+        """What stands behind `cd` is looked for there."""
+        path = self._on_host(name)
+        if not _is(path, Path.is_dir):
+            return
+        if _is_somebodys(path):
+            self._there = self._in_guest(name)
+        else:
+            self._there = PurePosixPath(os.path.normpath(self._there / name.replace("~", "/root")))
+        self._here = path
+
+    def _compile(self, source: Path, word: str) -> None:
+        """A program of one C file stands in its place."""
+        name = word.removesuffix(SOURCE)
+        self._replace(word, name if "/" in name else f"./{name}")
+        self._copy(compiled(source), self._in_guest(name), runs=True)
+
+    def _copy(self, path: Path, place: PurePosixPath, *, runs: bool = False) -> None:
+        """A file and, if it is a program, what it loads.
+
+        Args:
+            runs: it is known to be a program.
+
+        Raises:
+            BadCommand: guests cannot run it.
+        """
+        self.files[str(place).lstrip("/")] = path.resolve()
+        try:
+            self.files |= needs(path) if runs or os.access(path, os.X_OK) else {}
+        except BadCommand:
+            if runs:
+                raise
+
+    def _on_host(self, name: str) -> Path:
+        return self._here / _expanded(name)
+
+    def _in_guest(self, name: str) -> PurePosixPath:
+        """Where the line looks for it; a path that guests mount over is written anew."""
+        if name in self._moved:
+            return self._moved[name]
+        place = PurePosixPath(os.path.normpath(self._there / name))
+        if name.startswith("~/"):
+            place = PurePosixPath("/", HOME, name[2:])
+        elif place.parts[1:2] and place.parts[1] in MOUNTED:
+            place = PurePosixPath("/", HOME, *place.parts[1:])
+        else:
+            return place
+        self._replace(name, str(place))
+        self._moved[name] = place
+        return place
+
+    def _replace(self, name: str, place: str) -> None:
+        """Write another path into the line.
+
+        Raises:
+            BadCommand: the line has it with backslashes or quotes inside.
+        """
+        text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
+        if not times:
+            raise BadCommand(
+                f"cannot find {name:.200} in --run as it is written.",
+                remedy="Write the path without backslashes, in quotes as a whole.",
+            )
+        self._text = text
+
+
+def _nobody_has(name: str) -> BadCommand:
+    return BadCommand(
+        f"wanted a program '{name:.60}', but neither guests nor this machine have one.",
+        remedy="Name a program that can be executed, with its path, or install it.",
+    )
+
+
+@lru_cache(maxsize=1)
+def _applets() -> frozenset[str]:
+    """What the guest's shell has without a file (busybox with FEATURE_SH_STANDALONE)."""
+    program = shutil.which("busybox")
+    if program is None:
+        return frozenset()
+    done = subprocess.run([program, "--list"], capture_output=True, text=True, check=False)
+    return frozenset(done.stdout.split())
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # of nobody's home
+        return Path(name)
+
+
+def _is_somebodys(path: Path) -> bool:
+    """Whether it is a folder, and none of a system's."""
+    parts = path.resolve().parts[1:] if _is(path, Path.is_dir) else ()
+    return len(parts) > 1 and parts[0] not in SYSTEM
+
+
+def _is(path: Path, test: Callable[[Path], bool]) -> bool:
+    try:
+        return test(path)
+    except (OSError, ValueError):  # a name that is too long, or has a NUL
+        return False
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Files of a folder.
+
+    Raises:
+        BadCommand: they are larger than what guests take.
+    """
+    found, size = [], 0
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            found.append(path)
+            size += path.stat().st_size
+            if size > MOST_BYTES:
+                raise _too_large(f"the folder {folder} has more than")
+    return sorted(found)
+
+
+def compiled(source: Path) -> Path:
+    """A static program of one C file.
+
+    Raises:
+        BadCommand: there is no compiler, or it refuses the file.
+    """
+    name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:16]
+    out = cache_dir() / "tools" / "compiled" / name / source.stem
+    words = [os.environ.get("CC", "gcc"), *FLAGS, "-o", str(out), str(source)]
+    line = shlex.join([*words[:-3], "-o", source.stem, source.name])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    remedy = f"Correct it, or compile it by hand and name the program; the call was: {line}"
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=COMPILE_S,
+            env=os.environ | {"LC_ALL": "C"},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadCommand(f"{source.name} cannot be compiled: {error}.", remedy=remedy) from None
+    if done.returncode:
+        said = [one for one in done.stderr.splitlines() if "error" in one or "undefined" in one]
+        why = (said or done.stderr.splitlines() or ["no message came"])[0].strip()
+        raise BadCommand(
+            f"{source.name} does not compile: {why}.", remedy=remedy, detail=done.stderr[-2000:]
         )
-    place = f"usr/bin/{found.name}"
-    files = {place: found.resolve(), **needs(found)}
-    return _weighed(Command(shlex.join([found.name, *words]), found.name, files))
+    return out
 
 
 def _folder(path: Path) -> Command:
@@ -96,7 +342,7 @@ def _folder(path: Path) -> Command:
             remedy="Add one that can be executed, or name a program.",
         )
     top = PurePosixPath(HOME, path.resolve().name)
-    inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.is_symlink())
+    inside = _inside(path)
     files = {str(top / p.relative_to(path).as_posix()): p.resolve() for p in inside}
     for program in inside:
         if os.access(program, os.X_OK):
@@ -147,11 +393,15 @@ def _interpreter(program: Path, head: bytes) -> dict[str, Path]:
 def _weighed(command: Command) -> Command:
     size = sum(path.stat().st_size for path in command.files.values())
     if size > MOST_BYTES:
-        raise BadCommand(
-            f"the files of --run have {size:,} bytes, and guests take at most {MOST_BYTES:,}.",
-            remedy="Name a smaller folder, or strip the programs in it.",
-        )
+        raise _too_large(f"the files of --run have {size:,} bytes, and guests take at most")
     return command
+
+
+def _too_large(what: str) -> BadCommand:
+    return BadCommand(
+        f"{what} {MOST_BYTES:,} bytes.",
+        remedy="Name a smaller folder, or strip the programs in it.",
+    )
 
 
 def c_string(text: str) -> str:

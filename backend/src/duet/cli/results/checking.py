@@ -27,7 +27,7 @@ class CheckedArm:
 
     arm: str
     clean: bool
-    judged: bool = key("false: it did not boot, and did not say why")
+    judged: bool = key("false: it did not boot and did not say why, or the command never ran")
     found: str = key("in words")
     patches: Sequence[str] = key(shape="[subject]")
     kernel: str = key("version")

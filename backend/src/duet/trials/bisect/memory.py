@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from duet import durable
 from duet.trials.bisect.search import Measured
+from duet.trials.command import BadCommand, read_command
 
 FILE = "measured.json"
 
@@ -47,14 +47,12 @@ class Memory:
 
 
 def files_digest(run: str) -> str:
-    """Of the files of this machine that a command names, with those in its folders."""
+    """Of the files of this machine that a command needs."""
     digest = hashlib.sha256()
     try:
-        words = shlex.split(run)
-    except ValueError:  # an open quote: it is refused later
-        words = []
-    for path in (Path(word).expanduser() for word in words):
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in (file for file in files if file.is_file()):
-            digest.update(f"{file}\0".encode() + file.read_bytes())
+        files = read_command(run, frozenset()).files
+    except BadCommand:  # it is refused later
+        files = {}
+    for place, path in sorted(files.items()):
+        digest.update(f"{place}\0".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -22,6 +22,13 @@ HARMLESS = re.compile(
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
+# The command of a trial (command.c), and what a shell or a wrapper says of one that is not there.
+NEVER_RAN = re.compile(
+    r"run-[\w-]+: the command ended with status 12[67]$"
+    r"|(?:/bin/)?(?:ba|da)?sh: .*(?:not found|[Pp]ermission denied|can't (?:open|cd to) .*)$"
+    r"|[\w-]+: (?:can't execute|failed to (?:run command|execute)) .*: [A-Z][\w ]+$"
+)
+OF_COMMAND = re.compile(rf"{FAILED} \(\d+\): (?:timeout \d+ )?run-")
 ENDED = re.compile(r"stress: end rounds=(\d{1,9})$")
 CONTEXT = 40
 """Lines of a complaint that a report shows: a splat of lockdep has 30 to 60."""
@@ -38,6 +45,8 @@ class Verdict:
         rounds: None: the guest did not come to its end.
         work: by the names that `judge` was given, what is not zero.
         suites: of KUnit, which ran at boot.
+        never_ran: what a shell says of a command that it could not start; "": it ran. Then its
+            exit status is no failure.
     """
 
     complaints: tuple[str, ...]
@@ -45,11 +54,13 @@ class Verdict:
     rounds: int | None
     work: dict[str, int]
     suites: tuple[ktap.Suite, ...] = ()
+    never_ran: str = ""
 
     @property
     def clean(self) -> bool:
-        """Nothing to complain of, and something was done."""
-        return not self.complaints and not self.failures and bool(self.rounds)
+        """Nothing to complain of, and all was done."""
+        found = self.complaints or self.failures or self.never_ran
+        return not found and bool(self.rounds)
 
 
 def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
@@ -60,13 +71,17 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
     """
     lines = lines_of(console)
     suites = ktap.read(console)
+    never = [line for line in lines if NEVER_RAN.match(line)]
+    failed = [line for line in lines if line.startswith(FAILED)]
+    failed = [line for line in failed if not (never and OF_COMMAND.match(line))]
     ended = next((found for line in lines if (found := ENDED.match(line))), None)
     return Verdict(
         tuple(line for line in lines if complains(line)),
-        (*(line for line in lines if line.startswith(FAILED)), *ktap.failures(suites)),
+        (*failed, *ktap.failures(suites)),
         int(ended[1]) if ended else None,
         {what: n for what, pattern in work.items() if (n := _sum(pattern, lines))},
         tuple(suites),
+        never[0] if never else "",
     )
 
 

@@ -51,8 +51,9 @@ class Checked:
 
     @property
     def judged(self) -> bool:
-        """Whether its verdict says something: it ran, or the kernel said why it does not boot."""
-        return self.began or bool(self.verdict.complaints or self.verdict.failures)
+        """Whether its verdict says something: all of it ran, or the kernel or a program failed."""
+        ran = self.began and not self.verdict.never_ran
+        return ran or bool(self.verdict.complaints or self.verdict.failures)
 
 
 def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool = False) -> str:
@@ -90,6 +91,8 @@ def headline(one: Checked) -> str:
         found.append(_count(len(verdict.complaints), "complaint of the kernel"))
     if verdict.failures:
         found.append(_count(len(verdict.failures), "failed program"))
+    if verdict.never_ran:
+        found.append(f"the command never ran ({verdict.never_ran})")
     if not one.began:
         found.append("the guest did not boot")
     elif verdict.rounds is None:
