@@ -49,6 +49,9 @@ test('messages of others are none of ours', () => {
     { kind: 'kernel-duet', act: 'stop' },
     { kind: 'kernel-duet', act: 'seek' },
     { kind: 'kernel-duet', act: 'seek', at_ms: Number.NaN },
+    { kind: 'kernel-duet', act: 'keydown' },
+    { kind: 'kernel-duet', act: 'keydown', key: 'q' },
+    { kind: 'kernel-duet', act: 'keyup', key: 'toString' },
   ];
   for (const other of others) expect(isFrameMessage(other)).toBe(false);
 });

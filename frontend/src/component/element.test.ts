@@ -37,7 +37,9 @@ function placed(autoplay: boolean) {
     const data = { kind: 'kernel-duet', act: 'ready' };
     dispatchEvent(Object.assign(new Event('message'), { source: frame, data }));
   };
-  return { acts, ready, sight: Sight.newest };
+  const say = (data: object, source: unknown = frame) =>
+    dispatchEvent(Object.assign(new Event('message'), { source, data }));
+  return { acts, ready, sight: Sight.newest, say, element, box };
 }
 
 test('it plays when its page is ready and in sight, whichever comes first', () => {
@@ -60,4 +62,37 @@ test('out of sight it stops, and without autoplay it stays so', () => {
   sight.is(false);
   sight.is(true);
   expect(acts).toEqual(['pause']);
+});
+
+test('a key of its own frame is pressed in the page around, while the frame has the keys', () => {
+  const { say, element, box } = placed(false);
+  const pressed: string[] = [];
+  for (const act of ['keydown', 'keyup'] as const)
+    document.addEventListener(act, ({ type, key, keyCode, code, target }) => {
+      if (target === element) pressed.push(`${type} ${key} ${code} ${keyCode}`);
+    });
+  const key = (act: string, name: string) => ({ kind: 'kernel-duet', act, key: name });
+  say(key('keydown', 'PageDown'));
+  expect(pressed).toEqual([]);
+
+  let focused: Element | null = box;
+  Object.defineProperty(element.shadowRoot, 'activeElement', { get: () => focused });
+  box.blur = () => {
+    focused = null;
+  };
+  say(key('keydown', 'PageDown'));
+  say(key('keyup', 'PageDown'));
+  say(key('keydown', ' '));
+  expect(pressed).toEqual([
+    'keydown PageDown PageDown 34',
+    'keyup PageDown PageDown 34',
+    'keydown   Space 32',
+  ]);
+  say(key('keydown', 'ArrowRight'), {});
+  say(key('keydown', 'f'));
+  expect(pressed).toHaveLength(3);
+  say(key('keydown', 'Escape'));
+  expect(focused).toBeNull();
+  say(key('keydown', 'PageDown'));
+  expect(pressed).toHaveLength(3);
 });

@@ -7,7 +7,13 @@
  */
 
 import { folderOf, frameAddress, placed, ratioOf } from './frame-address.ts';
-import { type FrameMessage, isFrameMessage, tag } from './frame-messages.ts';
+import {
+  type DeckKey,
+  deckKeys,
+  type FrameMessage,
+  isFrameMessage,
+  tag,
+} from './frame-messages.ts';
 
 const style = `
 :host { display: block; contain: content; min-height: 12em; aspect-ratio: var(--duet-ratio) }
@@ -63,6 +69,8 @@ export class KernelDuet extends HTMLElement {
 
   readonly #hear = (event: MessageEvent<unknown>): void => {
     if (event.source !== this.#frame?.contentWindow || !isFrameMessage(event.data)) return;
+    if (event.data.act === 'keydown' || event.data.act === 'keyup')
+      this.#press(event.data.act, event.data.key);
     if (event.data.act !== 'ready') return;
     this.#ready = true;
     // A slide that moves in may be out of sight just then: it is looked at once more when it is there.
@@ -70,6 +78,18 @@ export class KernelDuet extends HTMLElement {
     if (this.#seen && this.hasAttribute('autoplay')) this.play();
     this.dispatchEvent(new CustomEvent('ready'));
   };
+
+  /** A key that was pressed in the frame and that the frame does not use; with Escape the frame lets go of the keys. */
+  #press(act: 'keydown' | 'keyup', key: DeckKey): void {
+    if (this.shadowRoot?.activeElement !== this.#frame) return;
+    if (key === 'Escape') {
+      this.#frame?.blur();
+      return;
+    }
+    const [code, keyCode] = [key === ' ' ? 'Space' : key, deckKeys[key]];
+    const init = { key, code, keyCode, which: keyCode, bubbles: true, cancelable: true };
+    this.dispatchEvent(new KeyboardEvent(act, { ...init, composed: true }));
+  }
 
   #look(seen: boolean): void {
     this.#seen = seen;
