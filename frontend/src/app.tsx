@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The page: one store, one socket, and the front page or a lesson. */
 
-import { lazy, Suspense, useLayoutEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from './base/lang/t.ts';
 import { siteOf } from './base/site.ts';
 import { ClassGate, ClassOverlay } from './classroom/entry.tsx';
@@ -11,7 +11,8 @@ import { readLab } from './labs/address.ts';
 import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { withWords } from './lang/load.ts';
 import { usePlace } from './navigation/use-place.ts';
-import { LessonLoader } from './page/lesson-loader.tsx';
+import { passKeys } from './page/deck-keys.ts';
+import { LessonLoader, TypedLesson } from './page/lesson-loader.tsx';
 import { reportIn } from './report/address.ts';
 import { ReportPage } from './report/entry.tsx';
 import { connect } from './store/connect.ts';
@@ -50,6 +51,8 @@ export function App() {
     const socket = connect(store);
     return () => socket.close();
   }, [store]);
+  const framed = place.embed && parent !== window;
+  useEffect(() => (framed ? passKeys() : undefined), [framed]);
   return (
     <StoreProvider store={store}>
       <ClassroomProvider
@@ -72,17 +75,23 @@ export function App() {
           <LabGate lab={lab.lab} go={go} />
         ) : lesson === null ? (
           <Front onOpen={(lesson) => go({ lesson })} />
-        ) : place.beside !== null ? (
-          <Suspense fallback={<p role="status">{t('Loading the comparison…')}</p>}>
-            <CompareView
-              key={`${lesson} beside`}
-              slug={lesson}
-              place={{ ...place, beside: place.beside }}
-              {...{ go, visit }}
-            />
-          </Suspense>
         ) : (
-          <LessonLoader key={lesson} slug={lesson} {...{ place, go, visit }} />
+          <TypedLesson typed={lesson} go={go}>
+            {(slug) =>
+              place.beside !== null ? (
+                <Suspense fallback={<p role="status">{t('Loading the comparison…')}</p>}>
+                  <CompareView
+                    key={`${slug} beside`}
+                    slug={slug}
+                    place={{ ...place, beside: place.beside }}
+                    {...{ go, visit }}
+                  />
+                </Suspense>
+              ) : (
+                <LessonLoader key={slug} slug={slug} {...{ place, go, visit }} />
+              )
+            }
+          </TypedLesson>
         )}
       </ClassroomProvider>
     </StoreProvider>

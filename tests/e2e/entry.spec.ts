@@ -103,10 +103,46 @@ test('without scripts terms and recap are text', async ({ browser, baseURL }) =>
   await context.close();
 });
 
+test('what people type for a lesson and a step leads there, and the address says it in full', async ({ page }) => {
+  const ticks = /\?lesson=02-grace-periods&step=ticks/;
+  const answers: string[] = [];
+  page.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => {
+      const text = payload.toString('latin1');
+      if (text.includes('open')) answers.push(text);
+    }),
+  );
+  for (const [typed, address] of [
+    ['/?lesson=02&step=4', ticks],
+    ['/?lesson=Lesson%202&step=step%204', ticks],
+    ['/?lesson=grace&step=tick', ticks],
+    ['/?lesson=02-grace-periods&step=4', ticks],
+    ['/lesson/02/4', ticks],
+    ['/2', /\?lesson=02-grace-periods$/],
+    ['/?lesson=02-gr&step=4&embed=1', ticks],
+  ] as const) {
+    answers.length = 0;
+    await page.goto('about:blank');
+    await page.goto(typed);
+    if (address === ticks) await expect(page.getByRole('heading', { name: 'They wait for ticks' }), typed).toBeVisible();
+    await expect(page, typed).toHaveURL(address);
+    await expect(page.getByTestId('source'), typed).toContainText('recorded');
+    // The server understands the step as well, so no other recording was sent first.
+    expect(answers, typed).toHaveLength(1);
+    await expect(page.getByTestId('notices'), typed).toHaveCount(0);
+  }
+  // A step by its number is no other entry of the history.
+  await page.goto('about:blank');
+  await page.goto('/?lesson=02&step=4');
+  await expect(page).toHaveURL(ticks);
+  await page.goBack();
+  await expect(page).toHaveURL('about:blank');
+});
+
 test('a wrong address is a sentence and a way on: page, lesson, step, lab, report', async ({ page }) => {
   const home = page.getByTestId('home-link');
   for (const [address, words, way] of [
-    ['/lessons/02', 'There is no such page', page.getByRole('link', { name: 'All lessons' })],
+    ['/nothing/02', 'There is no such page', page.getByRole('link', { name: 'All lessons' })],
     ['/?lesson=99-none', 'There is no lesson', page.getByRole('button', { name: 'all lessons' })],
     ['/?lab=none', 'There is no lab', home],
     ['/?report=none', 'Open the report in the browser', home],

@@ -212,6 +212,43 @@ test('in a deck of reveal.js it loads on its slide, plays, and stops when the sl
   expect(wrong).toEqual([]);
 });
 
+test('in a deck, after a click into the frame, the keys that it does not use are those of the deck', async ({ page }) => {
+  await page.goto(`${base}slides.html`);
+  await page.keyboard.press('ArrowRight');
+  const slide = () => page.evaluate('Reveal.getIndices().h');
+  expect(await slide()).toBe(1);
+  const frame = page.locator('kernel-duet').first().frameLocator('iframe');
+  await expect(frame.getByTestId('source')).toContainText('recorded', { timeout: 90_000 });
+  const inFrame = () => page.evaluate(() => document.activeElement?.localName === 'kernel-duet');
+
+  // The frame's own keys stay in it, with the step that the deck has chosen.
+  await frame.getByTestId('play').click();
+  await frame.getByTestId('embed-title').click();
+  expect(await inFrame()).toBe(true);
+  const moment = frame.getByTestId('moment');
+  const stood = await moment.textContent();
+  await page.keyboard.press('ArrowRight');
+  await expect(moment).not.toHaveText(stood ?? '');
+  expect(await slide()).toBe(1);
+
+  // A clicker goes on, from a button and from the scrubber, too.
+  for (const id of ['embed-title', 'play', 'scrubber']) {
+    await frame.getByTestId(id).click();
+    await page.keyboard.press('PageDown');
+    await expect.poll(slide).toBe(2);
+    await page.keyboard.press('PageUp');
+    await expect.poll(slide).toBe(1);
+  }
+  await expect(frame.getByTestId('embed-title')).toHaveText('They wait for ticks');
+
+  // With Escape all keys are the deck's again.
+  await frame.getByTestId('embed-title').click();
+  await page.keyboard.press('Escape');
+  await expect.poll(inFrame).toBe(false);
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(slide).toBe(2);
+});
+
 /** Builds the course into `scratch`/course. */
 function builtCourse(): void {
   const root = join(__dirname, '../..');
@@ -249,6 +286,19 @@ test('in a page of MkDocs it plays, also where the page is brought without a rel
     await expect.poll(() => moment.textContent(), { timeout: 90_000 }).not.toBe(first);
   }
   expect(wrong).toEqual([]);
+});
+
+test('what people type for its lesson and a step leads there, also in a file', async ({ page }) => {
+  for (const start of [base, pathToFileURL(`${folder}/`).href]) {
+    for (const typed of ['lesson=2&step=4', 'lesson=grace&step=tick', 'step=4']) {
+      await page.goto('about:blank');
+      await page.goto(`${start}index.html?${typed}`);
+      await expect(page.getByRole('heading', { name: 'They wait for ticks' }), typed).toBeVisible({ timeout: 90_000 });
+      await expect(page, typed).toHaveURL(/[?&]step=ticks/);
+      if (typed.startsWith('lesson')) await expect(page, typed).toHaveURL(/[?]lesson=02-grace-periods/);
+      await expect(page.getByTestId('source'), typed).toContainText('recorded');
+    }
+  }
 });
 
 test('what takes a server is said in a sentence', async ({ page }) => {

@@ -51,6 +51,12 @@ describe('the address', () => {
     );
   });
 
+  it('takes lesson and step as people write them', () => {
+    const { lesson, step } = readPlace('?lesson=Lesson%2002.&step=Step%203/');
+    expect([lesson, step]).toEqual(['02', '3']);
+    expect(readPlace('?lesson=Grace%20Periods&step=one+hog').lesson).toBe('grace-periods');
+  });
+
   it('leaves out what makes no sense', () => {
     const bad =
       '?lesson=../etc&step=%3Cb%3E&at=soon&speed=99&arms=,,A%20B&align=up&present=yes&slide=0';

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where a viewer is, as the address bar says it: lesson, step, run, knobs, moment, alignment, panes. Pure. */
 
+import { plain } from '../base/typed.ts';
 import type { Alignment } from '../derive/align.ts';
 import type { ClockName } from '../protocol/messages.ts';
 
 export type Align = Alignment;
 
 export interface Place {
-  /** Slug; null is the front page. */
+  /** Slug, or what somebody typed for it; null is the front page. */
   readonly lesson: string | null;
-  /** Scene id; null is the first. */
+  /** Scene id, or what somebody typed for it; null is the first. */
   readonly step: string | null;
   /** Guest time in ns; null lets the scene choose. */
   readonly moment: number | null;
@@ -110,6 +111,10 @@ export function readPlace(search: string): Place {
     const value = q.get(key);
     return value !== null && name.test(value) ? value : null;
   };
+  const typed = (key: string) => {
+    const value = plain(q.get(key) ?? '');
+    return name.test(value) ? value : null;
+  };
   const number = (key: string, min: number, max: number) => {
     const text = q.get(key);
     const value = text === null || text === '' ? Number.NaN : Number(text);
@@ -132,8 +137,8 @@ export function readPlace(search: string): Place {
     return value !== null && runName.test(value) ? value : null;
   };
   return {
-    lesson: word('lesson'),
-    step: word('step'),
+    lesson: typed('lesson'),
+    step: typed('step'),
     moment: ms === null ? null : Math.round(ms * 1e6),
     speed: number('speed', 1e-6, 10),
     arms: arms.length > 0 ? [...new Set(arms)] : null,

@@ -2,18 +2,26 @@
 /** Which step and which lanes an address shows. Pure. */
 
 import { must } from '../base/assert.ts';
+import { stepMeant } from '../base/typed.ts';
 import { isOwn } from '../derive/own.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { Place } from './place.ts';
 
-/** The step that an address names, by its name or a former one; an unknown one is the first. */
+/** The step that an address names, as `stepName` finds it; an unknown one is the first. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
-  return named(lesson, step) ?? must(lesson.scenes[0], 'a scene');
+  return named(lesson, stepName(lesson, step)) ?? must(lesson.scenes[0], 'a scene');
 }
 
 /** Whether a step has, or had, this name. */
 export function hasStep(lesson: Lesson, step: string): boolean {
   return named(lesson, step) !== undefined;
+}
+
+/** What an address should say: of its place from 1, or a part of its name, the step's name; all else as it came. */
+export function stepName(lesson: Lesson, step: string | null): string | null {
+  if (step === null || named(lesson, step) !== undefined) return step;
+  const ids = lesson.scenes.map(({ id }) => id);
+  return stepMeant(step, ids) ?? step;
 }
 
 function named(lesson: Lesson, step: string | null): Scene | undefined {

@@ -3,12 +3,14 @@
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
+import { siteOf } from '../base/site.ts';
+import { meantBy } from '../base/typed.ts';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { ChangeProvider } from '../editor/entry.tsx';
 import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Wanted } from '../navigation/run.ts';
-import { armsOf, sceneOf } from '../navigation/scene.ts';
+import { armsOf, sceneOf, stepName } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
@@ -19,6 +21,7 @@ import {
   useCommands,
   useConnection,
   useErrors,
+  useHello,
   useLesson,
   useNumbers,
   useRun,
@@ -40,14 +43,44 @@ interface Props {
   readonly visit?: number;
 }
 
-export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
+/** A whole slug, as all links of ours have it. */
+const whole = /^\d+(-[a-z0-9]+){2,}$/;
+
+/** Leads from what somebody typed for a lesson to the lesson; a whole slug is asked for at once. */
+export function TypedLesson({
+  typed,
+  go,
+  children,
+}: {
+  readonly typed: string;
+  readonly go: Go;
+  readonly children: (slug: string) => ReactNode;
+}) {
+  const site = siteOf();
+  const hello = useHello();
+  const known = site ? [site.lesson] : hello?.lessons.map((lesson) => lesson.slug);
+  const slug = known === undefined ? typed : (meantBy(typed, known) ?? typed);
+  useEffect(() => {
+    if (slug !== typed) go({ lesson: slug }, 'replace');
+  }, [slug, typed, go]);
+  if (slug !== typed || (known === undefined && !whole.test(typed)))
+    return <Waiting slug={typed} onFront={() => go({ lesson: null })} />;
+  return children(slug);
+}
+
+export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   const lesson = useLesson();
   const numbers = useNumbers();
   const ran = useRun()?.arms;
   const { open } = useCommands();
   // Said at once, so that no other recording is read and sent first.
-  const [first] = useState<Wanted>({ run: place.run, step: place.step });
+  const [first] = useState<Wanted>({ run: asked.run, step: asked.step });
   useEffect(() => open(slug, first.run, first.step), [open, slug, first]);
+  const nameOf = (step: string | null) => (lesson?.slug === slug ? stepName(lesson, step) : step);
+  const place = { ...asked, step: nameOf(asked.step) };
+  useEffect(() => {
+    if (place.step !== asked.step) go({ step: place.step }, 'replace');
+  }, [place.step, asked.step, go]);
   if (numbers?.slug === slug)
     return <NumbersPage lesson={numbers} onFront={() => go({ lesson: null })} />;
   if (lesson?.slug !== slug) return <Waiting slug={slug} onFront={() => go({ lesson: null })} />;
@@ -62,7 +95,8 @@ export function LessonLoader({ slug, place, go, visit = 0 }: Props) {
   const scene = sceneOf(lesson, place.step);
   return (
     <WithPlayback
-      {...{ lesson, scene, place, go, visit, first }}
+      {...{ lesson, scene, place, go, visit }}
+      first={{ ...first, step: nameOf(first.step) }}
       arms={armsOf(lesson, scene, place, ran)}
     />
   );

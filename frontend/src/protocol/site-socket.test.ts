@@ -98,6 +98,8 @@ test('a step gets the run that fits it, a name its own, and `none` the lesson al
   };
   expect(await came({ step: 'closer' }, 2)).toEqual([ids.two]);
   expect(await came({ step: 'look' }, 3)).toEqual([ids.one, ids.one]);
+  // As people type it: the place, or a part of the name.
+  for (const step of ['2', 'clos']) expect(await came({ step }, 2)).toEqual([ids.two]);
   expect(await came({ step: 'no-such' }, 3)).toEqual([ids.one, ids.one]);
   expect(await came({ step: 'look', run: 'two' }, 2)).toEqual([ids.two]);
   expect(await came({ run: 'none' }, 1)).toEqual([]);

@@ -7,6 +7,7 @@
 import { decode, encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
 import type { Site } from '../base/site.ts';
+import { stepMeant } from '../base/typed.ts';
 import { frames } from './frames.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
@@ -123,7 +124,8 @@ export class SiteSocket {
 
   #fitting(step: string | null): string {
     const { steps, first } = this.#site;
-    return steps[step ?? ''] ?? Object.values(steps)[0] ?? first;
+    const named = step === null ? null : (stepMeant(step, Object.keys(steps)) ?? step);
+    return steps[named ?? ''] ?? Object.values(steps)[0] ?? first;
   }
 
   async #play(parts: readonly string[], wanted: () => boolean): Promise<void> {

@@ -141,11 +141,35 @@ def test_the_page_and_its_rules(address: str) -> None:
 
 
 def test_a_wrong_address_is_a_sentence_to_a_person_and_json_to_a_program(address: str) -> None:
-    status, headers, body = get(address, "/lessons/02", Accept="text/html,*/*;q=0.8")
+    status, headers, body = get(address, "/nothing/02", Accept="text/html,*/*;q=0.8")
     assert (status, headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert b"There is no such page" in body and b">All lessons</a>" in body
-    status, headers, _ = get(address, "/lessons/02", Accept="application/json")
+    status, headers, _ = get(address, "/nothing/02", Accept="application/json")
     assert (status, headers["content-type"]) == (404, "application/json")
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        ("/lesson/02", "/?lesson=02-grace-periods"),
+        ("/lessons/2/", "/?lesson=02-grace-periods"),
+        ("/Lesson/grace/3?lang=de", "/?lesson=02-grace-periods&step=3&lang=de"),
+        ("/02-grace-periods/ticks", "/?lesson=02-grace-periods&step=ticks"),
+        ("/02", "/?lesson=02-grace-periods"),
+        ("/lesson/99", "/?lesson=99"),  # the page says that there is none
+        ("/99", None),
+        ("/lesson", None),
+        ("/lesson/02/3/4", None),
+        ("//evil.example/02", None),
+        ("/lesson/..%2f..", None),
+    ],
+)
+def test_a_path_that_people_type_leads_to_the_lesson(
+    address: str, path: str, to: str | None
+) -> None:
+    status, headers, _ = get(address, path, Accept="text/html")
+    assert (status, headers.get("location")) == ((404, None) if to is None else (302, to))
+    assert get(address, path, Accept="application/json")[0] == 404
 
 
 @pytest.mark.parametrize(

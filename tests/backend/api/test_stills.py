@@ -328,6 +328,11 @@ def test_the_text_is_that_of_the_step_and_what_answers_is_folded() -> None:
     before, after = three.split("<details>", 1)
     assert "Now give the hog company" in before and "the medians of the kernels" in after
     assert "<b>one umount</b>" in noscript(f"lesson={SLUG}")
+    place = 1 + [one.id for one in load(SLUG).lesson.scenes].index("ticks")
+    for typed in (f"lesson=2&step={place}", f"lesson=Grace&step=step+{place}"):
+        found = noscript(typed)
+        assert "<h2>They wait for ticks</h2>" in found
+        assert f"still.png?lesson={SLUG}&amp;step=ticks" in found or not shutil.which("chromium")
     assert "somebody asked" not in noscript(f"lesson={SLUG}&step=ticks&embed=1")
 
 

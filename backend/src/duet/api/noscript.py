@@ -14,10 +14,11 @@ from duet.api.still_request import WORDS
 from duet.errors import DuetError, InfraError
 from duet.export.browser import find_chromium
 from duet.lessons import cache as lesson_cache
-from duet.lessons.load import LessonFolder
+from duet.lessons.load import LessonFolder, slugs
 from duet.lessons.outline import outline
 from duet.lessons.prose import Laid, step_text
 from duet.lessons.translations import laid_over
+from duet.lessons.typed import meant_by, scene_called
 
 LONGEST = 200
 """Longer values than any of the page's own are left out."""
@@ -41,9 +42,13 @@ def noscript(query: str) -> str:
     bare = words.pop("embed", "") == "1"
     language = words.pop("lang", "")
     try:
-        folder = lesson_cache.find(words.get("lesson", ""))
+        typed = words.get("lesson", "")
+        words["lesson"] = meant_by(typed, slugs()) or typed
+        folder = lesson_cache.find(words["lesson"])
     except DuetError:
         return f"{MAIN}{_contents()}</main>"
+    if (scene := scene_called(folder.lesson.scenes, words.get("step"))) is not None:
+        words["step"] = scene.id
     said = _said(folder, language)
     question = escape(said.get(("question",), folder.lesson.question))
     heading = "" if bare else f'<h1 style="{WORDS_STYLE}">{question}</h1>\n'
@@ -82,7 +87,8 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
 def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
     """The step's title, and the question."""
     lesson = folder.lesson
-    title = next((s.title for s in lesson.scenes if s.goes_by(words.get("step"))), lesson.title)
+    scene = scene_called(lesson.scenes, words.get("step"))
+    title = lesson.title if scene is None else scene.title
     return escape(f"A still of a recorded run: {title}. {lesson.question}")
 
 

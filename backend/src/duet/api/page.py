@@ -6,18 +6,21 @@ from __future__ import annotations
 import re
 from html import escape
 from pathlib import Path
+from urllib.parse import urlencode
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
 from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from duet.api.front import asked_of
 from duet.api.noscript import noscript
 from duet.api.token_page import PAGE
+from duet.lessons.load import slugs
+from duet.lessons.typed import meant_by
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Kernel Duet</title>
@@ -30,6 +33,8 @@ NOT_BUILT = """<!doctype html>
 
 NOSCRIPT = re.compile(r"(?<=<noscript>).*?(?=</noscript>)", re.DOTALL)
 ENTRY = (".", "index.html")
+TYPED = re.compile(r"(?:(lessons?)/)?([\w -]{1,64})(?:/([\w -]{1,64}))?/?$", re.IGNORECASE)
+"""A lesson, or a lesson and a step, as a path."""
 
 
 class Page(StaticFiles):
@@ -44,7 +49,15 @@ class Page(StaticFiles):
                 "accept", ""
             ):
                 raise
-            response = HTMLResponse(no_page(asked_of(scope).root), 404)
+            root = asked_of(scope).root
+            typed = await run_in_threadpool(
+                typed_link, path, scope["query_string"].decode("latin-1")
+            )
+            response = (
+                HTMLResponse(no_page(root), 404)
+                if typed is None
+                else RedirectResponse(f"{root}/{typed}", 302)
+            )
         if path in ENTRY and response.status_code == 200:
             query = scope["query_string"].decode("latin-1")
             response = HTMLResponse(await run_in_threadpool(self._entry, query))
@@ -58,6 +71,24 @@ class Page(StaticFiles):
         assert self.directory is not None
         text = (Path(self.directory) / "index.html").read_text(encoding="utf-8")
         return NOSCRIPT.sub(lambda _: noscript(query), text, count=1)
+
+
+def typed_link(path: str, query: str) -> str | None:
+    """The page's address for a path that people type, such as lesson/02/3; None: it is none.
+
+    Args:
+        path: without the slash at its begin.
+        query: what else the address says.
+    """
+    match = TYPED.match(path)
+    if match is None:
+        return None
+    before, word, step = match.groups()
+    slug = meant_by(word, slugs())
+    if slug is None and before is None:
+        return None
+    given = {"lesson": slug or word} | ({"step": step} if step else {})
+    return f"?{urlencode(given)}{query and '&' + query}"
 
 
 def no_page(root: str) -> str:

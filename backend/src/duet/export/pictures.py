@@ -19,6 +19,7 @@ from duet.export.films import FPS, film
 from duet.export.target import Target
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
+from duet.lessons.typed import scene_called
 from duet.processes.run_dir import RunDir
 
 FORMATS = ("png", "svg", "gif", "webm")
@@ -132,7 +133,7 @@ def scene_of(folder: LessonFolder, step: str) -> Scene:
     """
     scenes = {scene.id: scene for scene in folder.lesson.scenes}
     name = step or folder.lesson.hero or next(iter(scenes), "")
-    found = next((scene for scene in scenes.values() if scene.goes_by(name)), None)
+    found = scene_called(folder.lesson.scenes, name)
     if found is None:
         raise InputError(
             f"lesson {folder.slug} has no step '{name:.60}'.",

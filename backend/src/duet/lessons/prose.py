@@ -10,6 +10,7 @@ from typing import Final
 
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Place
+from duet.lessons.typed import scene_called
 from duet.lessons.view import sections
 
 Laid = Mapping[Place, str]
@@ -27,11 +28,11 @@ def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> s
     """HTML: the step's title and text, all escaped; what would answer its prediction is folded.
 
     Args:
-        step: a scene's id, present or former; of an unknown one, or of none, the first scene.
+        step: see scene_called; of an unknown one, or of none, the first scene.
         said: texts in another language, by their places (lessons/translations.py).
     """
     scenes = folder.lesson.scenes
-    scene = next((one for one in scenes if one.goes_by(step)), next(iter(scenes), None))
+    scene = scene_called(scenes, step) or next(iter(scenes), None)
     if scene is None or not (text := sections(folder.content()).get(scene.id, "")):
         return ""
     text = said.get(("content", scene.id), text)

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
+from duet.lessons.typed import scene_called
 
 Entry = Mapping[str, JsonValue]
 """One line of a listing of recordings (see serve.interfaces.Recordings)."""
@@ -23,7 +24,7 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
     None: there is no recording, or the lesson has no steps.
     """
     scenes = folder.lesson.scenes
-    found = next((scene for scene in scenes if scene.goes_by(step)), next(iter(scenes), None))
+    found = scene_called(scenes, step) or next(iter(scenes), None)
     return None if found is None else best_recording(folder, found, listing)
 
 
