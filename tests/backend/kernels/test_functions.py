@@ -40,6 +40,7 @@ def test_functions_that_the_patches_of_lessons_change(name: str) -> None:
         ("static inline void __put(struct y *y)", "__put"),
         ("int declared(void);", None),
         ("struct foo {", None),
+        ("TRACE_EVENT(mm_shrink_slab_start,", None),
         ("DEFINE_PER_CPU(int, x);", None),
         ("\treturn foo(bar);", None),
         ("EXPORT_SYMBOL(foo)", None),

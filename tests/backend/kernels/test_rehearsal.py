@@ -63,6 +63,7 @@ def test_options_that_are_lost_are_said_before_and_after_the_build(
     settings: KernelSettings,
 ) -> None:
     names = ["CONFIG_SMP=y", *(f"CONFIG_LOST_{n}=y" for n in range(8)), "CONFIG_LOST_M=m"]
+    names.append("CONFIG_CC_LOST=y")
     lenient(settings, *names)
     (said,) = rehearse([STOCK], settings, lambda sentence: None)
     assert said == (

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace as replaced
 from pathlib import Path
 
 import pytest
 
+from duet.cli.trial_run import trial_diffs
 from duet.kernels import ArmSpec, KernelSettings, build
 from duet.kernels.rehearsal import rehearse
 from duet.trials.command import Command
 from duet.trials.distinct import by_build, by_source, distinct, unchecked
+from duet.trials.mails import Patch
 from duet.trials.sameness import SameKernel
 from duet.trials.spec import Trial, TrialArm
 from tests.support.miniature import FILES, VMSCAN, diff, make_settings, patch, replace
@@ -115,3 +118,14 @@ def test_a_check_is_of_what_is_compiled(settings: KernelSettings) -> None:
     found = unchecked(trial, specs, settings, images)
     assert found.keys() == {"comment", "uncompiled"}
     assert found["uncompiled"][1] == "CONFIG_HUGEPAGE"
+
+
+def test_what_kernels_differ_in_is_read_from_whole_files(settings: KernelSettings) -> None:
+    trial, specs = trial_of(settings, "code", "documentation")
+    own = tuple(Patch(one, "", "", "", PATCHES[one][0]) for one in ("code", "documentation"))
+    arms = tuple(replaced(arm, patches=own[n : n + 1]) for n, arm in enumerate(trial.arms, -1))
+    trial = replaced(trial, arms=(trial.arms[0], *arms[1:]))
+    assert trial_diffs(trial, specs, settings) == [one.diff for one in own], "no source is there"
+    rehearse(list(specs.values()), settings, lambda sentence: None)
+    (vmscan, words) = trial_diffs(trial, specs, settings)
+    assert "@@ -1,40 +1,40 @@\n line 1\n" in vmscan and "Documentation" in words

@@ -65,4 +65,4 @@ def defined(text: str) -> str | None:
     match = DEFINITION.match(text)
     if match is None or (match[2].count("(") == 0 and "=" in text.split("(")[0]):
         return None
-    return match[1]
+    return None if match[1].isupper() else match[1]  # a macro: TRACE_EVENT(name,

@@ -7,8 +7,14 @@ asked for by name.
 
 from __future__ import annotations
 
+import re
+
 ASKED = "asked.config"
 """The file of a configuration that has the latter."""
+OF_TOOLS = re.compile(
+    r"CONFIG_(?:CC|GCC\d*|CLANG|AS|LD|LLD|PAHOLE|RUSTC|BINDGEN|TOOLS_SUPPORT)_|CONFIG_BUILD_SALT$"
+)
+"""What Kconfig finds out of compilers and linkers; here they are those of this machine."""
 NEEDED = frozenset(
     f"CONFIG_{name}"
     for name in (

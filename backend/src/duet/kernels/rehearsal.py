@@ -16,6 +16,7 @@ from duet.kernels.compiler import Lost, Make, check_tools, configure
 from duet.kernels.image import KernelImage
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
+from duet.kernels.needed import OF_TOOLS
 from duet.kernels.patching import PatchFails
 from duet.kernels.recipe import ArmSpec, arm_patches, read_fragments, read_options, unmet_options
 from duet.kernels.source import check_space, unpack
@@ -79,7 +80,8 @@ def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> 
 def lost_words(base: Base, found: Lost) -> str:
     """A sentence about options that did not stick; "": there are none to speak of."""
     lost, got = found
-    shown = [_one(*one, got) for one in lost if one[1] != "m"]  # modules are not built
+    own = [one for one in lost if one[1] != "m" and OF_TOOLS.match(one[0]) is None]  # no modules
+    shown = [_one(*one, got) for one in own]
     if not shown:
         return ""
     more = f" and {len(shown) - SHOWN} others" if len(shown) > SHOWN else ""

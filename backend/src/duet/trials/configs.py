@@ -12,16 +12,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from duet.errors import InputError
+from duet.kernels.needed import OF_TOOLS
 from duet.kernels.recipe import read_fragments, read_options
 from duet.trials.trees import SourceTree
 
 CONFIG = ".config"
 SHOWN = 3
 """Options that a sentence names."""
-OF_TOOLS = re.compile(
-    r"CONFIG_(?:CC|GCC\d*|CLANG|AS|LD|LLD|PAHOLE|RUSTC|BINDGEN|TOOLS_SUPPORT)_|CONFIG_BUILD_SALT$"
-)
-"""What Kconfig finds out of compilers and linkers; here they are those of this machine."""
 
 OPTION = re.compile(r"^(?:CONFIG_)?(?P<name>[A-Za-z0-9_]+)(?:=(?P<value>\S.*))?$")
 
