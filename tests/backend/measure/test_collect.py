@@ -14,7 +14,7 @@ from duet.lessons.schema import Metric
 from duet.measure import Kind, Series, Step
 from duet.measure.collect import Collector
 from duet.measure.plan import conditions
-from duet.measure.values import line_value
+from duet.measure.values import NoNumber, line_unit, line_value, read_value
 from duet.session import LanePhase, LaneResult, Line, Metrics
 from tests.backend.measure.test_plan import folder_with, measure_plan
 
@@ -74,6 +74,50 @@ def test_one_of_many_lines_is_picked_and_scaled(pick: str | None, value: float) 
     lines = ["call=0 us=10", "noise", "call=1 us=30 call=2 us=40"]
     assert line_value(metric, lines) == pytest.approx(value * 0.001)
     assert line_value(metric, ["noise"]) is None
+
+
+def of_line(line: str, unit: str = "1") -> Metric:
+    return Metric.model_validate({"title": "", "unit": unit, "better": "higher", "line": line})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line", "value"),
+    [
+        (r"rate=(?P<value>[\d.]+)", "rate=1.2e+06 ops", 1.2e6),
+        (r"rate=(?P<value>[\d.]+)", "rate=1,234.5 ops", 1234.5),
+        (r"rate=(?P<value>\d+)", "rate=12,345,678", 12345678),
+        (r"rate=(?P<value>[\d.]+),", "rate=1,234,5", 1),  # the expression says where it ends
+        (r"a,(?P<value>\d+)", "a,123,456", 123),  # a list with commas
+        (r"(?P<value>[\d.]+)", "5,6,7", 7),
+        (r"rate=(?P<value>\S+)", "rate=-1.5e-3", -0.0015),
+        (r"rate=(?P<value>\d+)", "rate=0", 0),
+    ],
+)
+def test_the_whole_number_is_read(pattern: str, line: str, value: float) -> None:
+    assert line_value(of_line(pattern), [line]) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("said", ["nan", "inf", "-", "1e999", "..."])
+def test_what_is_no_number_is_named(said: str) -> None:
+    metric = of_line(r"rate=(?P<value>\S+)")
+    with pytest.raises(NoNumber, match="where a number should be"):
+        read_value(metric, [f"rate={said}"])
+    assert line_value(metric, [f"rate={said}"]) is None
+
+
+def test_units_with_prefixes_are_brought_to_one() -> None:
+    """fio's own lines: a slower run says KiB/s, a faster one MiB/s."""
+    metric = of_line(r"bw=(?P<value>[\d.]+)")
+    slow, fast = ["  WRITE: bw=512KiB/s (524kB/s)"], ["  WRITE: bw=1.5MiB/s (1573kB/s)"]
+    assert (line_value(metric, slow), line_value(metric, fast)) == (512 * 1024, 1.5 * 1024**2)
+    assert line_unit(metric, slow) == line_unit(metric, fast) == "B/s"
+    own = of_line(r"bw=(?P<value>[\d.]+)", "MiB/s")
+    assert (line_value(own, slow), line_unit(own, slow)) == (0.5, "MiB/s")
+    times = of_line(r"took (?P<value>[\d.]+)", "ms")
+    assert line_value(times, ["took 1.5 s"]) == 1500
+    assert line_value(times, ["took 20us"]) == pytest.approx(0.02)
+    assert line_value(times, ["took 20 s=3 b=4"]) == 20, "the name of another number is no unit"
+    assert line_value(of_line(r"n=(?P<value>\d+)", "files"), ["n=5 MB"]) == 5
 
 
 def test_lines_tallies_and_dwarf_become_series(lesson02: LessonFolder) -> None:

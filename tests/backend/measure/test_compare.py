@@ -136,6 +136,24 @@ def test_zero_against_zero_is_the_same_and_has_no_ratio() -> None:
     assert (found.verdict, found.ratio) == ("deterministic", None)
 
 
+def test_other_units_are_not_compared() -> None:
+    ours, theirs = series("b", FAST), series("a", FAST)
+    ours.unit = "B/s"
+    found = compare(ours, theirs, WALL)
+    assert found.verdict == "refused" and "b writes B/s, and a ops/s" in found.sentence
+
+
+@pytest.mark.parametrize("clock", [WALL, COUNT])
+@pytest.mark.parametrize("values", [(5.0, 5.0), (0.0, 0.0), (0.0, 5.0), (5.0, 0.0), (-1.0, 2.0)])
+def test_equal_samples_and_zero_give_no_nan(clock: Condition, values: tuple[float, float]) -> None:
+    ours, theirs = (series(arm, [value] * 5) for arm, value in zip("ba", values, strict=True))
+    ours.perturbed, theirs.perturbed = list(ours.samples), list(theirs.samples)
+    found = compare(ours, theirs, clock)
+    numbers = [found.ratio, found.p, *(found.ci or ()), *(found.range or ())]
+    assert all(number is None or np.isfinite(number) for number in numbers)
+    assert "nan" not in found.sentence and "inf" not in found.sentence
+
+
 def test_what_dwarf_says_needs_one_reading() -> None:
     found = judged([56.0], [40.0], WALL, evidence="static", better="lower")
     assert (found.verdict, found.ratio) == ("deterministic", 1.4)

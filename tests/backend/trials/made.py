@@ -26,5 +26,6 @@ TRACING = Tracing(
 
 
 def trial(folder: Path, **more: object) -> Trial:
-    asked = Asked(run="stress-ng --pipe 2 -t 1 --metrics", patches=(PATCH,), **more)  # type: ignore[arg-type]
+    words = {"run": "stress-ng --pipe 2 -t 1 --metrics", "patches": (PATCH,)} | more
+    asked = Asked(**words)  # type: ignore[arg-type]
     return read_trial(asked, folder, repo_root() / "kernel-patches", KNOWN)

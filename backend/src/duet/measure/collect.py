@@ -13,7 +13,7 @@ from duet.measure.compare import compare_all
 from duet.measure.layouts import add_layout, fault_aside
 from duet.measure.model import Condition, Series, Table
 from duet.measure.plan import COUNTING, Kind, MeasurePlan, Step, metrics_of
-from duet.measure.values import line_value, tally_value
+from duet.measure.values import NoNumber, line_unit, line_value, read_value, tally_value
 from duet.measure.watch import BUSY
 from duet.session import LaneResult, MicroscopeRequest, workload_trouble
 
@@ -122,10 +122,15 @@ class Collector:
         if waited_share is not None and waited_share > BUSY:
             self._busy.append(waited_share)
         for one, metric in self._of(step.arm, "line"):
-            value = line_value(metric, lines)
+            try:
+                value = read_value(metric, lines)
+            except NoNumber as error:
+                one.refused = str(error)
+                continue
             if value is None:
                 one.refused = "the workload wrote no line with it"
             else:
+                one.unit = line_unit(metric, lines)
                 one.samples.append(value)
 
     def _other_start(self, step: Step, lane: LaneResult) -> None:

@@ -88,6 +88,8 @@ def _unusable(ours: Series, theirs: Series) -> str | None:
             return f"{one.arm}: {one.refused}"
         if not one.samples:
             return f"{one.arm} has no number"
+    if ours.unit != theirs.unit:
+        return f"{ours.arm} writes {ours.unit}, and {theirs.arm} {theirs.unit}"
     for one in (ours, theirs):
         middle = statistics.median(one.samples)
         if one.resolution and middle < RESOLUTION_STEPS * one.resolution:

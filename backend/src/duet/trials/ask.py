@@ -3,22 +3,21 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from duet.errors import InputError
 from duet.lessons.schema import ClockName
-from duet.trials.command import Command, read_command
+from duet.trials.command import read_command
+from duet.trials.headline import headline, stressors
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import NoPatch, Patch, parse, read_patches, series_name
-from duet.trials.spec import Better, Headline, Trial, plain_name
+from duet.trials.spec import Better, Trial, plain_name
 from duet.trials.tracing import at_commas, read_trace
 from duet.trials.variables import read_paths
 
 MOST_ARMS = 9
-STRESSOR = re.compile(r"--(?!timeout|seed|verbose|metrics|perf|times)([a-z0-9-]+) \d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +70,11 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     series = [(series_name(path), read_patches(path, said.append)) for path in asked.patches]
     series += [(span, commits(asked.repository, span)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
+    if not asked.metric and len(several := stressors(command.line)) > 1:
+        said.append(
+            f"the headline is the rate of {several[0]}, the first of {len(several)} stressors;"
+            " --metric names another"
+        )
     named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared, asked.config)
     bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
@@ -96,7 +100,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         watch=tuple(part for text in asked.watch for part in at_commas(text)),
         xray=read_paths(asked.xray),
         comm=asked.comm,
-        headline=_headline(asked, command),
+        headline=headline(asked.metric, asked.unit, asked.better, command),
         bases=tuple(bases),
         given=asked.given,
         said=tuple(said),
@@ -124,25 +128,3 @@ def commits(repository: Path, span: str) -> tuple[Patch, ...]:
 def _tree_name(asked: Asked) -> str:
     paths = (asked.trees or asked.kernels)[:2]
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
-
-
-def _headline(asked: Asked, command: Command) -> Headline | None:
-    """The command's own number: that of --metric, or the rate of stress-ng's first stressor."""
-    if asked.metric:
-        if "(?P<value>" not in asked.metric:
-            raise InputError(
-                "--metric is a regular expression with a group `value`, but this has none.",
-                remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
-            )
-        try:
-            re.compile(asked.metric)
-        except re.error as error:
-            raise InputError(
-                f"--metric is no regular expression: {error}.", remedy="Correct it."
-            ) from None
-        return Headline(asked.unit or "value", asked.unit or "1", asked.metric, asked.better)
-    found = STRESSOR.search(command.line) if command.program == "stress-ng" else None
-    if found is None or "--metrics" not in command.line:
-        return None
-    rate = r"\s+\d+\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+(?P<value>[\d.]+)"
-    return Headline("bogo ops (real time)", "bogo ops/s", rf"\b{re.escape(found[1])}{rate}")
