@@ -14,7 +14,7 @@ from duet.cli.check_kernels import plan_of, settings_of, touched_files
 from duet.cli.check_result import check_result
 from duet.cli.judged import BAD, GOOD, UNKNOWN
 from duet.cli.output import document, emit, note
-from duet.cli.trial_run import Notes, add_folder, build_arms, known_programs, prepare
+from duet.cli.trial_run import Notes, add_folder, built, known_programs, prepare
 from duet.guests import GuestRoot, ensure_root
 from duet.kernels import KernelImage
 from duet.kernels.arms import arm_spec
@@ -75,7 +75,7 @@ def check(what: Check) -> int:
     prepare([specs[name] for name in arms], settings, Notes())
     refuse_unchecked(trial, unchecked(trial, specs, settings))
     note("building a debug kernel; the first time takes a quarter of an hour")
-    images = build_arms(found, arms, settings)
+    images = built(found, {name: specs[name] for name in arms}, settings)
     refuse_unchecked(trial, unchecked(trial, specs, settings, images))
     root = asyncio.run(ensure_root())
     tree = settings.source_tree(arm_spec(found, arms[-1]))

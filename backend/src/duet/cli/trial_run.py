@@ -187,7 +187,7 @@ def distinct_kernels(
         prepare(list(specs.values()), kernels, tell)
         trial = distinct(trial, by_source(specs, kernels))
         specs = trial_specs(trial, folder)
-        images = _built(lessons.load(trial.slug), specs, kernels)
+        images = built(lessons.load(trial.slug), specs, kernels)
         trial = distinct(trial, by_build(specs, images, kernels))
     except SameKernel:
         shutil.rmtree(folder, ignore_errors=True)  # no verb is to compare a kernel with itself
@@ -278,12 +278,13 @@ def build_arms(
     """
     specs = {name: arm_spec(found, name) for name in names}
     prepare(list(specs.values()), kernels, Notes())
-    return _built(found, specs, kernels)
+    return built(found, specs, kernels)
 
 
-def _built(
+def built(
     found: LessonFolder, specs: Mapping[str, ArmSpec], kernels: KernelSettings
 ) -> dict[str, KernelImage]:
+    """The same, where they were prepared before."""
     build_missing(list(specs.values()), kernels)
     return {name: find_image(found, name, kernels) for name in specs}
 

@@ -75,4 +75,4 @@ class TryResult:
     proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")
     given: str = key("what makes it again")
     check: str | None = key("what looks for mistakes of these kernels; null with --kernel")
-    said: Sequence[str] = key("about what was read", shape="[sentence]")
+    said: Sequence[str] = key("about what was read and built", shape="[sentence]")
