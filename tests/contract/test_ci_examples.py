@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from duet.cli.commands.app import app
 
-MODES = ("page", "kernels", "dev", "all", "docs", "source")
+MODES = ("page", "kernels", "dev", "all", "docs")
 
 
 @pytest.fixture(scope="module")
