@@ -18,9 +18,9 @@ from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, Tried
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.types import Clock
+from duet.kernels.sameness import SameKernel
 from duet.measure.model import Condition, Series, Table
 from duet.trials.ask import Asked
-from duet.trials.sameness import SameKernel
 from duet.trials.spec import Trial
 from tests.backend.trials.commits import commits, value_of
 

@@ -16,9 +16,9 @@ from duet.cli.judged import BAD, GOOD, STOP, UNKNOWN, judges
 from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.kernels.compiler import CompileFails, OptionLost
 from duet.kernels.patching import PatchFails
+from duet.kernels.sameness import SameKernel
 from duet.measure.worse import Judgement
 from duet.settings import EXTRA_LESSONS
-from duet.trials.sameness import SameKernel
 from duet.trials.trees import NotComparable
 from tests.backend.trials.commits import commits, git
 

@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from duet.kernels.image import KernelImage
-from duet.kernels.sameness import same_kernel
+from duet.kernels.sameness import SameKernel, refuse_one, same_kernel
 
 SOURCE = """
 struct bug_entry { signed int bug_addr_disp, file_disp; unsigned short line, flags; };
@@ -50,3 +52,16 @@ def test_the_build_id_alone_decides_where_there_is_nothing_else(tmp_path: Path) 
     assert not same_kernel(stock, cut)
     cut.vmlinux.write_bytes(stock.vmlinux.read_bytes())
     assert same_kernel(stock, cut)
+
+
+def test_one_kernel_is_not_measured_unless_it_was_meant_so(tmp_path: Path) -> None:
+    stock, comment = kernel(tmp_path, "stock", SOURCE), kernel(tmp_path, "comment", "\n" + SOURCE)
+    code = kernel(tmp_path, "code", SOURCE.replace("+= 2", "+= 3"))
+    wanted = r"^both kernels \(a, b\) are the same build, because what differs"
+    with pytest.raises(SameKernel, match=wanted):
+        refuse_one({"a": stock, "b": comment})
+    with pytest.raises(SameKernel, match=r"^all 3 kernels \(a, b, c\)"):
+        refuse_one({"a": stock, "b": comment, "c": comment})
+    refuse_one({"a": stock, "b": comment, "c": code})
+    refuse_one({"a": stock, "b": stock})
+    refuse_one({"a": stock})

@@ -13,6 +13,7 @@ from duet.cli.bisect_result import bisect_result, measured_of
 from duet.cli.output import document, emit, note
 from duet.cli.trial_run import How, Tried, run_trial
 from duet.errors import DuetError
+from duet.kernels.sameness import SameKernel
 from duet.measure.worse import Judgement
 from duet.settings import trials_dir
 from duet.trials.ask import Asked
@@ -21,7 +22,6 @@ from duet.trials.bisect.memory import Memory, files_digest
 from duet.trials.bisect.report import Question, markdown
 from duet.trials.bisect.search import Found, Measured, Search
 from duet.trials.calls import try_line
-from duet.trials.sameness import SameKernel
 from duet.trials.spec import MOST_NAME, plain_name
 
 FOLDER = "bisect.d"

@@ -31,7 +31,7 @@ def code_of(error: DuetError) -> int:
     """
     from duet.kernels.compiler import CompileFails, OptionLost
     from duet.kernels.patching import PatchFails
-    from duet.trials.sameness import SameKernel
+    from duet.kernels.sameness import SameKernel
     from duet.trials.trees import NotComparable
 
     of_one_commit = (PatchFails, CompileFails, OptionLost, NotComparable, SameKernel)

@@ -34,6 +34,7 @@ from duet.kernels.edited import edited_files
 from duet.kernels.functions import SOURCES, changes
 from duet.kernels.recipe import patched_files
 from duet.kernels.rehearsal import lost_options, rehearse
+from duet.kernels.sameness import SameKernel
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lint.workloads import guest_programs
@@ -44,7 +45,6 @@ from duet.trials.ask import Asked, read_trial
 from duet.trials.calls import check_line, try_line
 from duet.trials.distinct import by_build, by_source, distinct
 from duet.trials.proposing import propose
-from duet.trials.sameness import SameKernel
 from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
 from duet.trials.story import Times

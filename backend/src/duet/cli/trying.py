@@ -8,13 +8,13 @@ from duet.cli.output import emit, fail, note
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, run_trial
 from duet.errors import InputError
+from duet.kernels.sameness import SameKernel
 from duet.lessons.schema import ClockName
 from duet.measure import Report
 from duet.measure.reports import kcidb, render
 from duet.measure.worse import Judgement, judge
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
-from duet.trials.sameness import SameKernel
 from duet.trials.spec import Better
 
 

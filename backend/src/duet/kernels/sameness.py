@@ -9,17 +9,46 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from duet.errors import DuetError
+from duet.errors import DuetError, InputError
 from duet.kernels import dwarf
 from duet.kernels.elf_data import NOTE, open_data
 from duet.kernels.image import KernelImage
 from duet.kernels.payload import build_ids
 
+ANOTHER = "Name a patch that changes what is compiled."
 BUGS = "__bug_table"
 """The section of struct bug_entry of each WARN_ON (include/asm-generic/bug.h)."""
+
+
+class SameKernel(InputError):
+    """Kernels that were to be compared are one, so nothing is measured."""
+
+    code = "same-kernel"
+
+
+def refuse_one(images: Mapping[str, KernelImage]) -> None:
+    """Before a measurement: is there anything to compare?
+
+    Arms that are equal on purpose, of equal inputs, may be measured.
+
+    Args:
+        images: arm -> its kernel, in order.
+
+    Raises:
+        SameKernel: the inputs differ, and the kernels are one.
+    """
+    first, *others = images.values()
+    if others and all(one.key != first.key and same_kernel(first, one) for one in others):
+        who = "both kernels" if len(others) == 1 else f"all {len(images)} kernels"
+        raise SameKernel(
+            f"{who} ({', '.join(images)}) are the same build, because what differs in their"
+            " sources is not compiled.",
+            remedy=ANOTHER,
+        )
 
 
 def same_kernel(one: KernelImage, other: KernelImage) -> bool:

@@ -10,6 +10,7 @@ from duet.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.kernels.dwarf import read as read_dwarf
+from duet.kernels.sameness import refuse_one
 from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.plan import metrics_of
 from duet.measure.provenance import arm_facts, host_fingerprint
@@ -33,7 +34,10 @@ async def prepare_measurement(
     Raises:
         InfraError: a kernel is not built or not linked as asked, or the guests' root cannot be
             made.
+        SameKernel: there is nothing to compare.
     """
+    images = {arm: find_image(plan.folder, arm, settings) for arm in plan.arms}
+    await asyncio.to_thread(refuse_one, images)
     return Measuring(
         plan,
         await kernel_sources(plan.folder, plan.arms, settings),

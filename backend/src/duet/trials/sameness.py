@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from duet.errors import InputError
 from duet.kernels.edited import Edited
 from duet.kernels.kbuild import hiding_option, missing_option, new_options
+from duet.kernels.sameness import ANOTHER, SameKernel
 from duet.kernels.tree import WorkTree
 
 MOST_REASONS: Final = 3
@@ -22,14 +22,6 @@ TEXTS: Final = ("Documentation", "LICENSES", "samples", "tools/testing", "tools/
 FILES: Final = ("MAINTAINERS", "CREDITS", "COPYING", "README", ".mailmap", ".clang-format")
 ENDINGS: Final = (".rst", ".md", ".gitignore", ".gitattributes", ".editorconfig")
 SOURCES: Final = (".c", ".S", ".h")
-ANOTHER: Final = "Name a patch that changes what is compiled."
-CODE: Final = "same-kernel"
-
-
-class SameKernel(InputError):
-    """The kernels of a trial are one, so nothing is measured."""
-
-    code = CODE
 
 
 def same_source(edited: Sequence[Edited]) -> str:
