@@ -16,7 +16,6 @@ from duet.trials.mails import (
     NoPatch,
     Patch,
     parse,
-    plain_diff,
     read_patches,
     series_name,
 )
@@ -95,8 +94,9 @@ def test_a_plain_diff_is_named_after_its_file(tmp_path: Path) -> None:
 
 
 def test_a_new_and_a_removed_file_get_their_names() -> None:
-    made = plain_diff("--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+int x;\n")
-    gone = plain_diff("--- a/mm/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int x;\n")
+    (one,) = parse(b"--- /dev/null\n+++ b/mm/new.c\n@@ -0,0 +1 @@\n+int x;\n", "x")
+    (other,) = parse(b"--- a/mm/old.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int x;\n", "x")
+    made, gone = one.diff, other.diff
     assert patched_files(made) == ["mm/new.c"] and patched_files(gone) == ["mm/old.c"]
 
 
@@ -152,6 +152,7 @@ def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
     sentence = "v2 in thread is 2/2 alone, so the series goes on with 1/2 of v1"
     assert read_all(FIRST, SECOND, AGAIN) == (["mm: first", "mm: second, again"], [sentence])
     third = AGAIN.replace("v2 2/2", "v3 1/2").replace("second, again", "first, again")
+    third = third.replace("v2-2@host", "v3-1@host")
     subjects, (said,) = read_all(FIRST, SECOND, AGAIN, third)
     assert subjects == ["mm: first, again", "mm: second, again"]
     assert said == "v3 in thread is 1/2 alone, so the series goes on with 2/2 of v2"
@@ -161,17 +162,23 @@ def test_what_nobody_sent_is_named() -> None:
     sentence = "thread has no 1/2 of v2, and the series is tried without"
     assert read_all(AGAIN) == (["mm: second, again"], [sentence])
     longer = FIRST.replace("1/2", "1/3")
-    assert read_all(longer, AGAIN) == (["mm: second, again"], [sentence]), "of another series"
+    beside = "thread has patches beside the series, which are left out: “mm: first” of {}"
+    assert read_all(longer, AGAIN) == (
+        ["mm: second, again"],
+        [beside.format("a@example.org"), sentence],
+    )
     _, (said,) = read_all(mail("[PATCH 1/999999] mm: x", MESSAGE + DIFF))
     assert said.startswith("thread has no 2/999999, 3/999999,") and "and others of v1" in said
 
 
 def test_a_whole_version_goes_on_with_nothing() -> None:
-    again = AGAIN.replace("2/2", "1/1")
-    assert read_all(FIRST, SECOND, again) == (["mm: second, again"], [])
+    again = AGAIN.replace("2/2", "1/1").replace("second, again", "second")
+    assert read_all(FIRST, SECOND, again) == (["mm: second"], [])
     assert read_all(SECOND, FIRST) == (["mm: first", "mm: second"], [])
-    assert read_all(FIRST, SECOND, AGAIN.replace("v2 2/2", "v2")) == (["mm: second, again"], [])
-    assert read_all(FIRST, FIRST, SECOND)[0] == ["mm: first", "mm: first", "mm: second"]
+    assert read_all(FIRST, SECOND, again.replace("v2 1/1", "v2")) == (["mm: second"], [])
+    subjects, (said,) = read_all(FIRST, SECOND, AGAIN.replace("v2 2/2", "v2"))
+    assert subjects == ["mm: second, again"] and "“mm: first” of a@example.org, “mm: sec" in said
+    assert read_all(FIRST, FIRST, SECOND) == (["mm: first", "mm: second"], []), "by two lists"
 
 
 def test_the_parts_of_a_folder_are_not_missed(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Patches as people have them: a diff, git format-patch, an mbox, a thread that b4 saved.
 
-Of a thread the latest version is taken, in the order of its numbers (`series.py`); answers, cover
-letters and other mail without a diff are left out. A file may be packed with gzip, as that of lore.
+Mails are read as git am reads them (`mail_text.py`), in their bodies and attachments, and their
+diffs as git apply does (`diffs.py`). Of a thread the author's latest version is taken
+(`series.py`); answers, cover letters and other mail without a diff are left out. A file may be
+packed with gzip, as that of lore.
 """
 
 from __future__ import annotations
@@ -11,29 +13,35 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from email import message_from_bytes, policy
-from email.message import EmailMessage
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from email.message import Message
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from duet.errors import InputError
 from duet.kernels.recipe import patch_commit
-from duet.trials.series import latest
+from duet.trials import mail_text
+from duet.trials.diffs import SEPARATOR, Diff, find_diff
+from duet.trials.series import Mail, Post, SeveralSeries, latest
 
-FROM_LINE = re.compile(rb"^From \S+.*\d{4}$", re.MULTILINE)
-"""What separates the mails of an mbox, RFC 4155; format-patch writes a commit in it."""
-TAG = re.compile(r"^\s*(?:\[(?P<tag>[^]]*)]\s*)?(?P<title>.*)$", re.DOTALL)
 NUMBER = re.compile(r"\b(\d{1,6})/(\d{1,6})\b")
-VERSION = re.compile(r"\bv(\d{1,6})\b", re.IGNORECASE)
-DIFF = re.compile(r"^(?:diff --git |--- (?:a/|/dev/null))", re.MULTILINE)
-OLD_NEW = re.compile(r"^--- (?P<old>\S+).*\n\+\+\+ (?P<new>\S+).*$", re.MULTILINE)
+VERSION = re.compile(r"(?:\b|(?<=PATCH)|(?<=RFC))v(\d{1,6})(?![\d.]*\.\d|\d)\b", re.IGNORECASE)
+"""Not of a release: [PATCH v6.1 1/2] is the first version."""
+LOG = re.compile(r"^commit [0-9a-f]{40}", re.MULTILINE)
+"""`git log -p` has the newest commit first."""
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".am", ".eml")
 PACKED = ".gz"
 GZIP = b"\x1f\x8b"
 """RFC 1952, 2.3.1."""
 MOST_BYTES = 32 << 20
 """Of one file, unpacked. Usual: a series of ten patches has 100 kB."""
+MOST_WITHIN = 8
+"""Mails in attachments of mails."""
+NAME_IT = "Name a file of git format-patch, an mbox, a saved thread, or a plain diff."
+SEND_IT = (
+    "Take the mail as its archive has it, or have it sent by `git send-email` or as an attachment."
+)
 
 
 class NoPatch(InputError):
@@ -42,18 +50,26 @@ class NoPatch(InputError):
     code = "no-patch"
 
 
+class Damaged(NoPatch):
+    """A patch that no program can apply as it stands."""
+
+    code = "damaged-patch"
+
+
 @dataclass(frozen=True, slots=True)
 class Patch:
     """One patch.
 
     Args:
         message: of the commit, without the subject.
-        diff: from its first `diff --git` line.
+        diff: in the strict form of kernels/diff_form.py.
         link: where the mail can be read; "" where it has no Message-ID.
         number: its place in the series, from 1; 0: the mail says none.
         total: patches of the series; 0: the mail says none.
         version: of the series, from 1.
         commit: that git format-patch made it of; "" where it names none.
+        bare: a file whose name is taken as with -p0; "": none.
+        damage: why it cannot be applied; "": nothing is wrong.
     """
 
     subject: str
@@ -66,6 +82,8 @@ class Patch:
     version: int = 1
     commit: str = ""
     total: int = 0
+    bare: str = ""
+    damage: str = ""
 
     def text(self) -> str:
         """In the form of git format-patch."""
@@ -88,23 +106,32 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
     A folder is a series: its files in order of their names.
 
     Args:
-        say: gets a sentence where a thread gives more or less than its latest version; not of
-            files of a folder, of which each has a part.
+        say: gets a sentence where a thread gives more or less than its latest version, or where
+            names are taken as they stand; the former not of files of a folder, of which each has
+            a part.
 
     Raises:
         NoPatch: nothing is there, or nothing in it is a patch.
+        Damaged: a patch is cut off, or a mail program has changed it.
+        SeveralSeries: nobody can say which of several is meant.
     """
     if path.is_dir():
         known = (*SUFFIXES, *(suffix + PACKED for suffix in SUFFIXES))
         files = sorted(p for p in path.iterdir() if p.name.endswith(known) and p.is_file())
-        found = tuple(patch for file in files for patch in _patches(file, _silent))
+        read = [(file, _read(file)) for file in files]
+        found = tuple(
+            patch for file, one in read for patch in one.series(series_name(file), _silent)
+        )
     else:
-        found = _patches(path, say)
+        read = [(path, _read(path))]
+        found = read[0][1].series(series_name(path), say)
     if not found:
-        what = "a folder without *.patch files" if path.is_dir() else "no diff in it"
-        raise NoPatch(
-            f"wanted a patch in {path}, but there is {what}.",
-            remedy="Name a file of git format-patch, an mbox, a saved thread, or a plain diff.",
+        what = "a folder without *.patch files" if path.is_dir() else read[0][1].why()
+        raise NoPatch(f"wanted a patch in {path}, but there is {what}.", remedy=NAME_IT)
+    if bare := next((patch.bare for patch in found if patch.bare), ""):
+        say(
+            f"the diff in {path.name} names files without a folder such as a/ before them, so"
+            f" {bare} is taken as the whole name (-p0)"
         )
     return found
 
@@ -114,26 +141,27 @@ def series_name(path: Path) -> str:
     return Path(path.stem).stem if path.suffix == PACKED else path.stem
 
 
-def _patches(path: Path, say: Callable[[str], None]) -> tuple[Patch, ...]:
+def _read(path: Path) -> _Reader:
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise NoPatch(
-            f"wanted a patch at {path}, but it cannot be read: {error.strerror}.",
-            remedy="Name a file of git format-patch, an mbox, a saved thread, or a plain diff.",
+            f"wanted a patch at {path}, but it cannot be read: {error.strerror}.", remedy=NAME_IT
         ) from None
     if data.startswith(GZIP):
-        data = _unpacked(path, data)
+        data = _unpacked(path.name, data)
     if len(data) > MOST_BYTES:
         raise NoPatch(
             f"{path} has more than the {MOST_BYTES:,} bytes that a file of patches may have.",
             remedy="Save the one series that you want to try.",
         )
-    return parse(data, series_name(path), say)
+    reader = _Reader(series_name(path))
+    reader.read(data)
+    return reader
 
 
-def _unpacked(path: Path, packed: bytes) -> bytes:
+def _unpacked(name: str, packed: bytes) -> bytes:
     """At most one byte more than is allowed, whatever it would become.
 
     Raises:
@@ -144,7 +172,7 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
             return file.read(MOST_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise NoPatch(
-            f"wanted a patch in {path}, but it cannot be unpacked: {error}.",
+            f"wanted a patch in {name}, but it cannot be unpacked: {error}.",
             remedy="Download it again, or unpack it with gunzip.",
         ) from None
 
@@ -155,79 +183,206 @@ def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple
     Args:
         name: subject of a plain diff, which has none.
     """
-    starts = [match.start() for match in FROM_LINE.finditer(data)]
-    if not starts or data[: starts[0]].strip():
-        starts.insert(0, 0)
-    parts = [data[a:b] for a, b in zip(starts, [*starts[1:], len(data)], strict=True)]
-    found = [patch for part in parts if (patch := _one(part, name)) is not None]
-    return tuple(latest(found, name, say))
+    reader = _Reader(name)
+    reader.read(data)
+    return reader.series(name, say)
 
 
-def _one(part: bytes, name: str) -> Patch | None:
-    """The patch of one mail; None where it has none."""
-    commit = ""
-    if part.startswith(b"From ") and b"\n" in part:
-        first, part = part.split(b"\n", 1)
-        commit = patch_commit(first.decode("ascii", "replace").rstrip())
-    mail = message_from_bytes(part, policy=policy.default)
-    assert isinstance(mail, EmailMessage)
-    subject = " ".join(str(mail["Subject"] or "").split())
-    text = _text(mail) if subject else part.decode(errors="replace")
-    if subject.lower().startswith(("re:", "aw:", "fwd:")):
-        return None
-    start = DIFF.search(text)
-    if start is None:
-        return None
-    tag = TAG.match(subject)
-    said = (tag["tag"] or "") if tag else ""
-    title = (tag["title"] if tag else "") or name
-    number, version = NUMBER.search(said), VERSION.search(said)
-    message = text[: start.start()] if subject else ""
-    identity = str(mail["Message-ID"] or "").strip("<> \t")
-    patch = Patch(
-        subject=title,
-        author=str(mail["From"] or ""),
-        date=str(mail["Date"] or ""),
-        message=re.split(r"^---\s*$", message, maxsplit=1, flags=re.MULTILINE)[0].strip(),
-        diff=plain_diff(text[start.start() :]),
-        link=f"https://lore.kernel.org/r/{identity}" if "@" in identity else "",
-        number=int(number[1]) if number else 0,
-        total=int(number[2]) if number else 0,
-        version=int(version[1]) if version else 1,
-        commit=commit,
+@dataclass(slots=True)
+class _Reader:
+    """Mails and patches of one file, in the order of arrival.
+
+    Args:
+        name: subject of a plain diff.
+        within: diffs in answers that do not say where the patch begins.
+    """
+
+    name: str
+    mails: list[Mail] = field(default_factory=list)
+    posts: list[Post[Patch]] = field(default_factory=list)
+    within: list[Post[Patch]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    html: bool = False
+    secret: bool = False
+
+    def series(self, name: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
+        """What is to be tried; see series.latest.
+
+        Raises:
+            Damaged: a patch of it cannot be applied.
+        """
+        posts = self.posts
+        if not posts and self.within:
+            posts = [replace(one, mail=replace(one.mail, answer=False)) for one in self.within]
+            if len({one.patch.diff for one in posts}) > 1:
+                words = ", ".join(one.words for one in posts[:5])
+                raise SeveralSeries(
+                    f"{name} has no mail with a patch, but {len(posts)} answers with a diff:"
+                    f" {words}.",
+                    remedy="Save the one answer that you mean in a file of its own.",
+                )
+            posts = posts[:1]
+            say(f"{name} has a diff in an answer alone, which is taken: {posts[0].words}")
+        found = latest(posts, name, say, self.mails)
+        if bad := next((patch for patch in found if patch.damage), None):
+            raise Damaged(
+                f"the patch “{bad.subject[:60]}” in {name} cannot be applied: {bad.damage}.",
+                remedy=SEND_IT,
+            )
+        return tuple(found)
+
+    def why(self) -> str:
+        """What there is in place of a patch."""
+        if self.secret:
+            return "an encrypted mail, and no diff in it"
+        if self.html:
+            return "a mail in HTML, and no diff in plain text"
+        return "no diff in it"
+
+    def read(self, data: bytes, depth: int = 0) -> None:
+        """Take the patches of a mailbox, a mail or a diff."""
+        for line, text in mail_text.split(data):
+            mail = mail_text.read_mail(text)
+            if mail is None:
+                self._plain(text)
+            else:
+                commit = patch_commit(line.decode("ascii", "replace").rstrip())
+                self._mail(mail, commit, depth)
+
+    def _plain(self, data: bytes) -> None:
+        """A diff with no mail around it."""
+        text = mail_text.decoded(mail_text.plain_lines(data))
+        diff = find_diff(text)
+        if diff is None:
+            return
+        damage = diff.damage
+        if len(LOG.findall(text)) > 1:
+            damage = "it is the output of `git log`, which begins with the newest commit"
+        patch = Patch(self.name, "", "", "", diff.text, bare=diff.bare, damage=damage)
+        self.posts.append(Post(Mail(len(self.mails) + len(self.posts)), patch))
+
+    def _mail(self, mail: Message, commit: str, depth: int) -> None:
+        subject = mail_text.subject(mail_text.header(mail, "Subject"))
+        place = self._place(mail, subject)
+        if place.identity in self.known:
+            return  # one mail that came by two lists
+        self.known |= {place.identity} - {""}
+        self.mails.append(place)
+        texts = mail_text.texts(mail)
+        self.html |= texts.html
+        self.secret |= texts.secret
+        if place.kind[0] == 0 < place.kind[1]:
+            return  # a cover letter may show the difference of two versions
+        head = self._head(mail, subject, commit)
+        for patch in dict.fromkeys(self._patches(texts, head, place, depth)):
+            named = patch if patch.subject else replace(patch, subject=head.subject or self.name)
+            self.posts.append(Post(place, named))
+        for one in texts.within if depth < MOST_WITHIN else ():
+            self._mail(one, "", depth + 1)
+
+    def _place(self, mail: Message, subject: mail_text.Subject) -> Mail:
+        identity = mail_text.identities(mail_text.header(mail, "Message-ID"))
+        answers = mail_text.identities(mail_text.header(mail, "In-Reply-To"))[:1]
+        answers += reversed(mail_text.identities(mail_text.header(mail, "References")))
+        try:
+            time = parsedate_to_datetime(mail_text.header(mail, "Date")).timestamp()
+        except (ValueError, OverflowError):
+            time = 0.0
+        return Mail(
+            place=len(self.mails) + len(self.posts),
+            identity=identity[0] if identity else "",
+            parents=tuple(dict.fromkeys(answers)),
+            sender=mail_text.person(mail_text.header(mail, "From"))[1],
+            time=time,
+            answer=subject.answer,
+            kind=(0, 0, 1) if subject.answer else _numbers(subject.tags),
+        )
+
+    def _head(self, mail: Message, subject: mail_text.Subject, commit: str) -> Patch:
+        """What the headers say of a patch."""
+        number, total, version = (0, 0, 1) if subject.answer else _numbers(subject.tags)
+        identity = mail_text.header(mail, "Message-ID").strip("<> \t")
+        return Patch(
+            subject=subject.title,
+            author=mail_text.person(mail_text.header(mail, "From"))[0],
+            date=mail_text.header(mail, "Date"),
+            message="",
+            diff="",
+            link=f"https://lore.kernel.org/r/{identity}" if "@" in identity else "",
+            number=number,
+            total=total,
+            version=version,
+            commit=commit,
+        )
+
+    def _patches(
+        self, texts: mail_text.Texts, head: Patch, place: Mail, depth: int
+    ) -> Iterator[Patch]:
+        """Of the body, then of the attachments; these have their own subject, or none."""
+        diff = find_diff(texts.body)
+        lines = texts.body.split("\n")
+        above = lines[: diff.start] if diff else lines
+        below = mail_text.below_scissors(above)
+        said, message = mail_text.in_body(below)
+        patch = _told(head, said, message)
+        if diff is not None:
+            patch = _with_diff(patch, diff, texts.flowed)
+            if place.answer and below is above:
+                self.within.append(Post(place, patch))
+            else:
+                yield patch
+        attached = list(self._attached(texts, depth))
+        alone = len([one for _, one in attached if not one.subject]) == 1
+        for name, one in attached:
+            if not one.subject:  # a diff alone: the mail is its message
+                title = patch.subject if alone or not name else Path(name).stem
+                bare, damage = one.bare, one.damage
+                one = replace(patch, subject=title, diff=one.diff, bare=bare, damage=damage)
+            if diff is None or one.diff != patch.diff:
+                yield replace(one, link=head.link)
+
+    def _attached(self, texts: mail_text.Texts, depth: int) -> Iterator[tuple[str, Patch]]:
+        """Names of files, and patches in them; the subject of a diff alone is ""."""
+        for name, data in texts.files if depth < MOST_WITHIN else ():
+            own = _Reader("")
+            try:
+                plain = _unpacked(name, data)[:MOST_BYTES] if data.startswith(GZIP) else data
+            except NoPatch:  # no patch that anybody misses: a configuration, a log
+                continue
+            own.read(plain, depth + 1)
+            for post in own.posts:
+                yield name, post.patch
+
+
+def _numbers(tags: str) -> tuple[int, int, int]:
+    """Number, total and version that the brackets of a subject say."""
+    number, version = NUMBER.search(tags), VERSION.search(tags)
+    return (
+        int(number[1]) if number else 0,
+        int(number[2]) if number else 0,
+        int(version[1]) if version else 1,
     )
-    return _author_within(patch)
 
 
-def _text(mail: EmailMessage) -> str:
-    """Its plain text, decoded; lines end as on this machine."""
-    body = mail.get_body(preferencelist=("plain",))
-    if body is None:
-        return ""
-    try:
-        content = body.get_content()
-    except LookupError:  # a character set that nobody knows
-        content = (body.get_payload(decode=True) or b"").decode(errors="replace")  # type: ignore[union-attr]
-    return str(content).replace("\r\n", "\n")
+def _told(head: Patch, said: dict[str, str], message: list[str]) -> Patch:
+    """With what the text says: headers at its beginning, and the message above "---"."""
+    end = next((at for at, line in enumerate(message) if SEPARATOR.match(line)), len(message))
+    patch = replace(head, message="\n".join(message[:end]).strip())
+    if "from" in said:
+        patch = replace(patch, author=mail_text.person(said["from"])[0])
+    if "date" in said:
+        patch = replace(patch, date=said["date"])
+    if "subject" in said:
+        subject = mail_text.subject(said["subject"])
+        number, total, version = _numbers(subject.tags)
+        patch = replace(patch, subject=subject.title)
+        if total or version > 1:
+            patch = replace(patch, number=number, total=total, version=version)
+    return patch
 
 
-def _author_within(patch: Patch) -> Patch:
-    """A message that begins with `From: NAME` names its author there."""
-    first, _, rest = patch.message.partition("\n")
-    if not first.startswith("From: "):
-        return patch
-    return replace(patch, author=first.removeprefix("From: ").strip(), message=rest.strip())
-
-
-def plain_diff(text: str) -> str:
-    """The diff without a mail's signature; each file begins with a `diff --git` line."""
-    text = re.split(r"^-- ?$", text.replace("\r\n", "\n"), maxsplit=1, flags=re.MULTILINE)[0]
-    if "diff --git " not in text:
-        text = OLD_NEW.sub(_with_head, text)
-    return text.rstrip("\n") + "\n"
-
-
-def _with_head(match: re.Match[str]) -> str:
-    old, new = (match[side].split("/", 1)[-1] for side in ("old", "new"))
-    name = new if match["new"] != "/dev/null" else old
-    return f"diff --git a/{name} b/{name}\n{match[0]}"
+def _with_diff(patch: Patch, diff: Diff, flowed: bool) -> Patch:
+    damage = diff.damage
+    if damage and flowed:
+        damage = f"its mail has flowed lines (format=flowed), and {damage}"
+    return replace(patch, diff=diff.text, bare=diff.bare, damage=damage)

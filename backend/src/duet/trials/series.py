@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which patches of a thread are the series: the latest version, in the order of its numbers."""
+"""Which patches of a file of mails are the series: the author's latest version, each patch once.
+
+Mails belong together by their numbers, by the mail that they answer, and by who sent them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from duet.errors import InputError
 
 SHOWN = 5
-"""Numbers that a sentence names."""
+"""Numbers or subjects that a sentence names."""
+
+
+class SeveralSeries(InputError):
+    """One series was wanted, and nobody can say which of several is meant."""
+
+    code = "several-series"
 
 
 class Numbered(Protocol):
     """A patch as its subject numbers it: [PATCH v2 1/3]; 0 where it says none."""
+
+    @property
+    def subject(self) -> str:
+        """Without tags."""
 
     @property
     def number(self) -> int:
@@ -30,47 +46,299 @@ class Numbered(Protocol):
 One = TypeVar("One", bound=Numbered)
 
 
-def latest(found: Sequence[One], name: str, say: Callable[[str], None]) -> list[One]:
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """Where a mail stands in a thread.
+
+    Args:
+        place: in the file, from 0.
+        identity: Message-ID; "": it has none.
+        parents: Message-IDs of what it answers, the nearest first.
+        sender: address, in small letters.
+        time: seconds; 0: it does not say.
+        answer: it is a reply.
+        kind: number of a patch in the series, patches of it, and version, as in Numbered.
+    """
+
+    place: int
+    identity: str = ""
+    parents: tuple[str, ...] = ()
+    sender: str = ""
+    time: float = 0.0
+    answer: bool = False
+    kind: tuple[int, int, int] = (0, 0, 1)
+
+    @property
+    def series(self) -> tuple[int, int]:
+        """Total and version."""
+        return self.kind[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Post(Generic[One]):
+    """A patch and its mail."""
+
+    mail: Mail
+    patch: One
+
+    @property
+    def number(self) -> int:
+        """As the patch says."""
+        return self.patch.number
+
+    @property
+    def words(self) -> str:
+        """For a sentence."""
+        by = f" of {self.mail.sender}" if self.mail.sender else ""
+        return f"“{self.patch.subject[:60]}”{by}"
+
+
+@dataclass(slots=True)
+class _Group(Generic[One]):
+    """Patches of one version of one series."""
+
+    posts: list[Post[One]] = field(default_factory=list)
+    starts: bool = True
+    """Its first mail answers nothing."""
+
+    @property
+    def total(self) -> int:
+        return self.posts[0].patch.total
+
+    @property
+    def version(self) -> int:
+        return self.posts[0].patch.version
+
+    @property
+    def sender(self) -> str:
+        return self.posts[0].mail.sender
+
+    @property
+    def numbers(self) -> set[int]:
+        return {post.number for post in self.posts}
+
+    @property
+    def titles(self) -> set[str]:
+        return {post.patch.subject for post in self.posts}
+
+    @property
+    def words(self) -> str:
+        many = f" and {len(self.posts) - 1} more" if len(self.posts) > 1 else ""
+        return f"“{self.posts[0].patch.subject[:60]}”{many}"
+
+
+def latest(
+    posts: Sequence[Post[One]],
+    name: str,
+    say: Callable[[str], None],
+    mails: Sequence[Mail] = (),
+) -> list[One]:
     """The patches of the latest version; what a re-roll of some leaves out is the one before.
 
     Args:
-        found: all of a file, in the order of arrival.
+        posts: all of a file, in the order of arrival.
         name: of the file.
-        say: gets a sentence where the result is more or less than that version.
+        say: gets a sentence where the result is more or less than that version, or than the file.
+        mails: all of them, those without a patch included.
+
+    Raises:
+        SeveralSeries: the file has two that do not belong together.
     """
-    newest = max((patch.version for patch in found), default=1)
-    chosen = [patch for patch in found if patch.version == newest]
-    numbers = {patch.number for patch in chosen}
-    totals = {patch.total for patch in chosen}
-    if len(numbers) != len(chosen):
-        return chosen  # some number twice: nobody knows which is meant
-    if len(totals) == 1 and 0 not in numbers:
-        (total,) = totals
-        chosen += _older(found, newest, total, numbers)
-        _tell(chosen, newest, total, name, say)
-    return sorted(chosen, key=lambda patch: patch.number)
+    proper = [post for post in posts if not post.mail.answer] or posts
+    thread = _Thread([*mails, *(post.mail for post in posts)])
+    groups = _groups(proper, thread)
+    if not groups:
+        return []
+    aside = [post for post in posts if post not in proper]
+    chosen, left = _chosen(groups, name, thread)
+    once, again = _once(chosen)
+    if again:
+        say(f"{name} has {_list(again)} more than once, and the last one is taken")
+    apart = [group for group in left if _is_apart(group, chosen, thread)]
+    others = [post for group in apart for post in group.posts]
+    others += [post for post in chosen.posts if post.mail.sender != chosen.sender]
+    beside = [post for post in (*others, *aside) if post not in once]
+    if beside := [post for post in beside if post.patch.subject not in again]:
+        words = _list(post.words for post in beside)
+        say(f"{name} has patches beside the series, which are left out: {words}")
+    found = [post.patch for post in once]
+    if chosen.total:
+        own = (group for group in left if group.sender == chosen.sender)
+        older = [post.patch for group in own for post in group.posts]
+        found += _older(older, chosen, {patch.number for patch in found})
+        _tell(found, chosen, name, say)
+        found.sort(key=lambda patch: patch.number)
+    return found
 
 
-def _older(found: Sequence[One], newest: int, total: int, numbers: set[int]) -> list[One]:
+class _Thread:
+    """Which mail answers which."""
+
+    def __init__(self, mails: Iterable[Mail]) -> None:
+        self._known = {mail.identity: mail for mail in reversed(list(mails)) if mail.identity}
+
+    def root(self, mail: Mail) -> str:
+        """Identity of the mail that the thread begins with, in the file or not."""
+        seen = {mail.identity}
+        while mail.parents:
+            top = mail.parents[-1]
+            if top in seen or top not in self._known:
+                return top
+            seen.add(top)
+            mail = self._known[top]
+        return mail.identity or f"#{mail.place}"
+
+    def head(self, mail: Mail) -> tuple[str, bool]:
+        """The first mail of its series, by what it answers, and whether that answers nothing.
+
+        Where that is not in the file, its identity is known all the same.
+        """
+        seen = {mail.identity}
+        while mail.parents:
+            parent = self._known.get(mail.parents[0])
+            if parent is None:
+                return f"{mail.parents[0]} is absent", False
+            if parent.identity in seen or parent.answer or parent.series != mail.series:
+                return mail.identity, False
+            seen.add(parent.identity)
+            mail = parent
+        return mail.identity, True
+
+
+def _groups(posts: Sequence[Post[One]], thread: _Thread) -> list[_Group[One]]:
+    """Each version of each series."""
+    by_key: dict[object, _Group[One]] = {}
+    nameless: dict[object, _Group[One]] = {}
+    for post in posts:
+        patch, mail = post.patch, post.mail
+        numbered = (patch.total, patch.version)
+        if mail.identity and patch.total:
+            head, starts = thread.head(mail)
+            group = by_key.setdefault((numbered, head), _Group(starts=starts))
+        elif mail.identity:
+            group = by_key.setdefault((mail.place, patch.version), _Group())
+        else:  # a file of git format-patch, or several, one after another
+            group = nameless.get(numbered) or by_key.setdefault((numbered, ""), _Group())
+            titles = [one.patch.subject for one in group.posts if one.number == patch.number]
+            if patch.total and titles and patch.subject not in titles:
+                group = by_key.setdefault((numbered, f"#{mail.place}"), _Group())
+            nameless[numbered] = group
+        group.posts.append(post)
+    return _merged(list(by_key.values()))
+
+
+def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
+    """Mails of a series that was sent without a thread are one group."""
+    found: list[_Group[One]] = []
+    for group in groups:
+        for other in found:
+            alike = (group.total, group.version) == (other.total, other.version)
+            sent = group.sender == other.sender or (group.starts and other.starts)
+            if group.total and alike and sent and not group.numbers & other.numbers:
+                other.posts += group.posts
+                break
+        else:
+            found.append(group)
+    return found
+
+
+def _chosen(
+    groups: list[_Group[One]], name: str, thread: _Thread
+) -> tuple[_Group[One], list[_Group[One]]]:
+    """The latest version of the series, and the other groups.
+
+    Raises:
+        SeveralSeries: the file has two that do not belong together.
+    """
+    roots = [{thread.root(post.mail) for post in group.posts} for group in groups]
+    if _is_row(groups, roots):
+        return _Group([post for group in groups for post in group.posts]), []
+    dated = all(post.mail.time for group in groups for post in group.posts)
+    began = [
+        min((post.mail.time if dated else 0.0, post.mail.place) for post in group.posts)
+        for group in groups
+    ]
+    first = min(range(len(groups)), key=lambda at: began[at])
+    sender, here = groups[first].sender, set(roots[first])
+    own = [at for at, group in enumerate(groups) if group.sender == sender]
+    here = here.union(*(roots[at] for at in own))
+    strangers = [at for at in range(len(groups)) if at not in own and not roots[at] & here]
+    newest = max(groups[at].version for at in own)
+    last = [at for at in own if groups[at].version == newest]
+    at = last[0]
+    for other in last[1:]:
+        if groups[other].titles == groups[at].titles:  # sent again
+            at = max(at, other, key=lambda one: began[one])
+        elif not roots[other] & roots[at]:
+            strangers.append(other)
+        else:
+            at = min(at, other, key=lambda one: (-groups[one].total, began[one]))
+    if strangers:
+        known = [groups[one] for one in dict.fromkeys([at, *strangers])]
+        raise SeveralSeries(
+            f"{name} has {len(known)} series that do not belong together:"
+            f" {_list(group.words for group in known)}.",
+            remedy="Save each in a file of its own, and name them all: each becomes a kernel.",
+        )
+    return groups[at], [group for one, group in enumerate(groups) if one != at]
+
+
+def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
+    """Whether a group is more than an older version of the series, which nobody misses."""
+    if group.version >= chosen.version or group.sender != chosen.sender:
+        return True
+    roots = [{thread.root(post.mail) for post in one.posts} for one in (group, chosen)]
+    return not (group.total == chosen.total or group.titles & chosen.titles or roots[0] & roots[1])
+
+
+def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
+    """Patches without numbers that have nothing to do with each other: a mailbox for git am."""
+    singles = all(group.total == 0 for group in groups)
+    apart = sum(map(len, roots)) == len(set().union(*roots))
+    titles = [title for group in groups for title in group.titles]
+    versions = {group.version for group in groups}
+    return singles and apart and len(set(titles)) == len(titles) and len(versions) == 1
+
+
+def _once(group: _Group[One]) -> tuple[list[Post[One]], list[str]]:
+    """Each patch of a group once, and the subjects of those that were sent again.
+
+    Of two with one number that of the series' sender counts, and of his the last.
+    """
+    if not group.total:
+        return list(dict.fromkeys(group.posts)), []
+    by_number: dict[int, list[Post[One]]] = {}
+    again: list[str] = []
+    for post in sorted(group.posts, key=lambda post: (post.mail.time, post.mail.place)):
+        known = by_number.setdefault(post.number, [])
+        if not known or known[0].mail.place == post.mail.place:
+            known.append(post)  # several attachments of one mail
+        elif post.mail.sender == group.sender or known[0].mail.sender != group.sender:
+            if post.mail.sender == known[0].mail.sender:
+                again.append(post.patch.subject)
+            by_number[post.number] = [post]
+    return [post for posts in by_number.values() for post in posts], again
+
+
+def _older(found: Sequence[One], chosen: _Group[One], numbers: set[int]) -> list[One]:
     """Of each number that the newest version lacks, the newest there is of a series as long."""
     known: dict[int, One] = {}
     for patch in sorted(found, key=lambda patch: patch.version):
-        fits = patch.version < newest and patch.total == total and patch.number > 0
+        fits = patch.version < chosen.version and patch.total == chosen.total and patch.number > 0
         if fits and patch.number not in numbers:
             known[patch.number] = patch
     return list(known.values())
 
 
-def _tell(
-    chosen: Sequence[One], newest: int, total: int, name: str, say: Callable[[str], None]
-) -> None:
-    own = [one.number for one in chosen if one.version == newest]
-    older = [(one.number, one.version) for one in chosen if one.version != newest]
+def _tell(found: Sequence[One], chosen: _Group[One], name: str, say: Callable[[str], None]) -> None:
+    newest, total = chosen.version, chosen.total
+    own = [one.number for one in found if one.version == newest]
+    older = [(one.number, one.version) for one in found if one.version != newest]
     if older:
         words = _list(f"{number}/{total} of v{version}" for number, version in sorted(older))
         mine = _list(f"{number}/{total}" for number in own)
         say(f"v{newest} in {name} is {mine} alone, so the series goes on with {words}")
-    known = {one.number for one in chosen}
+    known = {one.number for one in found}
     absent = (f"{number}/{total}" for number in range(1, total + 1) if number not in known)
     if total > len(known) and (words := _list(absent)):
         say(f"{name} has no {words} of v{newest}, and the series is tried without")
@@ -78,5 +346,5 @@ def _tell(
 
 def _list(words: Iterable[str]) -> str:
     """The first few of them, for a sentence."""
-    shown = list(islice(words, SHOWN + 1))
+    shown = list(islice(dict.fromkeys(words), SHOWN + 1))
     return ", ".join(shown[:SHOWN]) + (" and others" if len(shown) > SHOWN else "")

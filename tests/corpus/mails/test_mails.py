@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each mail of the corpus is read as it should be, and as git reads it where git takes it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from duet.errors import InputError
+from duet.kernels.tree import WorkTree
+from duet.trials.mail_text import decoded
+from duet.trials.mails import read_patches
+from tests.corpus.mails.made import SOURCE, Case, Wanted, all_cases
+
+CASES = all_cases()
+
+
+def write_source(folder: Path) -> Path:
+    for name, text in SOURCE.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*.c") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+
+def expected(patches: tuple[Wanted, ...]) -> dict[str, str]:
+    found = dict(SOURCE)
+    for patch in patches:
+        for name, text in patch.after.items():
+            if text is None:
+                del found[name]
+            else:
+                found[name] = text
+    return found
+
+
+@pytest.mark.parametrize("one", CASES, ids=[one.name for one in CASES])
+def test_a_mail_is_read_as_it_should_be(tmp_path: Path, one: Case) -> None:
+    path = tmp_path / "case.mbox"
+    path.write_bytes(one.content)
+    said: list[str] = []
+    work = WorkTree(tmp_path / "tree")
+    write_source(work.src)
+
+    def read() -> None:
+        found = read_patches(path, said.append)
+        files = []
+        for number, patch in enumerate(found):
+            files.append(tmp_path / f"{number}.patch")
+            files[-1].write_text(patch.text(), encoding="utf-8")
+        assert [patch.subject for patch in found] == [patch.subject for patch in one.patches] or (
+            one.refused
+        )
+        work.switch(files)
+        assert contents(work.src) == expected(one.patches)
+        for patch, wanted in zip(found, one.patches, strict=True):
+            assert (patch.author, patch.message) == (wanted.author, wanted.message.strip())
+
+    if one.refused:
+        with pytest.raises(InputError, match=one.refused) as caught:
+            read()
+        assert caught.value.remedy
+        return
+    read()
+    assert len(said) == len(one.said), said
+    for sentence, pattern in zip(said, one.said, strict=True):
+        assert re.search(pattern, sentence), sentence
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize(
+    "one", [one for one in CASES if one.git is not None], ids=lambda one: one.name
+)
+def test_git_reads_the_same(tmp_path: Path, one: Case) -> None:
+    """git mailsplit and git mailinfo, as git am calls them, and git apply."""
+
+    def git(*words: str, given: bytes = b"") -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=tmp_path, input=given, capture_output=True, check=True
+        )
+        return decoded(done.stdout)  # git mailinfo gives raw bytes of headers as they are
+
+    write_source(tmp_path)
+    assert one.git is not None
+    mails = [one.content]
+    if one.patches[0].author:  # else there is no mail, and so nothing to be split
+        git("mailsplit", "-b", "-o.", given=one.content)
+        mails = [path.read_bytes() for path in sorted(tmp_path.glob("00*"))]
+    assert len(mails) == len(one.patches)
+    for text, wanted in zip(mails, one.patches, strict=True):
+        if not wanted.author:
+            git("apply", *one.git, given=text)
+            continue
+        said = git("mailinfo", "--scissors", "message", "patch", given=text)
+        heads = dict(line.split(": ", 1) for line in said.splitlines() if line)
+        assert heads["Subject"] == wanted.subject
+        assert f"{heads['Author']} <{heads['Email']}>" == wanted.author
+        assert (tmp_path / "message").read_text().strip() == wanted.message.strip()
+        git("apply", *one.git, "patch")
+    assert contents(tmp_path) == expected(one.patches)
