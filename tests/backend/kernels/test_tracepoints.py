@@ -25,6 +25,9 @@ static struct trace_event_call event_toy_made __attribute__((used)) =
 	{ .class = &event_class_toy_made };
 static struct trace_event_call event_toy_gone __attribute__((used)) =
 	{ .class = &event_class_toy_made };
+static struct trace_event_class event_class_ftrace_print = { "ftrace", 0 };
+static struct trace_event_call event_print __attribute__((used)) =
+	{ .class = &event_class_ftrace_print };
 struct trace_event_call event_in_bss;
 void event_triggers_call(void) { for (;;) used->number++; }
 void _start(void) { event_triggers_call(); }

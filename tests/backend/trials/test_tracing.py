@@ -108,9 +108,18 @@ def test_an_event_with_too_many_fields_is_left_out(monkeypatch: pytest.MonkeyPat
     event = TraceEvent("toy", "wide", "wide")
     monkeypatch.setattr(tracing, "trace_events", lambda _: (event,))
     monkeypatch.setattr(tracing, "is_too_wide", lambda *_: True)
+    monkeypatch.setattr(tracing, "number_fields", lambda *_: ())
     draft = tracing._Draft(images)
     assert tracing._marks(draft, "toy:wide", {}) == []
     assert draft.missing == ["toy:wide is not traced: it has more than 48 fields"]
+
+    def unknown(*_: object) -> bool:
+        raise InputError("the kernel has no such structure.", remedy="x")
+
+    monkeypatch.setattr(tracing, "is_too_wide", unknown)
+    draft = tracing._Draft(images)
+    assert tracing._marks(draft, "toy:wide", {}) == []
+    assert draft.missing == ["toy:wide is not traced: the kernel has no such structure"]
 
 
 def test_keys_are_names_of_a_lesson_and_stand_once() -> None:

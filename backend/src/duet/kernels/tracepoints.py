@@ -20,6 +20,8 @@ from duet.kernels.elf_data import ElfData, open_data
 from duet.kernels.image import KernelImage
 
 CALL, CLASS, RAW = "event_", "event_class_", "trace_event_raw_"
+OWN_GROUP = "ftrace"
+"""Events of it cannot be switched on: what the tracers write of themselves."""
 POINTER_BYTES = 8
 MOST_COLUMNS = 48
 """MAX_FIELDS of decode/_pages.c."""
@@ -109,4 +111,5 @@ def _event(
     group = data.pointer(at)
     if group not in templates:
         return None
-    return TraceEvent(data.text(data.pointer(group + system_at)), name, templates[group])
+    system = data.text(data.pointer(group + system_at))
+    return None if system == OWN_GROUP else TraceEvent(system, name, templates[group])

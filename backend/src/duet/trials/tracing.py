@@ -312,15 +312,24 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
     for path, (event, arms) in found.items():
         if path in STATES:
             continue
-        if any(is_too_wide(draft.images[arm], event) for arm in arms):
-            draft.missing.append(
-                f"{event.group}:{event.name} is not traced: it has more than {MOST_COLUMNS} fields"
-            )
+        try:
+            wide = any(is_too_wide(draft.images[arm], event) for arm in arms)
+            fields = number_fields(draft.images[arms[0]], event, MOST_FIELDS)
+        except InputError as error:  # its structure is not in the DWARF
+            draft.missing.append(f"{event_name(event)} is not traced: {error.sentence.rstrip('.')}")
             continue
-        fields = number_fields(draft.images[arms[0]], event, MOST_FIELDS)
+        if wide:
+            words = f"it has more than {MOST_COLUMNS} fields"
+            draft.missing.append(f"{event_name(event)} is not traced: {words}")
+            continue
         some = () if len(arms) == len(draft.images) else tuple(arms)
         marks.append(Mark(draft.key(event.name), event.name, path, "", fields, some))
     return marks
+
+
+def event_name(event: TraceEvent) -> str:
+    """As --trace names it."""
+    return f"{event.group}:{event.name}"
 
 
 def _groups(images: Mapping[str, KernelImage]) -> list[str]:
