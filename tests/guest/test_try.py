@@ -92,3 +92,21 @@ def test_a_patch_that_does_not_apply_says_where(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     error = json.loads(done.stdout)["error"]
     assert "stale" in error["sentence"] and "fs/pipe.c" in error["sentence"] + error["detail"]
+
+
+def test_a_patch_of_documentation_makes_no_other_kernel(tmp_path: Path) -> None:
+    patch = tmp_path / "words.patch"
+    name = "Documentation/words.rst"
+    patch.write_text(
+        f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n"
+        "@@ -0,0 +1 @@\n+Words.\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "duet", "try", str(patch), "--run", "sleep 0", "--json"],
+        env={**os.environ, "DUET_TRIALS": str(tmp_path / "trials")},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "same-kernel" and f"{name} is no part of a kernel" in error["sentence"]
+    assert "kernel 1 of" not in done.stderr, "nothing is built"
