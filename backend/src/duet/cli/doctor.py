@@ -86,13 +86,15 @@ def _kernel_tools() -> Iterator[Check]:
 
 def _kernel_source() -> Iterator[Check]:
     from duet.kernels import KernelSettings
+    from duet.kernels.source import NoSource
 
     settings = KernelSettings.default()
     name, purpose = "kernel source", "building kernels"
     try:
         tarball = settings.tarball(settings.base)
     except DuetError as error:
-        yield Check(name, "missing", error.sentence, purpose, error.remedy)
+        comes = isinstance(error, NoSource) and bool(settings.base.source.package)
+        yield Check(name, "warning" if comes else "missing", error.sentence, purpose, error.remedy)
     else:
         yield Check(name, "ok", str(tarball.path), purpose)
 
