@@ -7,6 +7,7 @@ import hashlib
 import os
 import subprocess
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import pytest
 from duet.kernels.recipe import patch_diff
 from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
+from duet.trials.mails import NoPatch
+from duet.trials.spans import commits as commits_of
 from duet.trials.trees import BadSource, TreeStore, nearest_fragments, tarball_version
 from tests.backend.trials.commits import commits, git
 from tests.backend.trials.made import KNOWN, PATCH
@@ -213,6 +216,129 @@ def test_a_commit_by_any_name_is_named_by_its_hash(tmp_path: Path) -> None:
         (first, "v6.6.7", False),
         (second, f"v6.6.7-1-g{second[:12]}", False),
     ]
+
+
+SETTINGS_OF_A_USER = """
+[color]
+	ui = always
+[core]
+	quotePath = false
+	attributesFile = {0}/attributes
+[diff]
+	noprefix = true
+	mnemonicPrefix = true
+	external = false
+	algorithm = patience
+	orderFile = {0}/order
+	context = 1
+	suppressBlankEmpty = true
+[diff "upper"]
+	textconv = tr a-z A-Z <
+[format]
+	attach = cut
+	coverLetter = true
+	subjectPrefix = MINE
+	signOff = true
+	numbered = false
+	pretty = oneline
+[log]
+	showSignature = true
+"""
+
+
+def test_what_a_user_has_set_changes_no_diff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = repository(tmp_path / "linux")
+    second = source(tmp_path / "changed")
+    (second / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    (second / "mm" / "b.c").write_text("\nint g;\n")
+    base = git(first, "rev-parse", "HEAD")
+    (first / "mm" / "a.c").rename(first / "mm" / "moved.c")
+    git(first, "add", "-A")
+    git(first, "commit", "-qm", "mm: move it")
+    (first / "mm" / "moved.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    git(first, "commit", "-qam", "mm: change it")
+
+    def read() -> tuple[str, ...]:
+        store = TreeStore(tmp_path / f"store-{os.urandom(4).hex()}.git")
+        diff = store.diff(store.add(first).tree, store.add(second).tree)
+        return (diff, *(patch.text() for patch in commits_of(first, f"{base}..HEAD", print)))
+
+    plain = read()
+    assert len(plain) == 3 and "\nrename to mm/moved.c\n" in plain[1]
+    assert "\n--- a/mm/moved.c\n" in plain[2] and "Subject: [PATCH] mm: change it" in plain[2]
+    (tmp_path / "order").write_text("*b.c\n")
+    (tmp_path / "attributes").write_text("*.c diff=upper\n")
+    (tmp_path / "settings").write_text(SETTINGS_OF_A_USER.format(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "/bin/false")
+    monkeypatch.setenv("GIT_DIFF_OPTS", "-u1")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):  # of a hook, or git rebase --exec
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert read() == plain
+
+
+def test_a_range_with_a_merge_is_one_patch(tmp_path: Path) -> None:
+    top = repository(tmp_path / "linux")
+    first = git(top, "rev-parse", "HEAD")
+    git(top, "checkout", "-qb", "side")
+    (top / "mm" / "b.c").write_text("int b;\n")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "mm: b")
+    git(top, "checkout", "-q", "-")
+    (top / "mm" / "a.c").write_text("int f(void)\n{\n\treturn 2;\n}\n")
+    git(top, "commit", "-qam", "mm: a")
+    git(top, "merge", "-q", "--no-commit", "side")
+    (top / "mm" / "b.c").write_text("int b = 2;\n")  # which neither of the commits has
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "Merge side")
+    said: list[str] = []
+    (patch,) = commits_of(top, f"{first}..HEAD", said.append)
+    assert "+int b = 2;" in patch.diff and "+\treturn 2;" in patch.diff
+    words = f"there is a merge in {first}..HEAD, so its 3 commits are taken as one patch"
+    assert said == [words] and patch.subject.endswith("..HEAD: 3 commits")
+    assert commits_of(top, first, print) == (replace(patch, subject=f"{first}: 3 commits"),)
+    merge = git(top, "rev-parse", "HEAD")
+    git(top, "checkout", "-q", "side")
+    (top / "mm" / "c.c").write_text("int c;\n")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "mm: c")
+    with pytest.raises(NoPatch, match="there is a merge among them"):
+        commits_of(top, f"side..{merge}", print)
+    assert len(commits_of(top, f"{first}..side", print)) == 2
+    for span, why in (("v9..HEAD", "does not know it"), ("HEAD..HEAD", "it is empty")):
+        with pytest.raises(NoPatch, match=why):
+            commits_of(top, span, print)
+
+
+def test_a_repository_of_another_user_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top, plain = repository(tmp_path / "linux"), source(tmp_path / "plain")
+    inner = source(top / "inner")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    for name, call in (
+        ("a tree", lambda: TreeStore(tmp_path / "store.git").add(top)),
+        ("its commit", lambda: TreeStore(tmp_path / "store.git").add(Path(f"{top}@HEAD"))),
+        ("a range", lambda: commits_of(top, "HEAD~..HEAD", print)),
+    ):
+        with pytest.raises(BadSource, match="belongs to another user") as caught:
+            call()
+        assert caught.value.remedy.endswith(f"--add safe.directory {top}"), name
+    for folder in (plain, inner):
+        assert TreeStore(tmp_path / "store.git").add(folder).head.commit == ""
+
+
+def test_files_that_are_no_utf_8_are_not_changed_without_a_word(tmp_path: Path) -> None:
+    first, second = source(tmp_path / "a"), source(tmp_path / "b")
+    (second / "mm" / "a.c").write_bytes(b"/* Gr\xf6\xdfe */\n")
+    with pytest.raises(BadSource, match=r"differ in mm/a\.c, which is not UTF-8"):
+        trial_of(tmp_path, first, second)
+    store = TreeStore(tmp_path / "store.git")
+    store.base_of(store.add(first))
+    tree = store.add(second)
+    assert store.base_of(tree) == tree.tree
 
 
 def test_a_source_that_lies_within_another_repository_is_none_of_its_commits(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from duet.lessons.schema import ClockName
 from duet.trials.command import read_command
 from duet.trials.headline import headline, stressors
 from duet.trials.kernels import Named, trial_kernels
-from duet.trials.mails import NoPatch, Patch, parse, read_patches, series_name
+from duet.trials.mails import read_patches, series_name
+from duet.trials.spans import commits
 from duet.trials.spec import Better, Trial, plain_name
 from duet.trials.tracing import at_commas, read_trace
 from duet.trials.variables import read_paths
@@ -68,7 +68,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     command = read_command(asked.run, known)
     said: list[str] = []
     series = [(series_name(path), read_patches(path, said.append)) for path in asked.patches]
-    series += [(span, commits(asked.repository, span)) for span in asked.commits]
+    series += [(span, commits(asked.repository, span, said.append)) for span in asked.commits]
     name = plain_name(asked.name or (series[0][0] if series else _tree_name(asked)))
     if not asked.metric and len(several := stressors(command.line)) > 1:
         said.append(
@@ -105,24 +105,6 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         given=asked.given,
         said=tuple(said),
     )
-
-
-def commits(repository: Path, span: str) -> tuple[Patch, ...]:
-    """The commits of a range, oldest first.
-
-    Raises:
-        NoPatch: git does not know the range, or it is empty.
-    """
-    command = ["git", "-C", str(repository), "format-patch", "--stdout", "--no-signature", span]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode != 0 or not done.stdout:
-        why = "git does not know it" if done.returncode else "it is empty"
-        raise NoPatch(
-            f"wanted the commits {span:.60} of {repository}, but {why}.",
-            remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
-            detail=done.stderr.decode(errors="replace")[-1000:],
-        )
-    return parse(done.stdout, span)
 
 
 def _tree_name(asked: Asked) -> str:

@@ -31,9 +31,16 @@ def head_of(folder: Path) -> Head:
 
     A source tree that was unpacked inside another repository is none of its commits.
     """
+    if not has_repository(folder):
+        return Head()
     if git_or_nothing("-C", str(folder), "rev-parse", "--show-prefix"):
         return Head()
     return commit_of(folder, "HEAD")
+
+
+def has_repository(folder: Path) -> bool:
+    """Whether a folder is a work tree of its own, not one within another."""
+    return (folder / ".git").exists()
 
 
 def commit_of(folder: Path, ref: str) -> Head:

@@ -9,6 +9,7 @@ and the difference of two trees is a patch.
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
@@ -18,8 +19,8 @@ from duet.kernels.bases import find_base
 from duet.kernels.recipe import patch_diff
 from duet.kernels.source import kernel_version, makefile_version
 from duet.measure.model import SourceFacts
-from duet.trials.git import GIT_S, BadSource, git, git_or_nothing
-from duet.trials.heads import Head, commit_of, head_of
+from duet.trials.git import DIFF, GIT_S, BadSource, bad_source, git, git_bytes, git_or_nothing
+from duet.trials.heads import Head, commit_of, has_repository, head_of
 from duet.trials.mails import MOST_BYTES, Patch
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
@@ -111,13 +112,14 @@ class TreeStore:
             return self._add_commit(folder, ref)
         folder = source_folder(folder)
         index = self.folder / f"index-{path_name(folder)}"
-        known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index")
+        own = has_repository(folder)
+        known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index") if own else ""
         if known and not index.exists() and (folder / known).is_file():
             # So git reads only what has changed since; by the index's time it knows which files
             # may have changed in the second in which it was written.
             shutil.copy2(folder / known, index)
-        objects = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "objects")
-        if objects:
+        where = ("-C", str(folder), "rev-parse", "--git-path", "objects")
+        if own and (objects := git_or_nothing(*where)):
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
@@ -146,14 +148,37 @@ class TreeStore:
         pin = self.folder / "base"
         words = pin.read_text().split() if pin.is_file() else []
         known = words[1] if len(words) == 2 and words[0] == tree.version else ""
-        if known and len(self.diff(known, tree.tree)) <= MOST_BYTES:
+        if known and self._is_near(known, tree.tree):
             return known
         pin.write_text(f"{tree.version} {tree.tree}\n")
         return tree.tree
 
+    def _is_near(self, first: str, second: str) -> bool:
+        """Whether the difference is one that a patch can say."""
+        try:
+            return len(self.diff(first, second)) <= MOST_BYTES
+        except NotComparable:
+            return False
+
     def diff(self, first: str, second: str) -> str:
-        """From one tree to another, by their ids; "" where they are equal."""
-        return git("--git-dir", str(self.folder), "diff", "--no-renames", first, second)
+        """From one tree to another, by their ids; "" where they are equal.
+
+        Raises:
+            NotComparable: a file that differs is not UTF-8.
+        """
+        where = ("--git-dir", str(self.folder))
+        done = git_bytes(*where, "diff", "--no-renames", *DIFF, first, second)
+        if done.returncode != 0:
+            raise bad_source(done.returncode, done.stderr.decode(errors="replace"))
+        try:
+            return done.stdout.decode()
+        except UnicodeDecodeError as error:
+            before = done.stdout[: error.start].decode()
+            names = re.findall(r"^diff --git a/(\S+) ", before, re.MULTILINE)
+            raise NotComparable(
+                f"the two trees differ in {names[-1] if names else 'a file'}, which is not UTF-8.",
+                remedy="Make that file the same in both, or write it in UTF-8.",
+            ) from None
 
     def _changes(self, tree: SourceTree) -> str:
         """Digest of what a tree has on top of its commit; "" where git lacks an older file."""
