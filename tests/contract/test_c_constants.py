@@ -18,6 +18,7 @@ from duet.lenses.scope import wire as scope
 from duet.session.program import MAX_ARGS, Act
 from duet.session.reduce_binding import OTHER, THREAD, Out, Why
 from duet.session.tables import TABLES
+from duet.session.trouble import DEADLINE
 from duet.wire import frames, pages, reader
 
 Values = Callable[[Sequence[str], Sequence[str]], list[int]]
@@ -49,6 +50,10 @@ def c_values(root: Path, tmp_path: Path) -> Values:
         return [int(line) for line in done.stdout.split()]
 
     return values
+
+
+def test_the_line_of_an_agent_that_ends_a_workload(root: Path) -> None:
+    assert f'"{DEADLINE}' in (root / AGENT / "run.c").read_text()
 
 
 def test_cpus_of_a_guest(c_values: Values) -> None:

@@ -22,6 +22,7 @@ from duet.session import (
     RunState,
     SessionSink,
 )
+from duet.session.trouble import DEADLINE
 from duet.wire import (
     Beat,
     CpuBeat,
@@ -52,7 +53,7 @@ class FakeGuest:
         faults: words that change what it does:
             "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
             "kprobe", "oom", "short" (bytes that were sent never come), "late" (they come in
-            pieces after DRAINED, each after `slow_s`), "no drain", "no marker".
+            pieces after DRAINED, each after `slow_s`), "no drain", "no marker", "agent ends it".
     """
 
     def __init__(self, request: GuestRequest, *faults: str, error: DuetError | None = None) -> None:
@@ -77,7 +78,10 @@ class FakeGuest:
             self.tell(Hello({"agent": "1", "kernel": "6.1.192", "clocksource": "tsc"}))
         if self.request.boot_plan is not None:
             self.ready()
-            self.play()
+            if "endless" in self.faults:
+                self.tell(Started(1_000_000_000, 7))
+            else:
+                self.play()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -166,6 +170,8 @@ class FakeGuest:
         status = 1 if "fails" in self.faults else 0
         if status:
             self.tell(LineFrame(at, "err", "storm: cannot mount: Invalid argument"))
+        if "agent ends it" in self.faults:
+            self.tell(LineFrame(at, "err", f"{DEADLINE}, the workload is ended"))
         self.tell(Ended(at, status), Stats(True, counts, missed))
         if "no drain" not in self.faults:
             self.tell(Drained(at + 10))

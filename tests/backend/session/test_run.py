@@ -157,7 +157,24 @@ def test_a_workload_that_does_not_end_is_stopped_from_here(
     fleet = Fleet(srcu=("endless",))
     result, _ = run_async(once(fleet, spec_of(lesson02, "srcu"), within("endless")))
     assert fleet.guests[0].sent[-1].type is FrameType.STOP
-    assert (result.lanes["srcu"].phase, result.lanes["srcu"].status) == ("stopped", -15)
+    lane = result.lanes["srcu"]
+    assert (result.phase, lane.phase, lane.status) == ("failed", "failed", -15)
+    assert isinstance(lane.error, KernelError)
+    assert "did not end within its limit, 0 s on this machine" in lane.error.sentence
+    assert "busy" not in lane.error.sentence
+
+
+def test_on_the_count_clock_a_workload_that_does_not_end_may_wait_busily(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    spec = spec_of(lesson02, "srcu", clock=Clock.COUNT)
+    for fault, limit in (("endless", "0 s on this machine"), ("agent ends it", "guest's clock")):
+        fleet = Fleet(srcu=(fault,))
+        result, _ = run_async(once(fleet, spec, within(fault)))
+        error = result.lanes["srcu"].error
+        assert isinstance(error, KernelError) and limit in error.sentence
+        assert "(busy waiting) are not counted well" in error.sentence
+        assert "--clock wall" in error.remedy
 
 
 def test_stop_ends_a_running_workload_and_keeps_the_guest(

@@ -48,4 +48,5 @@ def sharing_words(vcpus: int) -> str:
     """'one vCPU', or how many share the thread and how long a turn is."""
     if vcpus == 1:
         return "one vCPU"
-    return f"{vcpus} vCPUs in one thread, {SLICE_US} us a turn"
+    turn = f"{SLICE_US} us a turn, so busy waiting is not counted well"
+    return f"{vcpus} vCPUs in one thread, {turn}"

@@ -13,6 +13,8 @@ from duet.wire import GuestError
 OUT_OF_MEMORY = 9
 LONGEST = 400
 """Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
+DEADLINE = "duet-agent: the plan's deadline has passed"
+"""Begins the line of an agent that ends a workload (vm-images/agent/run.c)."""
 KERNEL_SAYS = re.compile(r"^\[ *[\d.]+\] \w+: error: (.+?)\s*$", re.MULTILINE)
 """An entry of tracefs/error_log (Documentation/trace/ftrace.rst)."""
 REFUSED_PROBE = re.compile(

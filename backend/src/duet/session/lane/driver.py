@@ -19,6 +19,7 @@ from duet.session.lane.parts import Parts
 from duet.session.lane.phases import PhaseReporter
 from duet.session.lane.request import plan_of
 from duet.session.lanes import Lanes
+from duet.session.trouble import DEADLINE
 from duet.wire import FrameType
 
 REST_S = 0.25
@@ -151,7 +152,17 @@ class LaneDriver:
         await parts.batches.advance(final=True)
         if starved := parts.faults.out_of_memory():
             raise starved
+        if not parts.recorded:
+            self._check_end()
         parts.outcome.check()
+
+    def _check_end(self) -> None:
+        """Raises: KernelError: the workload was ended, by its agent or from here."""
+        parts = self._parts
+        if parts.machine.overran:
+            raise parts.faults.endless(f"{parts.course.run_s:.0f} s on this machine")
+        if any(line.text.startswith(DEADLINE) for line in parts.intake.lines):
+            raise parts.faults.endless("the deadline of its plan on the guest's clock")
 
     async def _fail(self, error: DuetError) -> None:
         parts = self._parts

@@ -18,10 +18,12 @@ class Faults:
     Args:
         recorded: it is a recording, so the file is to blame and not a guest.
         memory_mb: of the guest.
+        counted: it runs on the count clock.
     """
 
-    def __init__(self, arm: str, *, recorded: bool, memory_mb: int) -> None:
+    def __init__(self, arm: str, *, recorded: bool, memory_mb: int, counted: bool = False) -> None:
         self._arm, self._recorded, self._memory_mb = arm, recorded, memory_mb
+        self._counted = counted
         self.guest: Lane | None = None
 
     @property
@@ -76,6 +78,20 @@ class Faults:
             remedy="Run it again; the console tail may tell why.",
             detail=self._console,
         )
+
+    def endless(self, limit: str) -> DuetError:
+        """A workload that was stopped at its limit."""
+        ended = (
+            f"the workload on {self._arm} did not end within its limit, {limit}, so it was stopped"
+        )
+        remedy = "Run it again with fewer threads or seconds, or on a machine with less to do."
+        if self._counted:
+            ended += (
+                "; programs that wait for each other in a loop (busy waiting) are not counted well "
+                "on the count clock"
+            )
+            remedy += " If it waits busily, measure it with --clock wall (docs/COUNT-CLOCK.md)."
+        return KernelError(f"{ended}.", remedy=remedy, detail=self._console)
 
     def _late(self, what: str) -> DuetError:
         return KernelError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from duet.guests.types import Clock
 from duet.lessons.plan import workload_of
 from duet.session.contention import ContentionWatch
 from duet.session.events import LaneSource, RunSpec, SessionSink
@@ -69,7 +70,8 @@ def assemble(spec: RunSpec, source: LaneSource, sink: SessionSink, limits: Limit
     pipeline = LanePipeline(engine)
     writer = TranscriptWriter(limits.transcript_bytes)
     lenses = LaneLenses(arm, spec, sink, pipeline, writer, limits)
-    faults = Faults(arm, recorded=recorded, memory_mb=lesson.memory_mb)
+    counted = spec.clock is Clock.COUNT
+    faults = Faults(arm, recorded=recorded, memory_mb=lesson.memory_mb, counted=counted)
     intake = LaneIntake(
         *(arm, inputs, pipeline, writer, lenses, sink, faults),
         backlog_bytes=limits.backlog_bytes,

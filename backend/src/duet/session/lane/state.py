@@ -36,6 +36,8 @@ class LaneMachine:
         self.deadline: float | None = None
         """End of the step's own time limit, in the seconds that `next` gets."""
         self._drain_by: float | None = None
+        self.overran = False
+        """The workload is stopped because its time is over."""
         self._missing_before = 0
 
     @property
@@ -149,6 +151,7 @@ class LaneMachine:
             return self._report(LanePhase.DRAINING, self.step)
         overdue = now > self.deadline
         if self.step is Step.RUN and (overdue or self._in.stop_requested):
+            self.overran = not self._in.stop_requested
             self._in.stop_requested = True
             return self._do(Action.RELEASE_HOLD, Step.STOP)  # a guest that stands takes no STOP
         if overdue or (self._drain_by is not None and now > self._drain_by):
