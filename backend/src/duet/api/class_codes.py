@@ -57,9 +57,9 @@ class CodeTurns:
         """
         now_s = self._clock()
         self._used_until_s = {k: s for k, s in self._used_until_s.items() if s > now_s}
-        keys = (("all", CODES_OF_ALL), (f"address {network_of(address)}", CODES_OF_ADDRESS))
+        keys = [("all", CODES_OF_ALL), (f"address {network_of(address)}", CODES_OF_ADDRESS)]
         if browser:
-            keys = (*keys, (f"browser {browser}", CODES_OF_BROWSER))
+            keys.append((f"browser {browser}", CODES_OF_BROWSER))
         used = {key: self._used_until_s.get(key, now_s) for key, _ in keys}
         wait_s = max(
             0.0, *(used[key] - now_s - (pace.free - 1) * pace.every_s for key, pace in keys)
@@ -67,7 +67,7 @@ class CodeTurns:
         if wait_s > CODE_WAIT_S:
             return None
         self._used_until_s |= {key: used[key] + pace.every_s for key, pace in keys}
-        return Turn(wait_s, keys)
+        return Turn(wait_s, tuple(keys))
 
     def was_right(self, turn: Turn) -> None:
         """The code of a turn was right, so it costs nothing."""
