@@ -179,7 +179,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
 /** What a verdict rests on. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
-    'An instruction takes 1 ns. A perturbed start has other random numbers; its range is that of the ratio, kernel over kernel, and need not hold the change above, which is of the usual start.',
+    'An instruction takes 1 ns. A perturbed start has other random numbers. The change is that of the medians over all starts, and the range is that of the ratio, kernel over kernel.',
   ),
   wall: t(
     'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',

@@ -110,7 +110,7 @@ def test_the_count_clock_has_no_interval(how: str) -> None:
     text = render(count(), how)
     assert "95 %" not in text and "95.0%" not in text and " p = " not in text
     flat = re.sub(r"\s+", " ", text)
-    assert "deterministic (2 equal runs at 1 ns an instruction; over 3 perturbed starts" in flat
+    assert "deterministic (2 equal runs at 1 ns an instruction; over 4 starts" in flat
     assert "8 ns per instruction (shift 3)" in flat
     assert "1 ns per instruction (shift 0)" in flat
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The headline of a trial is the stressor that was asked for first, and stress-ng's own line has it."""
+"""The headline of a trial is the stressor that was asked for first, as stress-ng prints it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:
     worse, why = worse_by(table, name, (first, second))
     if series[0] is None or series[1] is None:
         raise InputError(f"{why}.", remedy="Name one of these with --metric.")
-    values = [sorted(one.samples)[one.n // 2] if one and one.samples else None for one in series]
+    values = [one.figure if one else None for one in series]
     return Measured(worse, why, values[0], values[1], series[0].unit), series[0].title
 
 

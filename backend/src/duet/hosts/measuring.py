@@ -85,14 +85,14 @@ def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
     """One arm; compared with the first arm of the table."""
     samples = list(one.samples)
     bounds = mean_ci(samples) if table.condition.clock is Clock.WALL else None
-    base = statistics.median(first.samples) if first.samples else None
-    middle = statistics.median(samples) if samples else None
+    base, middle = first.figure, one.figure
+    shown = None if middle is None else float(f"{middle:.12g}")  # a mean of two has more digits
     to = first.arm if one.arm != first.arm and base and middle is not None else None
     return m.MeasuredRow(
         arm=one.arm,
         n=one.n,
-        ops_per_s_median=middle,
-        ops_per_s_mean=round(statistics.fmean(samples), 1) if samples else None,
+        ops_per_s_median=shown,
+        ops_per_s_mean=round(statistics.fmean(one.starts), 1) if samples else None,
         ops_per_s_low=round(bounds[0], 1) if bounds else None,
         ops_per_s_high=round(bounds[1], 1) if bounds else None,
         ops_per_s=samples,

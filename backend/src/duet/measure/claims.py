@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import statistics
-
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.roles import knob
@@ -105,7 +103,7 @@ def _middle(table: Table, metric: str, arm: str) -> float | str:
         return f"{arm} has no metric {metric} here"
     if one.refused is not None:
         return f"{metric} of {arm} is refused: {one.refused}"
-    return statistics.median(one.samples) if one.samples else f"{metric} of {arm} has no number"
+    return f"{metric} of {arm} has no number" if one.figure is None else one.figure
 
 
 def _outside(value: float, low: float | None, high: float | None, what: str) -> str | None:

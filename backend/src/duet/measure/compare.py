@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import statistics
+from collections.abc import Sequence
 
 from duet.guests.types import Clock
-from duet.measure.model import MIN_RUNS, Comparison, Condition, Series, Table, Verdict
+from duet.measure.model import MIN_RUNS, SAME, Comparison, Condition, Series, Table, Verdict
 from duet.measure.stats import equal, mann_whitney_p, ratio_ci
 
 RESOLUTION_STEPS = 10
@@ -44,7 +44,7 @@ def compare(
         return _refused(ours, theirs, why)
     if wall:
         return _measured(ours, theirs)
-    return _exact(ours, theirs, f"{equal_words(ours.n)} at {shift_words(condition.shift)}")
+    return _counted(ours, theirs, f"{equal_words(ours.n)} at {shift_words(condition.shift)}")
 
 
 def verdict_line(table: Table, metric: str) -> str:
@@ -91,7 +91,7 @@ def _unusable(ours: Series, theirs: Series) -> str | None:
     if ours.unit != theirs.unit:
         return f"{ours.arm} writes {ours.unit}, and {theirs.arm} {theirs.unit}"
     for one in (ours, theirs):
-        middle = statistics.median(one.samples)
+        middle = _figure(one)
         if one.resolution and middle < RESOLUTION_STEPS * one.resolution:
             return (
                 f"the median of {one.arm}, {format_value(middle)} {one.unit}, stands at the "
@@ -114,6 +114,8 @@ def _wall_refusal(ours: Series, theirs: Series, because: str | None) -> str | No
 
 
 def _count_refusal(ours: Series, theirs: Series) -> str | None:
+    if "sampled" in (ours.evidence, theirs.evidence):
+        return "it is sampled at the kernel's tick, and not counted"
     for one in (ours, theirs):
         if one.n < 2:
             return f"{one.arm} ran once; it takes two equal runs to call it deterministic"
@@ -134,13 +136,13 @@ def _refused(ours: Series, theirs: Series, why: str) -> Comparison:
 
 
 def _measured(ours: Series, theirs: Series) -> Comparison:
-    ratio = statistics.median(ours.samples) / statistics.median(theirs.samples)
+    ratio = _figure(ours) / _figure(theirs)
     low, high = ratio_ci(ours.samples, theirs.samples)
     p = mann_whitney_p(ours.samples, theirs.samples)
     n = min(ours.n, theirs.n)
     within = f"95 % interval {_of(theirs, low, high)}, n = {n}, p = {p:.2g}"
     verdict: Verdict
-    if low <= 1 <= high:
+    if low <= 1 <= high or _percent(ratio) == _percent(1):
         verdict = "no difference proven"
         sentence = f"{ours.arm} against {theirs.arm}: no difference proven ({within})."
     else:
@@ -151,31 +153,61 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
     )
 
 
-def _exact(ours: Series, theirs: Series, how: str) -> Comparison:
-    one, other = statistics.median(ours.samples), statistics.median(theirs.samples)
+def _counted(ours: Series, theirs: Series, how: str) -> Comparison:
+    """On the count clock: a difference is one that no start takes back.
+
+    It is none within what equal runs may differ by, nor where the starts of both arms overlap.
+    """
+    one, other = _figure(ours), _figure(theirs)
+    ratio = one / other if other else None
+    span = _range(ours, theirs, ratio)
+    starts = min(len(ours.starts), len(theirs.starts))
+    over = f"; over {starts} starts {_of(theirs, *span)}" if span else ""
+    why = ""
+    if equal((one, other)):
+        why = "equal" if one == other else f"less than {100 * SAME:g} % apart"
+    elif span and _overlap(ours.starts, theirs.starts):
+        why = "the starts of both overlap"
+    if why:
+        sentence = f"{ours.arm} against {theirs.arm}: no difference proven ({why}; {how}{over})."
+        verdict: Verdict = "no difference proven"
+        return Comparison(
+            ours.metric, ours.arm, theirs.arm, ratio, None, span, None, verdict, sentence
+        )
+    return _exact(ours, theirs, f"{how}{over}", span)
+
+
+def _exact(
+    ours: Series, theirs: Series, how: str, span: tuple[float, float] | None = None
+) -> Comparison:
+    one, other = _figure(ours), _figure(theirs)
     ratio = one / other if other else None
     if ratio is None:
         said = f"{ours.arm} {format_value(one)} {ours.unit}, {theirs.arm} {format_value(other)}"
     else:
         said = _change(ours, theirs, ratio)
-    span = _range(ours, theirs)
-    starts = min(len(ours.perturbed), len(theirs.perturbed))
-    robust = ""
-    if span:
-        robust = f"; over {starts} perturbed starts {_of(theirs, *span)}"
-        if ratio != 1 and span[0] < 1 < span[1]:
-            robust += ", which includes no change"
-    sentence = f"{said}: deterministic ({how}{robust})."
+    sentence = f"{said}: deterministic ({how})."
     return Comparison(
         ours.metric, ours.arm, theirs.arm, ratio, None, span, None, "deterministic", sentence
     )
 
 
-def _range(ours: Series, theirs: Series) -> tuple[float, float] | None:
-    """Ratios of the same perturbed start, lowest and highest."""
-    pairs = zip(ours.perturbed, theirs.perturbed, strict=False)
-    ratios = [one / other for one, other in pairs if other]
+def _figure(one: Series) -> float:
+    assert one.figure is not None, "a series without a number is refused before"
+    return one.figure
+
+
+def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
+    """Ratios of the same start, lowest and highest; the headline is one of them."""
+    if not ours.perturbed or not theirs.perturbed:
+        return None
+    pairs = zip(ours.starts, theirs.starts, strict=False)
+    ratios = [one / other for one, other in pairs if other] + ([ratio] if ratio else [])
     return (min(ratios), max(ratios)) if ratios else None
+
+
+def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> bool:
+    return min(ours) <= max(theirs) and min(theirs) <= max(ours)
 
 
 def _of(theirs: Series, low: float, high: float) -> str:
@@ -191,4 +223,9 @@ def _change(ours: Series, theirs: Series, ratio: float) -> str:
     else:
         judged = ", better" if (ratio > 1) == (ours.better == "higher") else ", worse"
     times = f", {format_value(ratio)} times" if ratio >= 2 else ""
-    return f"{ours.arm} {100 * (ratio - 1):+.1f} % against {theirs.arm}{times}{judged}"
+    return f"{ours.arm} {_percent(ratio)} against {theirs.arm}{times}{judged}"
+
+
+def _percent(ratio: float) -> str:
+    """'-78.2 %'; equal for a ratio that is printed as none."""
+    return f"{100 * (ratio - 1):+.1f} %".replace("-0.0", "+0.0")

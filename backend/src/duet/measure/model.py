@@ -6,6 +6,7 @@ The runner fills these, the statistics compare them, the report formats only rea
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,14 +14,15 @@ from duet.errors import DuetError
 from duet.guests.types import Clock
 from duet.measure.host_facts import HostFacts
 
-Evidence = Literal["measured", "counted", "static"]
-"""measured: the wall clock; counted: events, or instructions of the count clock; static: DWARF."""
+Evidence = Literal["measured", "counted", "sampled", "static"]
+"""measured: the wall clock; counted: events, or instructions of the count clock; sampled: at the
+kernel's tick, on any clock; static: DWARF."""
 Verdict = Literal["higher", "lower", "no difference proven", "deterministic", "refused"]
 
 MIN_RUNS = 5
 """Fewer untraced runs per arm give no verdict on the wall clock."""
 SAME = 0.01
-"""Two equal runs on the count clock differ by no more than this part."""
+"""Equal runs on the count clock differ by no more than this part; so a change by less is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,8 @@ class Series:
     """The samples of one metric on one arm under one condition, in the order they were taken.
 
     Args:
-        samples: one per run, of the runs that count.
-        perturbed: count clock only: one per run with another seed; robustness, not evidence.
+        samples: one per run of the usual start.
+        perturbed: count clock only: one per run with another seed.
         refused: why there is no number, or none that may be used.
         layouts: number of a further link of the kernel -> its samples; robustness, not evidence.
     """
@@ -132,8 +134,20 @@ class Series:
 
     @property
     def n(self) -> int:
-        """Runs that gave a number."""
+        """Runs of the usual start that gave a number."""
         return len(self.samples)
+
+    @property
+    def starts(self) -> list[float]:
+        """What the figure is the median of: on the count clock one value for each start."""
+        if not self.samples or not self.perturbed:
+            return list(self.samples)
+        return [statistics.median(self.samples), *self.perturbed]
+
+    @property
+    def figure(self) -> float | None:
+        """The headline: the median over all starts; None where there is no number."""
+        return statistics.median(self.starts) if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +166,12 @@ class Comparison:
     """One metric of `arm` against `to`.
 
     Args:
-        ratio: median over median; None when refused.
+        ratio: figure over figure; None when refused.
         ci: 95 % interval of the ratio (bootstrap, wall clock); None on the count clock.
-        range: lowest and highest ratio over perturbed starts (count clock); None without.
+        range: lowest and highest ratio over all starts (count clock); None without perturbed ones.
         p: Mann-Whitney U, two-sided; None on the count clock.
-        verdict: `sentence` says it in words; "deterministic" is a difference on the count clock.
+        verdict: `sentence` says it in words; "deterministic" is a difference on the count clock
+            that all starts show.
     """
 
     metric: str

@@ -110,7 +110,7 @@ def _whole(match: re.Match[str]) -> tuple[str, int]:
 def _unit(text: str) -> tuple[float, str] | None:
     """How much a unit is of its base, and the base; None where none stands at the beginning."""
     if match := BYTES.match(text):
-        base = "B" if match["base"][0] == "B" or "yte" in match["base"] else "bit"
+        base = "B" if match["base"][0] == "B" or "yte" in match["base"] else "b"
         prefix = match["prefix"] or ""
         step = 1024 if prefix.endswith("i") else 1000
         return float(step ** SIZES[prefix[:1]]), base + ("/s" if match["per"] else "")

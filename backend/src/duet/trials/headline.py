@@ -16,12 +16,8 @@ from duet.trials.spec import Better, Headline
 
 STRESS = "stress-ng"
 LIST_S = 20.0
-SHORT = {
-    "B": "bigheap", "C": "cache", "c": "cpu", "D": "dentry", "d": "hdd", "f": "fork", "i": "io",
-    "m": "vm", "o": "open", "P": "poll", "p": "pipe", "Q": "qsort", "S": "sock", "s": "switch",
-    "T": "timer", "u": "urandom", "y": "yield",
-}  # fmt: skip
-"""Stressors of its options of one letter; stress-ng(1)."""
+SHORT = re.compile(r"^-(\w) N, +--([a-z0-9-]+) N", re.MULTILINE)
+"""In its help, options of one letter; of two for one letter it takes the first."""
 
 
 def headline(metric: str, unit: str, better: Better, command: Command) -> Headline | None:
@@ -54,21 +50,22 @@ def stressors(line: str) -> list[str]:
 def _stressor(word: str) -> str | None:
     """The one that an option starts; None of any other word."""
     if short := re.match(r"-([A-Za-z])\d*$", word):
-        return SHORT.get(short[1])
-    name = word.removeprefix("--").partition("=")[0]
-    return name if word.startswith("--") and name in _known() else None
+        letters = dict(reversed(SHORT.findall(_said("--help"))))
+        name = letters.get(short[1], "")
+    else:
+        name = word[2:].partition("=")[0] if word.startswith("--") else ""
+    return name if name in _said("--stressors").split() else None
 
 
-@lru_cache(maxsize=1)
-def _known() -> frozenset[str]:
-    """All that stress-ng has; guests have this machine's."""
+@lru_cache(maxsize=2)
+def _said(option: str) -> str:
+    """What this machine's stress-ng says, which guests have; "" without one."""
     program = shutil.which(STRESS)
     if program is None:
-        return frozenset()
-    done = subprocess.run(
-        [program, "--stressors"], capture_output=True, text=True, check=False, timeout=LIST_S
-    )
-    return frozenset(done.stdout.split())
+        return ""
+    words = [program, option]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIST_S)
+    return done.stdout
 
 
 def _own(metric: str, unit: str, better: Better) -> Headline:

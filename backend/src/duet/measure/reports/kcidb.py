@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import statistics
 from dataclasses import asdict
 from typing import Any
 
@@ -125,8 +124,7 @@ def _test(
     tree = _head(report, number, arm, series.metric)
     tree |= {"status": status, "comment": f"{series.title}, {arm.title}"}
     if series.samples:
-        value = statistics.median(series.samples)
-        tree["number"] = {"value": value, "unit": series.unit}
+        tree["number"] = {"value": series.figure, "unit": series.unit}
     misc: Tree = {"better": series.better, "evidence": series.evidence}
     misc["samples"] = list(series.samples)
     tree["misc"] = {**misc, **({"why": why} if why else {})}

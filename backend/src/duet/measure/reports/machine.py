@@ -45,19 +45,20 @@ KEYS: dict[str, str] = {
     "rows.title": "of the metric",
     "rows.unit": "of all its values",
     "rows.better": "higher, lower or neither",
-    "rows.median": "null without a number",
-    "rows.mean": "null without a number",
-    "rows.stddev": "of the samples; null of fewer than two",
+    "rows.median": "over all starts; null without a number",
+    "rows.mean": "over all starts; null without a number",
+    "rows.stddev": "over all starts; null of fewer than two",
     "rows.ci": "[low, high], 95 % of the mean; null on the count clock",
-    "rows.n": "runs behind it",
+    "rows.n": "runs of the usual start; every sample of the wall clock",
     "rows.clock": "wall or count",
     "rows.shift": "null on the wall clock",
     "rows.sharing": "vCPUs that share the one thread of the count clock; null on the wall clock",
     "rows.params": "knobs",
     "rows.workload": "name",
-    "rows.evidence": "measured (wall clock), counted (events or instructions), static (DWARF)",
-    "rows.samples": "in the order in which they were taken",
-    "rows.perturbed": "count clock: one per other start (seed); robustness, not evidence",
+    "rows.evidence": "measured (wall clock), counted (events or instructions), sampled (at the "
+    "tick), static (DWARF)",
+    "rows.samples": "of the usual start, in the order in which they were taken",
+    "rows.perturbed": "count clock: one per other start (seed)",
     "rows.extra": "true: shown, no verdict is drawn from it",
     "rows.refused": "why there is no number, or none to be used; null",
     "rows.layouts": "{values, runs, low, high, low_ratio, high_ratio, part, noise, sentence} over "
@@ -67,10 +68,10 @@ KEYS: dict[str, str] = {
     "comparisons.metric": "name",
     "comparisons.arm": "name",
     "comparisons.to": "name of the reference arm",
-    "comparisons.ratio": "median over median; null when refused",
+    "comparisons.ratio": "median over median of all starts; null when refused",
     "comparisons.change_percent": "-78.2 for a ratio of 0.218",
     "comparisons.ci": "[low, high], 95 % of the ratio (bootstrap); null on the count clock",
-    "comparisons.range": "[lowest, highest] ratio over perturbed starts; null without",
+    "comparisons.range": "[lowest, highest] ratio over all starts; null without perturbed ones",
     "comparisons.layouts": "[lowest, highest] ratio of both arms linked in one order; null without",
     "comparisons.p": "Mann-Whitney U, two-sided; null on the count clock",
     "comparisons.verdict": "higher, lower, no difference proven, deterministic or refused",
@@ -169,7 +170,7 @@ def tree(report: Report) -> dict[str, object]:
 
 def row(one: Series, table: Table) -> dict[str, object]:
     """One series."""
-    found = summary(one.samples, table.condition.clock)
+    found = summary(one.starts, table.condition.clock)
     return {
         "arm": one.arm,
         "metric": one.metric,

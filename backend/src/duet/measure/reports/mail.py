@@ -41,8 +41,8 @@ def metric(block: Block) -> list[str]:
     if block.first.extra and all(len(set(one.samples)) == 1 for one in block.series):
         return _aside(block)
     wall = block.table.condition.clock is Clock.WALL
-    interval = "95 % CI of the mean" if wall else "perturbed starts"
-    heading = ("arm", "n", "median", "mean", interval, "change")
+    interval = "95 % CI of the mean" if wall else "lowest to highest"
+    heading = ("arm", "n" if wall else "starts", "median", "mean", interval, "change")
     rows = [_row(block, one, wall=wall) for one in block.series]
     return [*wrap(metric_title(block.first)), *columns(heading, rows), *verdicts(block)]
 
@@ -57,13 +57,11 @@ def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
     found = block.summary(one)
     if found is None:
         return one.arm, "0", "-", "-", "-", "-"
-    span = found.ci if wall else _span(one.perturbed)
+    span = found.ci if wall else _span(one)
     words = f"{number(span[0])} to {number(span[1])}" if span else "-"
-    if span and not wall:
-        words = f"{len(one.perturbed)}: {words}"
     return (
         one.arm,
-        str(found.n),
+        str(found.n if wall else 1 + len(one.perturbed)),
         number(found.median),
         number(found.mean),
         words,
@@ -100,8 +98,8 @@ def verbatim(report: Report, table: Table) -> list[str]:
     return lines
 
 
-def _span(values: list[float]) -> tuple[float, float] | None:
-    return (min(values), max(values)) if values else None
+def _span(one: Series) -> tuple[float, float] | None:
+    return (min(one.starts), max(one.starts)) if one.perturbed else None
 
 
 def _events(table: Table) -> list[str]:

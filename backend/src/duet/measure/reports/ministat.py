@@ -39,8 +39,8 @@ def metric(block: Block) -> list[str]:
     lines = wrap(metric_title(block.first))
     lines += [f"{symbol} {plain(one.arm)[: WIDTH - 2]}" for symbol, one in held]
     if held:
-        lines += [*plot([(symbol, one.samples) for symbol, one in held]), TITLE]
-    lines += [table_row(symbol, one.samples) for symbol, one in held]
+        lines += [*plot([(symbol, one.starts) for symbol, one in held]), TITLE]
+    lines += [table_row(symbol, one.starts) for symbol, one in held]
     if held and held[0][1] is block.first:
         if block.table.condition.clock is not Clock.WALL or block.first.evidence != "measured":
             lines += ["No Student's t: these are counts, not samples of noise"]

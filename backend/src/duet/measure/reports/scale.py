@@ -6,8 +6,6 @@ will-it-scale writes one file per kernel, with processes and threads; here the a
 
 from __future__ import annotations
 
-import statistics
-
 from duet.measure.host_facts import unlike
 from duet.measure.model import Report, Series, Table
 from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
@@ -83,18 +81,18 @@ def _before_after(at: str, block: Block) -> list[str]:
             proven = found.verdict != "no difference proven"
             change = f" ({percent(found.change_percent)})" if proven else " (none proven)"
         span = ""
-        if len(one.samples) > 1:
-            low, high = _cell(min(one.samples)), _cell(max(one.samples))
+        if len(one.starts) > 1:
+            low, high = _cell(min(one.starts)), _cell(max(one.starts))
             span = f", min {low}, max {high}" if low != high else ", all equal"
-            span += f", n = {one.n}"
-        value = _cell(statistics.median(one.samples)) if one.samples else "-"
+            span += f", n = {len(one.starts)}"
+        value = "-" if one.figure is None else _cell(one.figure)
         lines += wrap(f"{one.arm}: {value}{change}{span}", "    ")
     return [f"[{at}]", *lines]
 
 
 def _median(block: Block, arm: str) -> float | None:
     one: Series | None = next((s for s in block.series if s.arm == arm), None)
-    return statistics.median(one.samples) if one is not None and one.samples else None
+    return one.figure if one is not None else None
 
 
 def _cell(value: float | None) -> str:

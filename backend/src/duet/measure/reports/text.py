@@ -57,7 +57,7 @@ class Block:
 
     def summary(self, one: Series) -> Summary | None:
         """None where there is no number."""
-        return summary(one.samples, self.table.condition.clock)
+        return summary(one.starts, self.table.condition.clock)
 
     def comparison(self, arm: str) -> Comparison | None:
         """Of that arm against the reference."""
