@@ -107,6 +107,16 @@ def test_a_folder_is_a_series_in_the_order_of_its_names(tmp_path: Path) -> None:
     assert [p.subject for p in read_patches(tmp_path)] == ["0001-a.patch", "0002-b.patch"]
 
 
+def test_a_folder_of_quilt_is_read_in_the_order_of_its_series(tmp_path: Path) -> None:
+    for name in ("a.patch", "b.patch", "c.patch"):
+        (tmp_path / name).write_text(mail(f"[PATCH] {name}", "Why.\n---\n" + DIFF))
+    (tmp_path / "series").write_text("# first\nc.patch -p1\n\na.patch # and\n")
+    assert [p.subject for p in read_patches(tmp_path)] == ["c.patch", "a.patch"]
+    (tmp_path / "series").write_text("none.patch\n")
+    with pytest.raises(NoPatch, match=r"none\.patch, but it cannot be read"):
+        read_patches(tmp_path)
+
+
 @pytest.mark.parametrize("text", ["", "Dear all,\n\nplease test.\n", mail("[PATCH] x", "No diff.")])
 def test_a_file_without_a_patch_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.patch"

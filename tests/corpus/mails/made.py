@@ -7,7 +7,7 @@ import base64
 import difflib
 import quopri
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 PIPE = "".join(f"\tpipe_{n}(buf, {n});\n" if n % 4 else f"/* Größe {n} */\n" for n in range(1, 41))
@@ -172,6 +172,13 @@ def plain_cases() -> list[Case]:
              refused="does not lie in the kernel's tree"),
         case("absolute", hunks("x", "a\n", "b\n", ("/usr/src/a.c", "/usr/src/a.c")),
              refused="does not lie in the kernel's tree"),
+        case("gone, by its date", gone.replace("/dev/null", "b/lib/sort.c\t1970-01-01 00:00:00.0 "
+             "+0000"), Wanted("case", {"lib/sort.c": None}, "", ""), git=()),
+        case("of PowerShell", PIPE_DIFF.replace("\n", "\r\n").encode("utf-16"), BARE),
+        case("in colours", "".join(f"\x1b[1m{line}\x1b[m\n" for line in PIPE_DIFF.splitlines()),
+             refused="the colours of a terminal"),
+        case("without context", "diff a/fs/pipe.c b/fs/pipe.c\n2c2\n< a\n---\n> b\n",
+             refused="a diff without context"),
         case("a context diff", "*** a/fs/pipe.c\n--- b/fs/pipe.c\n***************\n*** 1 ****\n",
              refused=r"it is a context diff \(diff -c\)"),
         case("of a merge", "diff --cc fs/pipe.c\nindex 1,2..3\n--- a/fs/pipe.c\n+++ b/fs/pipe.c\n",
@@ -290,6 +297,9 @@ def mail_cases() -> list[Case]:
         case("a line From with a year", mail("[PATCH] fs: pipe", body(why=f"{WHY}From v5.5 on, in "
              "January 2020\nFrom here it is as in 2005\n")), Wanted("fs: pipe", {"fs/pipe.c": NEW},
              message=f"{WHY}From v5.5 on, in January 2020\nFrom here it is as in 2005"), git=()),
+        case("a line From with a date", mail("[PATCH] fs: pipe", body(why=f"{WHY}\nFrom joe Mon Jan"
+             "  5 2026\nNote: it is slow.\n")), Wanted("fs: pipe", {"fs/pipe.c": NEW},
+             message=f"{WHY}\nFrom joe Mon Jan  5 2026\nNote: it is slow."), git=()),
         case("removed dashes in a mail", mail("[PATCH] mm: slab", body(diff("mm/slab.c", DASHES))),
              Wanted("mm: slab", {"mm/slab.c": DASHES}), git=()),
         case("text below the diff", mail("[PATCH] fs: pipe", f"{WHY}---\n{PIPE_DIFF}\n- Bob\n+1 "
@@ -325,7 +335,7 @@ def thread_cases() -> list[Case]:
     lists = series + first + second
     elsewhere = one("[PATCH 1/2] lib: b1", sort, "b1")
     elsewhere += one("[PATCH 2/2] lib: b2", sort, "b2", "b1")
-    older = one("[RFC][PATCH v1 1/2] lib: old", sort, "v1", "")
+    older = one("[RFC][PATCH v1 1/2] fs: first", sort, "v1", "")
     newer = [
         one("[list] [PATCH v2 1/2] fs: first", PIPE_DIFF, "n1", **late),
         one("[list] [PATCHv2 2/2] mm: second", SLAB_DIFF, "n2", "n1", **late),
@@ -351,6 +361,22 @@ def thread_cases() -> list[Case]:
     cut = f"No.\n\n-- >8 --\nSubject: [PATCH] lib: mine\n\n{body(sort)}"
     answers = {"Message_ID": "<s@host>", "In_Reply_To": "<1@host>"}
     scissors = mail("Re: [PATCH 1/2] fs: first", cut, From=OTHER, **answers)
+    early = {"Date": "Fri, 30 Jan 2026 10:00:00 +0000"}
+    by_other = {"From": OTHER, "Message_ID": "<c@host>", **early}
+    report = mail("slow pipes", f"I tried this:\n\n{sort}", **by_other)
+    piece = mail("slow pipes", "See:\n@@ -1,2 +1,2 @@\n", **by_other)
+    hasty = mail("Re: slow pipes", cut, From=OTHER, **{**answers, **early})
+    resent = [
+        one(f"[PATCH RESEND {n}/2] {text}", patch, f"again{n}", "again1" if n > 1 else "", **late)
+        for n, text, patch in ((1, "fs: first", PIPE_DIFF), (2, "mm: second", SLAB_DIFF))
+    ]
+    former = wrong + second
+    home = one("[PATCH v2 1/2] fs: first", PIPE_DIFF, "h1", "1", From="A. Author <a@home.org>")
+    home += one("[PATCH v2 2/2] mm: second", SLAB_DIFF, "h2", "h1", From="A. Author <a@home.org>")
+    unlike = home.replace("fs: first", "fs: 1").replace("mm: second", "mm: 2")
+    for name in ("In-Reply-To", "References"):
+        unlike = unlike.replace(f"{name}: <1@host>\n", "")
+    over = home.replace("A. Author <a@home.org>", OTHER).replace("h1@", "o1@").replace("h2@", "o2@")
     question = r"has 2 series that do not belong together: “{}” and 1 more, “lib: {}” and 1 more"
     return [
         case("a series", series, *both),
@@ -375,16 +401,38 @@ def thread_cases() -> list[Case]:
         case("the latest version", older + "".join(newer), *both),
         case("of a release", release, *both),
         case("patches without numbers", row, *both),
+        case("a report with a diff", report + first + second, *both, said=(left.format("pipes")
+             .replace("lib: ", "slow "),)),
+        case("a report with a piece of a diff", piece + first + second, *both),
+        case("a hasty answer, then a series", hasty + series, *both, said=(left.format("mine"),)),
+        case("a series sent again", former + "".join(resent), *both),
+        case("from another address", former + home, *at_home(both)),
+        case("taken over by another", former + over, *taken_over(both)),
+        case("an inserted patch", series + one("[PATCH 1.5/2] lib: more", sort, "15", "c", **late),
+             *both, said=("“lib: more” of a@example.org",)),
         case("two series", first + second + elsewhere, refused=question.format("fs: first", "b1")),
         case("two series, the second newer", series + elsewhere.replace("[PATCH", "[PATCH v2")
-             .replace("a@example", "b@example"), refused=question.format("fs: first", "b1")),
+             .replace(AUTHOR, OTHER), refused=question.format("fs: first", "b1")),
         case("two series of git format-patch", "".join([*files, *foreign]),
              refused=question.format("fs: first", "1")),
+        case("two series of one author, the second newer", former + unlike, *at_home((
+             replace(FIRST_OF_TWO, subject="fs: 1"), replace(SECOND_OF_TWO, subject="mm: 2"))),
+             said=("“fs: first” of a@example.org, “mm: second” of a@example.org",)),
         case("two answers with diffs", "".join(replies),
              refused="has no mail with a patch, but 2 answers with a diff: “slow 1”"),
         case("a cover letter with a difference", one("[PATCH 0/2] A series", sort, "c") + first +
              second, *both),
     ]  # fmt: skip
+
+
+def at_home(patches: tuple[Wanted, ...]) -> list[Wanted]:
+    """By the author, from another address."""
+    return [replace(one, author="A. Author <a@home.org>") for one in patches]
+
+
+def taken_over(patches: tuple[Wanted, ...]) -> list[Wanted]:
+    """By somebody else."""
+    return [replace(one, author=OTHER) for one in patches]
 
 
 def all_cases() -> list[Case]:

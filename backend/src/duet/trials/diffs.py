@@ -37,6 +37,8 @@ EPOCH = re.compile(r"\s(?:1970-01-01|1969-12-31) ")
 ABOVE = ("Index: ", "=====", "diff -", "=== ", "RCS file: ", "retrieving revision ", "Only in ")
 """Lines that other tools write above a part."""
 CONTEXT = re.compile(r"^\*\*\* .*\n--- .*\n\*{10,}\s*$", re.MULTILINE)
+NORMAL = re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] ", re.MULTILINE)
+COLOURED = re.compile(r"^\x1b\[[\d;]*m(?:diff |--- |@@ )", re.MULTILINE)
 COMBINED = re.compile(r"^diff --(?:cc|combined) ", re.MULTILINE)
 PIECE = re.compile(
     r"^(?:diff --git .*|--- \S+.*\n\+\+\+ \S.*|@@ -\d+(?:,\d+)? \+\d.*)$", re.MULTILINE
@@ -82,7 +84,8 @@ def find_diff(text: str) -> Diff | None:
         at = end
         if part.damage:
             break
-    message = next((n for n, line in enumerate(lines[:start]) if SEPARATOR.match(line)), 0)
+    above = lines[:start] if parts else []
+    message = next((n for n, line in enumerate(above) if SEPARATOR.match(line)), 0)
     damage = parts[-1].damage if parts else ""
     damage = damage or _stray("\n".join([""] * message + rest[message:]))
     if not parts and not damage:
@@ -97,6 +100,10 @@ def _stray(text: str) -> str:
         return "it is the combined diff of a merge, which changes no one file"
     if CONTEXT.search(text):
         return "it is a context diff (diff -c)"
+    if NORMAL.search(text):
+        return "it is a diff without context (diff -u gives one)"
+    if COLOURED.search(text):
+        return "it has the colours of a terminal in it (git diff --no-color leaves them out)"
     if found := PIECE.search(text):
         line = text.count("\n", 0, found.start()) + 1
         return f"line {line}, {found[0].splitlines()[0][:60]!r}, begins no whole part of a diff"

@@ -4,6 +4,7 @@ mailinfo do it."""
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -69,7 +70,9 @@ class Texts:
 
 def split(data: bytes) -> list[tuple[bytes, bytes]]:
     """The mails of a mailbox: the line "From ..." of each, b"" where it has none, and the rest."""
-    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # of `git diff >` in PowerShell
+        data = data.decode("utf-16", "replace").encode()
+    data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
     found = list(SEPARATOR.finditer(data))
     starts = [match.start() for match in found] + [len(data)]
     mails = [(b"", data[: starts[0]])] if starts[0] else []

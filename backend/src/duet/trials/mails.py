@@ -25,7 +25,8 @@ from duet.trials import mail_text
 from duet.trials.diffs import SEPARATOR, Diff, find_diff
 from duet.trials.series import Mail, Post, SeveralSeries, latest
 
-NUMBER = re.compile(r"\b(\d{1,6})/(\d{1,6})\b")
+NUMBER = re.compile(r"(?<![\w./])(\d{1,6})/(\d{1,6})\b")
+PATCH = re.compile(r"PATCH|RFC", re.IGNORECASE)
 VERSION = re.compile(r"(?:\b|(?<=PATCH)|(?<=RFC))v(\d{1,6})(?![\d.]*\.\d|\d)\b", re.IGNORECASE)
 """Not of a release: [PATCH v6.1 1/2] is the first version."""
 LOG = re.compile(r"^commit [0-9a-f]{40}", re.MULTILINE)
@@ -103,7 +104,7 @@ def _silent(sentence: str) -> None:
 def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
     """The patches of a file or folder, in the order in which they apply.
 
-    A folder is a series: its files in order of their names.
+    A folder is a series: its files in order of their names, or of its file `series` (quilt).
 
     Args:
         say: gets a sentence where a thread gives more or less than its latest version, or where
@@ -117,7 +118,9 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
     """
     if path.is_dir():
         known = (*SUFFIXES, *(suffix + PACKED for suffix in SUFFIXES))
-        files = sorted(p for p in path.iterdir() if p.name.endswith(known) and p.is_file())
+        files = _quilt(path) or sorted(
+            p for p in path.iterdir() if p.name.endswith(known) and p.is_file()
+        )
         read = [(file, _read(file)) for file in files]
         found = tuple(
             patch for file, one in read for patch in one.series(series_name(file), _silent)
@@ -134,6 +137,16 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
             f" {bare} is taken as the whole name (-p0)"
         )
     return found
+
+
+def _quilt(folder: Path) -> list[Path]:
+    """The files that `series` names, quilt(1); [] where there is none."""
+    try:
+        lines = (folder / "series").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    names = [words[0] for line in lines if (words := line.split("#")[0].split())]
+    return [folder / name for name in names]
 
 
 def series_name(path: Path) -> str:
@@ -202,6 +215,7 @@ class _Reader:
     posts: list[Post[Patch]] = field(default_factory=list)
     within: list[Post[Patch]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
+    senders: dict[str, str] = field(default_factory=dict)
     html: bool = False
     secret: bool = False
 
@@ -211,7 +225,9 @@ class _Reader:
         Raises:
             Damaged: a patch of it cannot be applied.
         """
-        posts = self.posts
+        # A report may show a piece of a diff, and is no patch for that.
+        whole = [one for one in self.posts if one.patch.diff or one.patch.total]
+        posts = whole or self.posts
         if not posts and self.within:
             posts = [replace(one, mail=replace(one.mail, answer=False)) for one in self.within]
             if len({one.patch.diff for one in posts}) > 1:
@@ -288,15 +304,25 @@ class _Reader:
             time = parsedate_to_datetime(mail_text.header(mail, "Date")).timestamp()
         except (ValueError, OverflowError):
             time = 0.0
+        kind = (0, 0, 1) if subject.answer else _numbers(subject.tags)
         return Mail(
             place=len(self.mails) + len(self.posts),
             identity=identity[0] if identity else "",
             parents=tuple(dict.fromkeys(answers)),
-            sender=mail_text.person(mail_text.header(mail, "From"))[1],
+            sender=self._sender(mail_text.header(mail, "From")),
             time=time,
             answer=subject.answer,
-            kind=(0, 0, 1) if subject.answer else _numbers(subject.tags),
+            tagged=bool(PATCH.search(subject.tags)) or kind[1] > 0,
+            kind=kind,
         )
+
+    def _sender(self, header: str) -> str:
+        """The first address of a person in this file: some send from several."""
+        name, address = mail_text.person(header)
+        name = name.rsplit(" <", 1)[0].lower()
+        first = self.senders.get(address) or self.senders.get(name) or address
+        self.senders |= {address: first, name: first}
+        return first
 
     def _head(self, mail: Message, subject: mail_text.Subject, commit: str) -> Patch:
         """What the headers say of a patch."""
@@ -350,8 +376,10 @@ class _Reader:
             except NoPatch:  # no patch that anybody misses: a configuration, a log
                 continue
             own.read(plain, depth + 1)
+            named = Path(name.removesuffix(PACKED)).suffix in SUFFIXES
             for post in own.posts:
-                yield name, post.patch
+                if post.patch.diff or named:  # a log may have a piece of a diff
+                    yield name, post.patch
 
 
 def _numbers(tags: str) -> tuple[int, int, int]:

@@ -57,6 +57,7 @@ class Mail:
         sender: address, in small letters.
         time: seconds; 0: it does not say.
         answer: it is a reply.
+        tagged: its subject says that it is a patch.
         kind: number of a patch in the series, patches of it, and version, as in Numbered.
     """
 
@@ -66,6 +67,7 @@ class Mail:
     sender: str = ""
     time: float = 0.0
     answer: bool = False
+    tagged: bool = False
     kind: tuple[int, int, int] = (0, 0, 1)
 
     @property
@@ -145,11 +147,13 @@ def latest(
         SeveralSeries: the file has two that do not belong together.
     """
     proper = [post for post in posts if not post.mail.answer] or posts
+    proper = [post for post in proper if post.mail.tagged] or proper
     thread = _Thread([*mails, *(post.mail for post in posts)])
     groups = _groups(proper, thread)
     if not groups:
         return []
-    aside = [post for post in posts if post not in proper]
+    kept = set(proper)
+    aside = [post for post in posts if post not in kept]
     chosen, left = _chosen(groups, name, thread)
     once, again = _once(chosen)
     if again:
@@ -157,14 +161,16 @@ def latest(
     apart = [group for group in left if _is_apart(group, chosen, thread)]
     others = [post for group in apart for post in group.posts]
     others += [post for post in chosen.posts if post.mail.sender != chosen.sender]
-    beside = [post for post in (*others, *aside) if post not in once]
-    if beside := [post for post in beside if post.patch.subject not in again]:
+    taken = {(post.patch.subject, post.mail.sender) for post in once}
+    tried = set(once)
+    beside = [post for post in (*others, *aside) if post not in tried]
+    if beside := [post for post in beside if (post.patch.subject, post.mail.sender) not in taken]:
         words = _list(post.words for post in beside)
         say(f"{name} has patches beside the series, which are left out: {words}")
     found = [post.patch for post in once]
     if chosen.total:
-        own = (group for group in left if group.sender == chosen.sender)
-        older = [post.patch for group in own for post in group.posts]
+        before = (group for group in left if not _is_apart(group, chosen, thread))
+        older = [post.patch for group in before for post in group.posts]
         found += _older(older, chosen, {patch.number for patch in found})
         _tell(found, chosen, name, say)
         found.sort(key=lambda patch: patch.number)
@@ -231,10 +237,10 @@ def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
     """Mails of a series that was sent without a thread are one group."""
     found: list[_Group[One]] = []
     for group in groups:
-        for other in found:
+        for other in found if group.total else ():
             alike = (group.total, group.version) == (other.total, other.version)
             sent = group.sender == other.sender or (group.starts and other.starts)
-            if group.total and alike and sent and not group.numbers & other.numbers:
+            if alike and sent and not group.numbers & other.numbers:
                 other.posts += group.posts
                 break
         else:
@@ -262,6 +268,13 @@ def _chosen(
     sender, here = groups[first].sender, set(roots[first])
     own = [at for at, group in enumerate(groups) if group.sender == sender]
     here = here.union(*(roots[at] for at in own))
+    titles = set().union(*(groups[at].titles for at in own))
+    most = max(groups[at].version for at in own)
+    own += [  # somebody else has taken the series over
+        at
+        for at, group in enumerate(groups)
+        if at not in own and group.version > most and group.titles & titles
+    ]
     strangers = [at for at in range(len(groups)) if at not in own and not roots[at] & here]
     newest = max(groups[at].version for at in own)
     last = [at for at in own if groups[at].version == newest]
@@ -285,10 +298,14 @@ def _chosen(
 
 def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
     """Whether a group is more than an older version of the series, which nobody misses."""
-    if group.version >= chosen.version or group.sender != chosen.sender:
+    if group.version >= chosen.version:
         return True
+    if group.titles & chosen.titles:
+        return False
     roots = [{thread.root(post.mail) for post in one.posts} for one in (group, chosen)]
-    return not (group.total == chosen.total or group.titles & chosen.titles or roots[0] & roots[1])
+    part = group.total == chosen.total > len(chosen.numbers)
+    alike = part or bool(roots[0] & roots[1])
+    return group.sender != chosen.sender or not alike
 
 
 def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
