@@ -26,6 +26,7 @@ HOST = {
     "accel": "tcg",
 }
 BOTH = (("both/0001-srcu-gp-state.patch", "ab" * 32), ("both/0010-shrinker.patch", "cd" * 32))
+GCC = "gcc (Debian 12.2.0-14+deb12u1) 12.2.0"
 STRESS = (
     "stress-ng: info:  [113] stressor       bogo ops real time  usr time  sys time   bogo ops/s"
     "     bogo ops/s",
@@ -35,7 +36,12 @@ STRESS = (
 
 
 def arm(name: str, role: str, *patches: tuple[str, str]) -> ArmFacts:
-    return ArmFacts(name, name, role, "6.1.153", "e2cf6b73" * 3, "0a1b2c3d" * 8, patches, BOTH)
+    return ArmFacts(
+        *(name, name, role, "6.1.153", "e2cf6b73" * 3, "0a1b2c3d" * 8, patches, BOTH),
+        compiler=GCC,
+        tarball_sha256="78" * 32,
+        settings="HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks",
+    )
 
 
 def series(metric: str, arm: str, samples: list[float], **more: object) -> Series:
@@ -69,6 +75,8 @@ def wall() -> Report:
         "--workload stress-ng --clock wall --set hogs=9 --set seconds=60 --repeats 5",
         at="2026-11-21T15:00:00+00:00",
         tasks="hogs",
+        programs={"stress-ng": "0.15.06"},
+        by="0.1.0, commit 0123456789ab",
     )
     table = Table(Condition(Clock.WALL, None, "stress-ng", {"hogs": 9, "vcpus": 2, "seconds": 60}))
     rates = {

@@ -6,16 +6,24 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from duet import __version__
 from duet.errors import InputError
 from duet.kernels import ArmSpec, KernelSettings, lookup, plan
 from duet.kernels.recipe import patch_diff
 from duet.lessons.load import LessonFolder
-from duet.measure.provenance import arm_facts, host_fingerprint
+from duet.measure.provenance import (
+    arm_facts,
+    host_fingerprint,
+    our_version,
+    program_versions,
+    settings_words,
+)
 
 
 def test_the_fingerprint_tells_the_machine_and_does_not_name_it() -> None:
@@ -78,3 +86,22 @@ def test_a_stored_kernel_tells_its_version(lesson02: LessonFolder) -> None:
 def test_an_unknown_arm_is_reported(lesson02: LessonFolder, kernels: KernelSettings) -> None:
     with pytest.raises(InputError, match="no arm 'nope'"):
         arm_facts(lesson02, "nope", kernels)
+
+
+def test_a_configuration_is_told_in_words(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text(
+        "CONFIG_HZ_250=y\nCONFIG_HZ=250\nCONFIG_PREEMPT_VOLUNTARY=y\nCONFIG_SMP=y\n"
+        "# CONFIG_KASAN is not set\nCONFIG_NR_CPUS=64\n"
+    )
+    assert settings_words(config) == "HZ=250, PREEMPT_VOLUNTARY, NR_CPUS=64, no debug checks"
+    config.write_text("CONFIG_HZ=1000\nCONFIG_PREEMPT=y\nCONFIG_KASAN=y\nCONFIG_PROVE_LOCKING=y\n")
+    assert settings_words(config) == "HZ=1000, PREEMPT, no SMP, checks KASAN PROVE_LOCKING"
+    assert settings_words(tmp_path / "none") == ""
+
+
+def test_versions_of_programs_that_a_workload_names() -> None:
+    found = program_versions("FOO=1 taskset 1 stress-ng --pipe 1\npressed-fio 5")
+    said = subprocess.run(["stress-ng", "--version"], capture_output=True, text=True, check=True)
+    assert list(found) == ["stress-ng"] and f"version {found['stress-ng']} " in said.stdout
+    assert our_version().startswith(__version__)

@@ -27,10 +27,12 @@ from duet.measure.reports import FORMATS, machine, ministat, render
 from duet.measure.reports.text import WIDTH, plain
 from tests.backend.measure.reports_made import (
     BOTH,
+    GCC,
     HOST,
     REPORTS,
     count,
     judged,
+    series,
     trial,
     wall,
 )
@@ -122,6 +124,75 @@ def test_the_mail_keeps_the_workloads_lines_as_they_are() -> None:
     assert lines[place - 1] == f"| {heading}" and len(lines[place]) > WIDTH
     assert "Verbatim, srcu (the last of 5 runs):" in lines
     assert sum(line.startswith("| ") for line in lines) == 6
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_every_text_tells_what_it_was_made_of(how: str) -> None:
+    flat = re.sub(r"\s+", " ", render(wall(), how))
+    for reported in (
+        "QEMU 7.2.22 (tcg) guests, emulated by software; host:",
+        f"compiler: {GCC}",
+        "configuration: HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks",
+        "source, sha256: 787878787878",
+        "programs of the guests: stress-ng 0.15.06",
+        "by Kernel Duet 0.1.0, commit 0123456789ab.",
+    ):
+        assert flat.count(reported) == 1, reported
+    assert "COMPILERS" not in flat
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_kernels_of_two_compilers_are_told_apart(how: str) -> None:
+    report = wall()
+    other = replace(report.arms[1], compiler="gcc (Debian 14.2.0-19) 14.2.0")
+    report.arms = (report.arms[0], other, report.arms[2])
+    flat = re.sub(r"\s+", " ", render(report, how).replace("\n!! ", "\n"))
+    assert f"COMPILERS: the compilers differ: rwsem and srcu-expedited by {GCC};" in flat
+    assert "srcu by gcc (Debian 14.2.0-19) 14.2.0: a difference may be theirs." in flat
+    assert "compiler of srcu: gcc (Debian 14.2.0-19) 14.2.0" in flat
+    assert "compilers differ" in json.loads(render(report, "json"))["warnings"][0]
+
+
+def by_shift(first: float, second: float) -> Report:
+    """The same arms at 1 and at 8 ns an instruction, with these ratios."""
+    report = count()
+    report.sweep, report.tables = None, []
+    for shift, ratio in ((0, first), (3, second)):
+        table = Table(Condition(Clock.COUNT, shift, "storm", {"hogs": 9}))
+        for name, value in (("before", 100.0), ("after", 100 * ratio)):
+            table.series.append(series("ops_per_s", name, [value] * 2, evidence="counted"))
+            table.lines[name] = [f"storm: per_s={value}"] * 2
+        report.tables.append(judged(table, report))
+    return report
+
+
+RULE = "a result that depends on the choice is a property of the clock, not of the patch"
+
+
+@pytest.mark.parametrize("how", TEXTS)
+def test_a_difference_that_depends_on_the_clock_is_called_its_property(how: str) -> None:
+    flat = re.sub(r"\s+", " ", render(by_shift(1 / 35, 1 / 4.5), how).replace("\n!! ", "\n"))
+    said = "of after is 0.0286 at 1 ns an instruction and 0.222 at 8 ns an instruction, of before"
+    assert f"{said}: {RULE}." in flat
+    assert RULE not in render(by_shift(0.5, 0.51), how).replace("\n", " ")
+    assert RULE in json.loads(render(by_shift(0.9, 1.1), "json"))["warnings"][0]
+
+
+def test_a_lesson_that_waits_says_so_at_one_setting() -> None:
+    report = by_shift(0.5, 0.51)
+    report.tables, report.waiting = report.tables[:1], True
+    flat = re.sub(r"\s+", " ", render(report, "mail").replace("\n!! ", "\n"))
+    assert "kernels wait here, for as many instructions" in flat and RULE in flat
+    assert "--shift 0,3" in flat
+    report.tables = []
+    assert RULE not in render(report, "mail")
+
+
+def test_verbatim_lines_say_of_which_setting_they_are() -> None:
+    lines = render(by_shift(0.5, 0.51), "mail").splitlines()
+    titles = [line for line in lines if line.startswith("Verbatim, after")]
+    assert [title.count("1 ns an") + title.count("8 ns an") for title in titles] == [1, 1]
+    assert "1 ns an instruction" in titles[0] and "8 ns an instruction" in titles[1]
 
 
 def test_arms_with_other_instrumentation_are_called_unfair() -> None:

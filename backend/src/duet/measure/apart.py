@@ -14,6 +14,23 @@ def base_words(arm: ArmFacts) -> str:
 
 
 def warnings(arms: Sequence[ArmFacts]) -> list[str]:
+    """All that tells arms apart besides their patches."""
+    return [*other_bases(arms), *other_compilers(arms)]
+
+
+def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
+    """A sentence where arms were not compiled alike; unknown compilers are left out."""
+    found: dict[str, list[ArmFacts]] = {}
+    for arm in arms:
+        if arm.compiler:
+            found.setdefault(arm.compiler, []).append(arm)
+    if len(found) < 2:
+        return []
+    words = "; ".join(f"{_names(some)} by {compiler}" for compiler, some in found.items())
+    return [f"the compilers differ: {words}: a difference may be theirs"]
+
+
+def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
     """One sentence for each base or variant that is not that of the first arm.
 
     Their kernels differ by more than a patch: a difference between them has many causes, and no

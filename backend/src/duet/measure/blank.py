@@ -13,6 +13,7 @@ from duet.lessons.roles import knob
 from duet.lessons.schema import Metric
 from duet.measure.model import ArmFacts, Evidence, Report, Series
 from duet.measure.plan import MeasurePlan
+from duet.measure.provenance import our_version, program_versions
 
 Statics = Mapping[str, Mapping[str, float | DuetError]]
 """arm -> metric -> raw value read from its vmlinux, or why it could not be read."""
@@ -72,7 +73,16 @@ def blank_report(
         sweep=plan.sweep,
         tasks=knob(plan.lesson, "threads") or knob(plan.lesson, "cpus"),
         made_by=plan.lesson.made_by,
+        programs=program_versions(_commands(plan)),
+        by=our_version(),
+        waiting=plan.lesson.waiting,
     )
+
+
+def _commands(plan: MeasurePlan) -> str:
+    """What guests run, as far as command lines say it."""
+    workload = plan.lesson.workloads[plan.workload]
+    return "\n".join([workload.run, *workload.setup, plan.lesson.made_by])
 
 
 def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:

@@ -91,6 +91,8 @@ class ArmFacts:
         config: the variant of the base's configuration; "": that of the base.
         origins: one for each of `patches`, in their order; () where nobody wrote them down.
         source: the tree that it was made of; None: the base is all there is to say.
+        tarball_sha256: of the source of its base; "" where nobody wrote it down.
+        settings: its configuration in words, as far as it matters for times; "" until it is built.
     """
 
     name: str
@@ -106,6 +108,8 @@ class ArmFacts:
     config: str = ""
     origins: tuple[PatchOrigin, ...] = ()
     source: SourceFacts | None = None
+    tarball_sha256: str = ""
+    settings: str = ""
 
 
 @dataclass(slots=True)
@@ -229,6 +233,9 @@ class Report:
         tasks: the knob that says how many run at once; None: the lesson has none.
         made_by: what to type first to get the lesson; "": it is one of the checkout.
         hosts: of each comparison, where it ran on a pool; empty: all ran here.
+        programs: of the guests, which the workload runs -> version.
+        by: version of Kernel Duet, and its commit.
+        waiting: the cost of this lesson is waiting, of which the count clock has its own idea.
         remarks: sentences about these hosts (which were not mixed, and what is missing), or about
             the kernels of a trial (options that one lacks, an x-ray that saw nothing).
     """
@@ -247,6 +254,9 @@ class Report:
     made_by: str = ""
     hosts: list[HostFacts] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    programs: dict[str, str] = field(default_factory=dict)
+    by: str = ""
+    waiting: bool = False
 
     @property
     def wall(self) -> bool:

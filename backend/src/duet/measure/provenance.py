@@ -5,14 +5,28 @@ from __future__ import annotations
 
 import os
 import platform
+import re
+import subprocess
+from functools import lru_cache
 from pathlib import Path
 
+from duet import __version__
 from duet.kernels import KernelSettings, inputs, lookup
 from duet.kernels.arms import arm_spec
-from duet.kernels.recipe import is_shared
+from duet.kernels.recipe import is_shared, read_options
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Arm
 from duet.measure.model import ArmFacts, PatchOrigin, SourceFacts
+from duet.settings import repo_root
+
+PREEMPTION = ("PREEMPT_RT", "PREEMPT_LAZY", "PREEMPT", "PREEMPT_VOLUNTARY", "PREEMPT_NONE")
+CHECKS = (
+    *("KASAN", "KCSAN", "KFENCE", "UBSAN", "PROVE_LOCKING", "DEBUG_OBJECTS", "DEBUG_LIST"),
+    *("SLUB_DEBUG_ON", "DEBUG_PAGEALLOC", "DEBUG_ATOMIC_SLEEP", "FUNCTION_TRACER", "LOCK_STAT"),
+)
+"""Options that make a kernel slower."""
+PROGRAMS = ("stress-ng", "fio")
+SAID_S = 10.0
 
 
 def host_fingerprint() -> dict[str, str]:
@@ -60,7 +74,56 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
         config=spec.config or "",
         origins=tuple(PatchOrigin(patch.subject, patch.commit) for patch in own),
         source=source_facts(one),
+        tarball_sha256=made_of.tarball_sha256,
+        settings=settings_words(image.folder / "config") if image else "",
     )
+
+
+def settings_words(config: Path) -> str:
+    """'HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks', of a kernel's configuration."""
+    try:
+        read = read_options(config.read_text(encoding="utf-8"))
+    except OSError:
+        return ""
+    options = {name.removeprefix("CONFIG_"): value for name, value in read.items()}
+    on = {name for name, value in options.items() if value == "y"}
+    words = [f"HZ={options['HZ']}"] if "HZ" in options else []
+    words += [name for name in PREEMPTION if name in on][:1]
+    words += [f"NR_CPUS={options['NR_CPUS']}" if "SMP" in on else "no SMP"]
+    checks = [name for name in CHECKS if name in on]
+    return ", ".join([*words, f"checks {' '.join(checks)}" if checks else "no debug checks"])
+
+
+@lru_cache(maxsize=1)
+def our_version() -> str:
+    """'0.1.0, commit 0123456789ab', with '-dirty' where files have changed since."""
+    words = ["git", "-C", str(repo_root()), "describe", "--always", "--dirty", "--exclude=*"]
+    said = _said([*words, "--abbrev=12"])
+    return f"{__version__}, commit {said}" if said else __version__
+
+
+def program_versions(commands: str) -> dict[str, str]:
+    """Of the programs that guests have from this machine and whose behaviour a number rests on.
+
+    Args:
+        commands: lines of a shell that name them.
+    """
+    named = [name for name in PROGRAMS if re.search(rf"(?<![\w-]){name}(?![\w-])", commands)]
+    return {name: version for name in named if (version := _program_version(name))}
+
+
+@lru_cache(maxsize=8)
+def _program_version(name: str) -> str:
+    match = re.search(r"\d+\.\d[\w.]*", _said([name, "--version"]))
+    return match[0] if match else ""
+
+
+def _said(words: list[str]) -> str:
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=SAID_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def source_facts(arm: Arm) -> SourceFacts | None:

@@ -15,6 +15,7 @@ from dataclasses import asdict
 
 from duet.guests.types import Clock
 from duet.measure.apart import warnings
+from duet.measure.clock import of_the_clock
 from duet.measure.model import Comparison, Report, Series, Table
 from duet.measure.spread import ratios, spread, spread_words
 from duet.measure.stats import summary
@@ -28,6 +29,8 @@ KEYS: dict[str, str] = {
     "at": "when it began, ISO 8601, UTC",
     "command": "what to type to get it again",
     "made_by": "what to type first to get the lesson; empty: it is one of the checkout",
+    "by": "version of Kernel Duet, and its commit",
+    "programs": "{name: version} of programs of the guests that the workload runs",
     "partial": "why it is not whole; null when it is",
     "clock": "wall or count",
     "shift": "of the first condition: 2^shift ns an instruction; null on the wall clock",
@@ -36,8 +39,9 @@ KEYS: dict[str, str] = {
     "sweep": "{param, values}; null when no knob was swept",
     "host": "fingerprint of the machine: cpu, cpus, memory_mib, os, kernel, qemu, accel",
     "arms": "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, "
-    "config, origins, source}]; the first is the reference; patches and both are [[file, sha256 of "
-    "its diff]]; origins has {subject, commit} of each of patches; source is that of a tree that "
+    "config, origins, source, tarball_sha256, settings}]; the first is the reference; "
+    "patches and both are [[file, sha256 of its diff]]; origins has {subject, commit} of each of "
+    "patches; source is that of a tree that "
     "was tried, {version, commit, describe, tree, dirty, changes, patches}, or null",
     "rows": "one per metric, arm and condition; the headline metric first",
     "rows.arm": "name",
@@ -83,7 +87,8 @@ KEYS: dict[str, str] = {
     "ratio": "of the headline metric, last arm, first condition; null when refused",
     "verdict": "of that comparison; null when there is none",
     "sentence": "of that comparison; null when there is none",
-    "warnings": "sentences: arms on different bases are more than one patch apart",
+    "warnings": "sentences: arms on different bases or of different compilers are more than one "
+    "patch apart; results that depend on the length of an instruction",
     "refusals": "sentences about whole conditions, e.g. a busy host",
     "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
     "counted": "[{arm, events, lost}] of counted runs, per condition",
@@ -129,6 +134,8 @@ def tree(report: Report) -> dict[str, object]:
         "at": report.at,
         "command": report.command,
         "made_by": report.made_by,
+        "by": report.by,
+        "programs": dict(report.programs),
         "partial": report.partial,
         "clock": str(condition.clock) if condition else None,
         "shift": condition.shift if condition else None,
@@ -146,7 +153,7 @@ def tree(report: Report) -> dict[str, object]:
         "ratio": _finite(head.ratio) if head else None,
         "verdict": head.verdict if head else None,
         "sentence": head.sentence if head else None,
-        "warnings": warnings(report.arms),
+        "warnings": [*warnings(report.arms), *of_the_clock(report)],
         "refusals": list(dict.fromkeys(r for table in report.tables for r in table.refusals)),
         "errors": [
             {"arm": arm, "sentence": e.sentence, "remedy": e.remedy, "code": e.code}

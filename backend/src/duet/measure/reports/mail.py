@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from duet.guests.types import Clock
+from duet.measure.compare import shift_words
 from duet.measure.model import Report, Series, Table
 from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
 from duet.measure.reports.text import (
@@ -85,6 +86,8 @@ def verbatim(report: Report, table: Table) -> list[str]:
     """The workload's own lines of the last run of each arm, as it wrote them."""
     lines: list[str] = []
     several = f", {params_words(table)}" if len(report.tables) > 1 else ""
+    if table.condition.clock is Clock.COUNT:
+        several += f", {shift_words(table.condition.shift)}"
     for arm, said in table.lines.items():
         runs = max(
             (s.n for s in table.series if s.arm == arm and s.evidence != "static"), default=1

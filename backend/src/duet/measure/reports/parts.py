@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from duet.measure.apart import base_words, warnings
+from duet.measure.apart import base_words, other_bases, other_compilers
+from duet.measure.clock import of_the_clock
 from duet.measure.compare import why_refused
 from duet.measure.host_facts import host_words
 from duet.measure.model import ArmFacts, Report, SourceFacts, Table
@@ -13,7 +14,6 @@ from duet.measure.reports.text import (
     command,
     labelled,
     params_words,
-    plain,
     wrap,
 )
 from duet.measure.spread import ratio_words, spread_words
@@ -30,8 +30,12 @@ def alarms(report: Report) -> list[str]:
         said[f"PARTIAL: {report.partial}."] = None
     if not report.tables:
         said["EMPTY: nothing was measured."] = None
-    for warning in warnings(report.arms):
+    for warning in other_bases(report.arms):
         said[f"BASES: {warning}."] = None
+    for warning in other_compilers(report.arms):
+        said[f"COMPILERS: {warning}."] = None
+    for warning in of_the_clock(report):
+        said[f"CLOCK: {warning}."] = None
     label = "HOSTS" if report.hosts else "NOTE"
     for remark in report.remarks:
         said[f"{label}: {remark}"] = None
@@ -85,7 +89,7 @@ def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
 
 
 def machine(report: Report) -> str:
-    """'QEMU 7.2.22 (tcg) guest on <cpu>, 2 CPUs, 7956 MiB, Linux 6.1'."""
+    """'QEMU 7.2.22 (tcg) guests, emulated by software; host: <cpu>, 2 CPUs, Linux 6.1'."""
     host = report.host
     guest = f"QEMU {host.get('qemu', '')} ({host.get('accel', '?')})".replace("  ", " ")
     parts = [
@@ -98,7 +102,8 @@ def machine(report: Report) -> str:
         f"the guest's own CPUs: {host['own_cpus']}" if host.get("own_cpus") else "",
     ]
     words = ", ".join(part for part in parts if part)
-    return f"{guest} guests; host: {words}" if words else "unknown"
+    how = {"tcg": ", emulated by software", "kvm": ", under KVM"}.get(host.get("accel", ""), "")
+    return f"{guest} guests{how}; host: {words}" if words else "unknown"
 
 
 def hosts(report: Report) -> list[str]:
@@ -121,10 +126,41 @@ def provenance(report: Report) -> list[str]:
     if shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in shared)
         lines += wrap(f"all arms: {words}", "    ", "  ")
+    for what, values in _making(report):
+        lines += _alike(what, values)
+    if report.programs:
+        words = ", ".join(f"{name} {version}" for name, version in report.programs.items())
+        lines += wrap(f"programs of the guests: {words}", "    ", "  ")
     first_of_all = report.made_by if report.made_by != report.command else ""
     made_by = command(first_of_all) if first_of_all else []
     lines += ["", "Reproduce:", *made_by, *command(report.command), ""]
-    return [*lines, f"Measured {plain(report.at)} by Kernel Duet."]
+    by = f"Kernel Duet {report.by}".strip()
+    return [*lines, *wrap(f"Measured {report.at} by {by}.")]
+
+
+def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
+    """What else kernels are made of -> arm -> its value; what nobody wrote down is left out."""
+    arms = report.arms
+    known = [
+        ("compiler", {arm.name: arm.compiler for arm in arms}),
+        ("configuration", {arm.name: arm.settings for arm in arms}),
+        ("source, sha256", {arm.name: arm.tarball_sha256[:SHORT] for arm in arms}),
+    ]
+    return [(what, {k: v for k, v in values.items() if v}) for what, values in known]
+
+
+def _alike(what: str, values: dict[str, str]) -> list[str]:
+    """One line where all arms have the same, else one for each value."""
+    groups: dict[str, list[str]] = {}
+    for arm, value in values.items():
+        groups.setdefault(value, []).append(arm)
+    if len(groups) == 1:
+        return wrap(f"{what}: {next(iter(groups))}", "    ", "  ")
+    return [
+        line
+        for value, arms in groups.items()
+        for line in wrap(f"{what} of {', '.join(arms)}: {value}", "    ", "  ")
+    ]
 
 
 def _kernel(
