@@ -114,6 +114,8 @@ test_packages() {
 }
 
 as_root() {
+	command -v apt-get >/dev/null || fail "this system has no apt-get, by which packages are installed: $*." \
+		"Use Debian 12 or 13, or the container (docker compose up)."
 	[ "$(id -u)" = 0 ] || fail "these Debian packages are needed and missing: $*." \
 		"Run: sudo apt-get install --no-install-recommends ${*%%|*}"
 }

@@ -71,6 +71,16 @@ def test_a_name_is_no_pattern_and_the_first_that_the_suite_has_is_taken(
     assert (none.returncode, none.stdout) == (1, "")
 
 
+def test_another_system_is_told_of_the_container(root: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("bash", "dirname", "readlink", "sed"):
+        (programs / name).symlink_to(shutil.which(name) or "")
+    done = call(root, tmp_path, "packages qemu-system-x86", PATH=str(programs))
+    assert done.returncode == 3
+    assert "this system has no apt-get" in done.stderr and "docker compose up" in done.stderr
+
+
 def test_what_only_tests_need_is_left_out_with_a_sentence(root: Path, tmp_path: Path) -> None:
     words = "install_packages() { echo asked; }; as_root() { :; }\n"
     words += "for once in 1 2; do test_packages bash 'no-such-1|no-such-2' dash; done\n"
