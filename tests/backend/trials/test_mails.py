@@ -262,3 +262,15 @@ def test_a_packed_mailbox_that_was_cut_off_is_refused(tmp_path: Path, cut: int) 
     path.write_bytes(gzip.compress(FIRST.encode())[:cut])
     with pytest.raises(NoPatch, match="cannot be unpacked"):
         read_patches(path)
+
+
+def test_a_mail_of_parts_within_parts_is_refused() -> None:
+    part = "Content-Type: multipart/mixed; boundary=b{0}\n\n--b{0}\n"
+    for count, inner in ((20, part), (20_000, part), (20_000, "Content-Type: message/rfc822\n\n")):
+        text = "Subject: x\n" + "".join(inner.format(n) for n in range(count))
+        data = f"{text}Content-Type: text/plain\n\n{DIFF}".encode()
+        if count < 100:
+            assert len(parse(data, "deep")) == 1
+            continue
+        with pytest.raises(NoPatch, match="too many parts within parts"):
+            parse(data, "deep")

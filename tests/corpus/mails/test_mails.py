@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import subprocess
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from duet.errors import InputError
+from duet.kernels.diff_form import read_diff
 from duet.kernels.tree import WorkTree
 from duet.trials.mail_text import decoded
-from duet.trials.mails import read_patches
+from duet.trials.mails import parse, read_patches
 from tests.corpus.mails.made import SOURCE, Case, Wanted, all_cases
 
 CASES = all_cases()
@@ -106,3 +108,38 @@ def test_git_reads_the_same(tmp_path: Path, one: Case) -> None:
         assert (tmp_path / "message").read_text().strip() == wanted.message.strip()
         git("apply", *one.git, "patch")
     assert contents(tmp_path) == expected(one.patches)
+
+
+PIECES = (
+    *(b"\n", b"\r\n", b"\x00", b"\xff", b"From ", b"--- ", b"diff --git ", b"@@ -0,0 +1 @@\n"),
+    *(
+        b"=?utf-7?q?+2AA-?=",
+        b"=?x-none?b?4?=",
+        b"=?\xf3?q?a?=",
+        b"charset=utf-7",
+        b"charset=hex",
+        b"delsp=yes",
+    ),
+    *(b"Content-Type: multipart/mixed; boundary=a\n", b"message/rfc822", b"format=flowed;"),
+    *(b"References: <a@b> <1@host>\n", b"filename*=utf-8''%ff", b"\x1b[1m"),
+)
+
+
+def test_a_mail_that_is_damaged_anyhow_is_read_or_refused() -> None:
+    chance = random.Random(1)
+    read = refused = 0
+    for _ in range(400):
+        data = bytearray(chance.choice(CASES).content)
+        for _ in range(chance.randrange(1, 8)):
+            at = chance.randrange(len(data) + 1)
+            other = chance.choice(CASES).content
+            data[at : at + chance.choice((0, 1, 30))] = chance.choice((*PIECES, other[: at % 300]))
+        try:
+            for patch in parse(bytes(data), "damaged", str.encode):  # type: ignore[arg-type]
+                patch.text().encode()
+                read_diff(patch.text())
+            read += 1
+        except InputError as error:
+            assert error.remedy
+            refused += 1
+    assert read > 100 and refused > 100

@@ -5,11 +5,12 @@ mailinfo do it."""
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from email import message_from_bytes, policy
-from email.errors import HeaderParseError
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parseaddr
@@ -108,7 +109,7 @@ def decoded(text: bytes, charset: str = "") -> str:
     order = [said, "utf-8"] if said.startswith(WITH_STATES) else ["utf-8", said]
     for one in order:
         try:
-            return text.decode(one) if one else text.decode("latin-1")
+            return text.decode(one or "latin-1").encode().decode()  # no half of a pair: UTF-7
         except (LookupError, ValueError):  # nobody knows such a charset, or it is another
             continue
     return text.decode("latin-1")
@@ -119,16 +120,14 @@ def header(mail: Message, name: str) -> str:
     raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
     text = decoded(str(raw).encode("utf-8", "surrogateescape"), _charset(mail))
     text = re.sub(r"[\r\n]+(?=[ \t])", "", text)
-    text = header_text(text).encode("utf-8", "surrogateescape").decode(errors="replace")
-    return " ".join(text.split())
+    return " ".join(header_text(text).split())
 
 
 def header_text(text: str) -> str:
     """Decoded; as it is where it is not coded as RFC 2047 says."""
-    try:
-        return str(make_header(decode_header(text)))
-    except (LookupError, ValueError, HeaderParseError):
-        return text
+    with contextlib.suppress(LookupError, ValueError, MessageError):
+        text = str(make_header(decode_header(text)))
+    return text.encode("utf-8", "surrogatepass").decode(errors="replace")
 
 
 def person(text: str) -> tuple[str, str]:

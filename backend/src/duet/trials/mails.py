@@ -256,14 +256,25 @@ class _Reader:
         return "no diff in it"
 
     def read(self, data: bytes, depth: int = 0) -> None:
-        """Take the patches of a mailbox, a mail or a diff."""
+        """Take the patches of a mailbox, a mail or a diff.
+
+        Raises:
+            NoPatch: no mail has so many parts within parts.
+        """
         for line, text in mail_text.split(data):
-            mail = mail_text.read_mail(text)
-            if mail is None:
-                self._plain(text)
-            else:
-                commit = patch_commit(line.decode("ascii", "replace").rstrip())
-                self._mail(mail, commit, depth)
+            try:
+                mail = mail_text.read_mail(text)
+                if mail is None:
+                    self._plain(text)
+                else:
+                    commit = patch_commit(line.decode("ascii", "replace").rstrip())
+                    self._mail(mail, commit, depth)
+            except RecursionError:
+                raise NoPatch(
+                    f"wanted a patch in {self.name}, but a mail in it has too many parts within"
+                    " parts.",
+                    remedy=NAME_IT,
+                ) from None
 
     def _plain(self, data: bytes) -> None:
         """A diff with no mail around it."""
