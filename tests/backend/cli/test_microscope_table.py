@@ -85,7 +85,22 @@ def test_stacks_are_counted_and_not_listed_and_what_may_be_one_comes_late() -> N
     whole = tree()
     assert (whole["stack_lines"], whole["stack_accesses"], whole["all_lines"]) == (1, 906, 5)
     fields = [line["field"] for line in whole["lines"]]
-    assert fields == ["d_lockref", UNNAMED, "d_flags", "user memory"]
+    assert fields == ["d_lockref", "d_flags", "user memory", UNNAMED]
+    assert (whole["unnamed_lines"], whole["unnamed_accesses"]) == (1, 800)
+
+
+def test_stacks_without_a_name_hide_no_line_and_are_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where the x-ray names nothing, every stack is one, and the table is of `--top` lines."""
+    whole = replace(result(), names={})
+    request, microscope = read_microscope_request((LESSON, "", "", []), "", "")
+    found = table_tree(request, microscope, whole, 3)
+    assert [line["field"] for line in found["lines"]] == ["d_lockref", "d_flags", "user memory"]  # type: ignore[attr-defined]
+    write_table(found, [])
+    said = capsys.readouterr().out
+    assert "0 of them named stacks, with 0, and 2 without a name in the vmalloc area" in said
+    assert "(stacks, as a rule), with 1,706" in said
 
 
 def test_the_table_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,7 @@ def table_tree(
     is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
     stacks = list(compress(lines, is_stack))
     shown = sorted(compress(lines, map(not_, is_stack)), key=_rank)
+    unnamed = [line for line in shown if line["field"] == UNNAMED]
     if only is not None:
         shown = [line for line in lines if _lies_on(line, only.places(scope))]
     found = MicroscopeResult(
@@ -108,10 +109,16 @@ def table_tree(
         all_lines=len(lines),
         stack_lines=len(stacks),
         outside=_total(cells.cells[cells.cells["inside"] == 0]) if has_operation else None,
-        stack_accesses=sum(int(str(line["accesses"])) for line in stacks),
+        stack_accesses=_accesses(stacks),
+        unnamed_lines=len(unnamed),
+        unnamed_accesses=_accesses(unnamed),
         lines=[from_tree(MicroscopeLine, line) for line in shown[:top]],
     )
     return asdict(found)
+
+
+def _accesses(lines: list[Tree]) -> int:
+    return sum(int(str(line["accesses"])) for line in lines)
 
 
 def _line_of(only: LineFilter, scope: ScopeResult) -> Tree:
@@ -215,10 +222,13 @@ def _total(cells: NDArray[np.void]) -> int:
 
 
 def _rank(line: Tree) -> tuple[float, ...]:
-    """Shared ones first, by writes. A stack whose task has moved looks shared, and is not."""
+    """Shared ones first, by writes; last what has no name and may be a stack.
+
+    A stack whose task has moved looks shared, and is not.
+    """
     writes = int(str(line["writes"])) + int(str(line["rmws"]))
-    shared = line["shared"] and line["field"] != UNNAMED
-    return (0.0 if shared else 1.0, -writes, -int(str(line["accesses"])))
+    late = 2.0 if line["field"] == UNNAMED else 0.0 if line["shared"] else 1.0
+    return (late, -writes, -int(str(line["accesses"])))
 
 
 def write_table(tree: Tree, lines: list[str]) -> None:
@@ -232,7 +242,9 @@ def write_table(tree: Tree, lines: list[str]) -> None:
         print(operations_line(tree))
     print(
         f"{tree['accesses']:,} accesses to {tree['all_lines']:,} lines, "
-        f"{tree['stack_lines']} of them stacks, with {tree['stack_accesses']:,}"
+        f"{tree['stack_lines']} of them named stacks, with {tree['stack_accesses']:,}, and "
+        f"{tree['unnamed_lines']} without a name in the vmalloc area (stacks, as a rule), with "
+        f"{tree['unnamed_accesses']:,}"
     )
     if found := tree["line_of"]:
         print(line_words(found, len(_list(tree["lines"]))))

@@ -95,6 +95,8 @@ class MicroscopeResult:
     stack_lines: int = key()
     outside: int | None = key("accesses that no operation did, or null")
     stack_accesses: int = key()
+    unnamed_lines: int = key("in the vmalloc area, without a name: stacks, as a rule")
+    unnamed_accesses: int = key()
     lines: Sequence[MicroscopeLine] = key()
 
 

@@ -143,6 +143,8 @@ class MeasureResult:
     at: str
     command: str
     made_by: str = key("what makes the lesson of a trial first, or empty")
+    by: str = key("version of Kernel Duet, and its commit")
+    programs: Mapping[str, str] = key("of the guests, which the workload runs", "{name: version}")
     partial: str | None = key("null, or why it is not whole")
     clock: str | None = key()
     shift: int | None = key()
