@@ -1040,6 +1040,7 @@ export const readMetric: Read<wire.Metric> = shape((o) => ({
   dwarf: or(o['dwarf'], 'dwarf', ErrorMessage_run, null),
   microscope: or(o['microscope'], 'microscope', Metric_microscope, null),
   resolution: or(o['resolution'], 'resolution', Changed_elapsed_s, 0),
+  sampled: or(o['sampled'], 'sampled', boolean, false),
   scale: or(o['scale'], 'scale', ClassPlace_speed_one, 1),
   workloads: or(o['workloads'], 'workloads', Build_arms, []),
   clocks: or(o['clocks'], 'clocks', PictureLesson_clocks, []),

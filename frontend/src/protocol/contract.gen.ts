@@ -2857,6 +2857,10 @@ export interface Metric {
    */
   resolution: number;
   /**
+   * the kernel adds it up at its tick: no verdict on the count clock
+   */
+  sampled: boolean;
+  /**
    * raw value times this is in `unit`
    */
   scale: number;

@@ -147,3 +147,15 @@ def test_a_commit_that_makes_the_same_kernel_is_as_good_as_the_good_one(
 
     assert bisect(question(repository, ids, as_json=True, trial=False), run) == 0
     assert json.loads(capsys.readouterr().out)["culprit"]["commit"] == ids[3]
+
+
+@pytest.mark.parametrize("metric", ["user_ms", "system_ms"])
+def test_what_the_tick_samples_is_nothing_to_bisect_by_on_the_count_clock(
+    metric: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bisect", "--tree", str(tmp_path), "--good", "a", "--bad", "b", "--run", "sleep 1"]
+    assert entry.main([*words, "--metric", metric]) == 2
+    said = capsys.readouterr().err
+    assert f"{metric} is sampled at the kernel's tick" in said and "elapsed_ms" in said
+    assert entry.main([*words, "--metric", metric, "--clock", "wall"]) == 2
+    assert "sampled" not in capsys.readouterr().err, "another reason: there is no such tree"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ import pytest
 
 from duet.cli.entry import main
 from duet.guests import cpu_time
+from duet.lessons.load import slugs
 
 SLUG = "02-grace-periods"
 RECORD_KEYS = {"code", "sentence", "remedy", "detail"}
@@ -197,6 +199,26 @@ def test_serve_ends_soon_after_a_signal_also_with_pages_open(
         assert took_s - waited_s < 5, "it waited for something else than a CPU"
     assert process.stderr is not None
     assert "Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("group", [(), ("bench",)])
+def test_help_lists_every_verb_with_its_whole_sentence(group: tuple[str, ...]) -> None:
+    done = duet(*group, "--help")
+    listed = done.stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert "..." not in listed and len(listed.splitlines()) > 8
+    assert all(len(line) <= 80 for line in listed.splitlines())
+    verbs = re.findall(r"^  (\S+)  +(.*(?:\n   .*)*)", listed, re.MULTILINE)
+    assert len(verbs) > 7 and all(" ".join(text.split()).endswith(".") for _, text in verbs)
+
+
+def test_a_bench_without_a_lesson_takes_the_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken: list[str] = []
+    monkeypatch.setattr("duet.cli.bench.lanes.bench", lambda lesson, *_: taken.append(lesson) or 0)
+    assert main(["bench", "lanes", "--json"]) == 0
+    assert main(["bench", "lanes", SLUG]) == 0
+    assert taken == [slugs()[0], SLUG] and taken[0].startswith("01-")
 
 
 def test_help_of_every_verb_documents_its_json_keys() -> None:

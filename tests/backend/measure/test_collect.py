@@ -12,6 +12,7 @@ from duet.guests.types import Accel, Clock, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Metric
 from duet.measure import Kind, Series, Step
+from duet.measure.blank import evidence_of
 from duet.measure.collect import Collector
 from duet.measure.plan import conditions
 from duet.measure.values import NoNumber, line_unit, line_value, read_value
@@ -118,6 +119,13 @@ def test_units_with_prefixes_are_brought_to_one() -> None:
     assert line_value(times, ["took 20us"]) == pytest.approx(0.02)
     assert line_value(times, ["took 20 s=3 b=4"]) == 20, "the name of another number is no unit"
     assert line_value(of_line(r"n=(?P<value>\d+)", "files"), ["n=5 MB"]) == 5
+
+
+def test_what_the_tick_samples_says_so_on_both_clocks() -> None:
+    metric = Metric.model_validate(
+        {"title": "", "unit": "ms", "better": "lower", "line": "x=(?P<value>.)", "sampled": True}
+    )
+    assert {evidence_of(metric, clock) for clock in Clock} == {"sampled"}
 
 
 def test_lines_tallies_and_dwarf_become_series(lesson02: LessonFolder) -> None:

@@ -50,6 +50,8 @@ def evidence_of(metric: Metric, clock: Clock) -> Evidence:
     """How a metric's numbers are obtained."""
     if metric.dwarf is not None:
         return "static"
+    if metric.sampled:
+        return "sampled"
     return "measured" if metric.line is not None and clock is Clock.WALL else "counted"
 
 

@@ -13,6 +13,9 @@ Tree = dict[str, Any]
 WATCHED = "watched"
 """The workload that runs under the microscope, which makes a guest slow."""
 SHARED = {"reads": "reads", "writes": "writes", "rmws": "read-modify-writes"}
+TICK_MS = 4.0
+"""At which a kernel of TICK_CPU_ACCOUNTING and HZ=250 adds up user and system time."""
+SAMPLED = ("user_ms", "system_ms")
 SHARED_PREFIX = "shared_"
 """Of the names of their metrics."""
 
@@ -25,13 +28,13 @@ def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
         metrics["headline"]["line"] = head.line
     for name, title, extra in (
         ("elapsed_ms", "time of the command", False),
-        ("user_ms", "its time in user space", True),
-        ("system_ms", "its time in the kernel", True),
+        ("user_ms", "its time in user space, sampled", True),
+        ("system_ms", "its time in the kernel, sampled", True),
     ):
         line = rf"^{trial.program}: .*\b{name}=(?P<value>[\d.]+)"
         metrics[name] = {"title": title, "unit": "ms", "better": "lower", "line": line}
         if extra:
-            metrics[name] |= {"extra": True, "resolution": 4.0}
+            metrics[name] |= {"extra": True, "resolution": TICK_MS, "sampled": True}
     for function in tracing.functions:
         span = [function.key, f"{function.key}_ret"]
         some = {"arms": list(function.arms)} if function.arms else {}

@@ -29,6 +29,7 @@ from duet.cli.commands.labs import LAB_KEYS, lab
 from duet.cli.commands.lenses import DRGN_KEYS, MICROSCOPE_KEYS, XRAY_KEYS, drgn, microscope, xray
 from duet.cli.commands.lessons import LINT_KEYS, NEW_KEYS, VIEWS_KEYS, lint, new, views
 from duet.cli.commands.lti import LTI_KEYS, lti
+from duet.cli.commands.options import Verbs
 from duet.cli.commands.planning import PLAN_KEYS, plan
 from duet.cli.commands.pool import POOL_KEYS, pool
 from duet.cli.commands.recordings import (
@@ -49,6 +50,7 @@ from duet.cli.commands.runs import MEASURE_KEYS, RECORD_KEYS, RUN_KEYS, measure,
 from duet.cli.commands.trying import TRY_KEYS, try_
 
 app = typer.Typer(
+    cls=Verbs,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from duet.cli.commands.options import Json, Lesson
+from duet.cli.commands.options import FirstLesson, Json, Lesson, Verbs
 from duet.cli.results.benching import (
     ClassResult,
     FollowersResult,
@@ -33,6 +33,7 @@ POOL_KEYS = keys_text(
 LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
 
 bench = typer.Typer(
+    cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Measure this program: how soon lanes move, what viewers cost.",
@@ -41,7 +42,7 @@ bench = typer.Typer(
 
 @bench.command("lanes", epilog=LANES_KEYS)
 def lanes(
-    lesson: Lesson,
+    lesson: FirstLesson,
     arm: Annotated[str, typer.Option("--arm", help="Default: the lesson's first.")] = "",
     repeats: Annotated[int, typer.Option(min=1, max=500, help="Rounds: a boot and a copy.")] = 7,
     vng: Annotated[
@@ -57,7 +58,7 @@ def lanes(
 
 @bench.command("viewers", epilog=VIEWERS_KEYS)
 def viewers(
-    lesson: Lesson,
+    lesson: FirstLesson,
     count: Annotated[int, typer.Option("--viewers", min=2, max=400)] = 300,
     fps: Annotated[float, typer.Option(min=1, max=60, help="Frames a second.")] = 20,
     seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
@@ -77,7 +78,7 @@ def viewers(
 
 @bench.command("segments", epilog=SEGMENTS_KEYS)
 def segments(
-    lesson: Lesson,
+    lesson: FirstLesson,
     recorded: Annotated[
         int, typer.Option(min=2, max=20_000, help="Viewers of a recording, by segments.")
     ] = 3000,
@@ -102,7 +103,7 @@ def segments(
 
 @bench.command("class", epilog=CLASS_KEYS)
 def classroom(
-    lesson: Lesson,
+    lesson: FirstLesson,
     students: Annotated[int, typer.Option(min=1, max=300)] = 40,
     different: Annotated[
         int, typer.Option(min=1, max=50, help="Settings of the knob; equal requests share a run.")
@@ -157,7 +158,7 @@ def switch(
 
 @bench.command("pool", epilog=POOL_KEYS)
 def pool(
-    lesson: Lesson,
+    lesson: FirstLesson,
     which: Annotated[
         str, typer.Option("--pool", help="slurm or kubernetes; default: $DUET_POOL.")
     ] = "",
@@ -180,7 +181,7 @@ def pool(
 
 @bench.command("link", epilog=LINK_KEYS)
 def link(
-    lesson: Lesson,
+    lesson: FirstLesson,
     viewers: Annotated[
         str, typer.Option("--viewers", help="Numbers with commas, one measurement each.")
     ] = "30,120",

@@ -69,12 +69,19 @@ def bisect(
     from duet.cli.trying import better_name, clock_name
     from duet.errors import InputError
     from duet.trials.ask import Asked
+    from duet.trials.metrics import SAMPLED
 
     named = metric in ("", *bisecting.METRICS)
     if not named and "(?P<value>" not in metric:
         raise InputError(
             f"--metric wants a name or a regular expression, but '{metric:.60}' came.",
             remedy=f"Write one of {', '.join(bisecting.METRICS)}, or 'rate=(?P<value>[0-9.]+)'.",
+        )
+    if metric in SAMPLED and clock_name(clock) == "count":
+        raise InputError(
+            f"{metric} is sampled at the kernel's tick and not counted, so two equal runs on the "
+            "count clock prove nothing of it.",
+            remedy="Name --metric elapsed_ms, or add --clock wall.",
         )
     asked = Asked(
         run=run,

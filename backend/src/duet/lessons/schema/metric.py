@@ -95,6 +95,10 @@ class Metric(Strict):
         ge=0,
         description="step of the clock behind it, in `unit`; no ratio below ten steps",
     )
+    sampled: bool = Field(
+        default=False,
+        description="the kernel adds it up at its tick: no verdict on the count clock",
+    )
     scale: float = Field(default=1, gt=0, description="raw value times this is in `unit`")
     workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
     clocks: tuple[ClockName, ...] = Field(default=(), description="default: every clock")
