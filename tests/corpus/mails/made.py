@@ -128,6 +128,8 @@ def case(name: str, text: str | bytes, *patches: Wanted, **more: object) -> Case
 def plain_cases() -> list[Case]:
     """Diffs with no mail around them."""
     both = ("linux.orig/{0}", "linux/{0}")
+    beside = hunks("fs/pipe.c", PIPE, NEW, ("../linux/{0}", "./{0}"))
+    alike = hunks("x", "a\n", "b\n", ("a/net/core/lib/x", "b/net/x"))
     svn = hunks("fs/pipe.c", PIPE, NEW, ("{0}\t(revision 1)", "{0}\t(working copy)"))
     dated = hunks("fs/pipe.c", PIPE, NEW, ("{0}.orig\t2026-01-31 10:00:00", "{0}\t2026-01-31"))
     p0 = (r"names files without a folder such as a/ before them, so fs/pipe\.c is",)
@@ -149,6 +151,18 @@ def plain_cases() -> list[Case]:
         case("of svn", f"Index: fs/pipe.c\n{'=' * 67}\n{svn}", BARE, said=p0, git=("-p0",)),
         case("with a date and .orig", dated, BARE, said=p0, git=("-p0",)),
         case("mnemonic prefixes", diff("fs/pipe.c", NEW, ("i/", "w/")), BARE, git=()),
+        case("with two ways of prefixes", PIPE_DIFF.replace("git a/fs/pipe.c b/", "git fs/pipe.c "),
+             BARE, said=p0),
+        case("of a folder beside this one", beside, BARE),
+        case("of two absolute folders", hunks("fs/pipe.c", PIPE, NEW, ("/a/orig/{0}", "/b/{0}")),
+             BARE),
+        case("of two files with one name", alike,
+             refused="the patch names .* and another file after it"),
+        case("a name with blanks", diff("fs/pi pe.c", "new\n", old="old\n"),
+             refused="names no two files: 'diff --git a/fs/pi pe.c b/fs/pi pe.c'"),
+        case("made, without prefix", "diff --git new/x.c new/x.c\nnew file mode 100644\n--- /dev/"
+             "null\n+++ new/x.c\n@@ -0,0 +1 @@\n+x\n", Wanted("case", {"new/x.c": "x\n"}, "", ""),
+             said=("so new/x.c is taken",), git=("-p0",)),
         case("of quilt", f"Index: linux/fs/pipe.c\n{'=' * 67}\n"
              + hunks("fs/pipe.c", PIPE, NEW, both), BARE, git=()),
         case("of two folders", hunks("fs/pipe.c", PIPE, NEW, both), BARE, git=()),

@@ -25,6 +25,8 @@ TOP_FILES = frozenset(["COPYING", "CREDITS", "Kbuild", "Kconfig", "MAINTAINERS",
 BACKUPS = (".orig", ".old", ".bak", ".new", ".mine", "~")
 """Endings of a file that lies beside the one that is meant."""
 GIT = re.compile(r'diff --git ("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)\s*$')
+BLANKS = re.compile(r"diff --git (\S*?/(.+)) (\S*?/\2)\s*$")
+"""Names with blanks, which git does not quote."""
 EXTENDED = re.compile(
     r"(?:old mode|new mode|new file mode|deleted file mode|(?:dis)?similarity index|index|"
     r"rename from|rename to|copy from|copy to) \S|GIT binary patch|Binary files "
@@ -123,7 +125,7 @@ class _Part:
 
 def _part(lines: list[str], at: int) -> _Part | None:
     """The part that begins at a line; None: none does."""
-    head = GIT.match(lines[at])
+    head = _head(lines[at])
     headers: list[str] = []
     pair = at
     if head is not None:
@@ -154,6 +156,14 @@ def _part(lines: list[str], at: int) -> _Part | None:
     return _Part("\n".join([*out, *lines[pair + 2 : end], ""]), new, end, bare, damage)
 
 
+def _head(line: str) -> tuple[str, str] | None:
+    """The names in a line of git; None: it is another line."""
+    if found := GIT.match(line):
+        return found[1], found[2]
+    found = BLANKS.match(line)
+    return (found[1], found[3]) if found else None
+
+
 def _hunks(lines: list[str], start: int, name: str) -> tuple[int, str]:
     """Where they end, and what is wrong with the last of them."""
     at = start
@@ -178,31 +188,51 @@ def _damage(lines: list[str], head: int, at: int, name: str) -> str:
 
 
 def _names(
-    head: re.Match[str] | None, headers: list[str], files: tuple[str, str]
+    head: tuple[str, str] | None, headers: list[str], files: tuple[str, str]
 ) -> tuple[str, str, bool]:
     """Old and new name, and whether no folder was taken off them."""
     moved = {found[1]: _name(found[2]) for line in headers if (found := MOVED.match(line))}
     if {"from", "to"} <= moved.keys():
         return moved["from"], moved["to"], False
-    said = (head[1], head[2]) if head is not None else files
-    names = [_name(one) for one in said if one and not _absent(one)]
+    names, bare = _stripped(head or files, head is not None)
     if not names:
         return "", "", False
-    depth = _depth(names, head is not None)
-    if head is not None and any(files):
-        names += [_name(one) for one in files if not _absent(one)]
-    names = [name.split("/", depth)[-1] for name in names]
+    again = _stripped(files, by_git=True)[0] if head is not None else []
+    names += again if len(again) == 2 else []  # with prefixes of their own
     inner = [name.partition("/") for name in names]
     tops = {one[0] for one in inner}
-    if len({one[2] or one[0] for one in inner}) == 1 < len(tops) and not TOP_FOLDERS & tops:
-        names = [one[2] for one in inner]  # a/linux.orig/ and b/linux/
+    apart = all(one[2] for one in inner) and len({one[2] for one in inner}) == 1 < len(tops)
+    if apart and not TOP_FOLDERS & tops:  # a/linux.orig/ and b/linux/
+        names = [one[2] for one in inner]
     first = names[0]
     other = next((name for name in names if name != first), first)
     if any(first == other + ending for ending in BACKUPS):
         first = other
     elif any(other == first + ending for ending in BACKUPS):
         other = first
-    return first, other, depth == 0
+    return first, other, bare
+
+
+def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
+    """Names in a line without their prefix, and whether they have none."""
+    names = [_name(one) for one in said if one and not _absent(one)]
+    if not names:
+        return [], False
+    if len(names) == 2 and (tail := _tail(*(name.split("/") for name in names))):
+        return [tail, tail], False
+    depth = _depth(names, by_git)
+    return [name.split("/", depth)[-1] for name in names], depth == 0
+
+
+def _tail(first: list[str], second: list[str]) -> str:
+    """What two names have in common below different folders, if it is a name in a kernel."""
+    ends = zip(reversed(first), reversed(second), strict=False)
+    common = next((n for n, (one, other) in enumerate(ends) if one != other), None)
+    if common is None:
+        common = min(len(first), len(second)) * (first != second)
+    above = {*first[: len(first) - common], *second[: len(second) - common]}
+    tail = first[len(first) - common :]
+    return "/".join(tail) if tail and tail[0] in TOP_FOLDERS and not above & TOP_FOLDERS else ""
 
 
 def _depth(names: list[str], by_git: bool) -> int:

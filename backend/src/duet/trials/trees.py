@@ -118,8 +118,8 @@ class TreeStore:
             # So git reads only what has changed since; by the index's time it knows which files
             # may have changed in the second in which it was written.
             shutil.copy2(folder / known, index)
-        where = ("-C", str(folder), "rev-parse", "--git-path", "objects")
-        if own and (objects := git_or_nothing(*where)):
+        asked = ("-C", str(folder), "rev-parse", "--git-path", "objects")
+        if own and (objects := git_or_nothing(*asked)):
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
