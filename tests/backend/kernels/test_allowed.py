@@ -66,3 +66,13 @@ def test_a_patch_has_bounds() -> None:
         check_patch("".join(diff(f"mm/a{n}.c") for n in range(MOST_FILES + 1)))
     with pytest.raises(PatchRefused, match="changes no file"):
         check_patch("Subject: hello\n")
+
+
+@pytest.mark.parametrize("how", ["rename", "copy"])
+def test_both_names_of_a_file_that_moves_are_looked_at(how: str) -> None:
+    text = "diff --git a/{0} b/{1}\nsimilarity index 100%\n{2} from {0}\n{2} to {1}\n"
+    (one,) = check_patch(text.format("mm/a.c", "mm/b.c", how))
+    assert one.names == ("mm/a.c", "mm/b.c")
+    for names in (("scripts/mod/modpost.c", "mm/b.c"), ("mm/a.c", "scripts/mod/modpost.c")):
+        with pytest.raises(PatchRefused, match=r"the patch changes scripts/mod/modpost\.c"):
+            check_patch(text.format(*names, how))
