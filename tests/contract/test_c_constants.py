@@ -60,7 +60,7 @@ def test_cpus_of_a_guest(c_values: Values) -> None:
     (agent,) = c_values([f"{AGENT}/frame.h"], ["FRAME_MAX_CPUS"])
     (plugin,) = c_values([f"{SCOPE}/core.h"], ["CORE_MAX_VCPUS"])
     assert agent == limits.MAX_CPUS == clock.MAX_CPUS
-    assert plugin >= limits.MAX_CPUS
+    assert plugin == limits.MICROSCOPE_CPUS
 
 
 def test_cpus_and_fields_that_a_recording_may_have(root: Path) -> None:

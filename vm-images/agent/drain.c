@@ -204,7 +204,7 @@ int drain_init(struct drain *drain, int ncpu, struct report *report)
 	char name[32];
 
 	if (ncpu > FRAME_MAX_CPUS)
-		return report_set(report, -E2BIG, "Give the guest at most 4 CPUs.",
+		return report_set(report, -E2BIG, "Give the guest fewer CPUs.",
 				  "The guest has %d CPUs, and there are ports for %d.", ncpu,
 				  FRAME_MAX_CPUS);
 	drain->ncpu = ncpu;

@@ -16,7 +16,7 @@
 #define FRAME_MAGIC	  0x54455544u /* "DUET" in memory */
 #define FRAME_MAX_PAYLOAD (1u << 20)
 #define FRAME_MAX_LINE	  4096
-#define FRAME_MAX_CPUS	  8
+#define FRAME_MAX_CPUS	  64
 #define FRAME_MAX_SAY	  256
 
 #define __packed __attribute__((packed))

@@ -197,8 +197,8 @@ LANE_CPU_WEIGHT: Final = 30
 """Of a lane's processes together, of 100 for any other group or program, where CPU time is
 short: guests run below server and browser."""
 
-QEMU_FILES: Final = 256
-"""Open descriptors of a QEMU. Usual: 40."""
+QEMU_FILES: Final = 512
+"""Open descriptors of a QEMU. Usual: 40; with 64 vCPUs, and a port for each, 300."""
 
 QEMU_FILE_BYTES: Final = 16 << 20
 """The longest file that a QEMU writes; a larger scratch disk counts instead. Usual: 70 KB, the

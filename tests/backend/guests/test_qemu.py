@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from duet.errors import InfraError, InputError
+from duet.guests.limits import MAX_CPUS
 from duet.guests.qemu import QemuMachine, kernel_cmdline, port_args
 from duet.guests.sharing import SLICE_US, online_lines
 from duet.guests.tsc import SOURCE, host_tsc_khz
@@ -134,7 +135,14 @@ def test_eight_vcpus_get_more_ports_and_others_stay_as_they_were() -> None:
     assert [" ".join(port_args(sockets(n)))[:46] for n in (1, 6)] == [
         "-device virtio-serial-pci,id=duet,max_ports=8 "
     ] * 2
-    assert all("max_ports=16" in " ".join(port_args(sockets(n))) for n in (7, 8))
+    assert all("max_ports=16" in " ".join(port_args(sockets(n))) for n in (7, 8, 14))
+    assert all("max_ports=68" in " ".join(port_args(sockets(n))) for n in (15, MAX_CPUS))
+
+
+def test_the_microscope_refuses_more_vcpus_than_it_sees(tmp_path: Path) -> None:
+    spec = replace(SPEC, microscope=Microscope(Path("/n/a.so"), "microscope 1\n"), vcpus=17)
+    with pytest.raises(InfraError, match="the microscope sees 16 vCPUs, and this guest has 17"):
+        words(spec, Accel.TCG, tmp_path)
 
 
 def test_vng_has_no_microscope(run_async: Run, tmp_path: Path) -> None:

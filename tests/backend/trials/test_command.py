@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from duet.lint.workloads import guest_programs
+from duet.settings import repo_root
 from duet.trials import command as command_module
 from duet.trials.command import BadCommand, c_string, needs, read_command
 
@@ -183,3 +186,38 @@ def test_a_command_survives_as_a_string_of_c(tmp_path: Path) -> None:
     subprocess.run(["gcc", "-trigraphs", "-o", tmp_path / "x", source], check=True)
     said = subprocess.run([tmp_path / "x"], capture_output=True, check=True).stdout
     assert said.decode() == nasty
+
+
+def program(tmp_path: Path, line: str) -> Path:
+    """What runs a command in a guest, compiled as guests' programs are, in a folder of its own."""
+    reported = guest_programs(repo_root())
+    assert isinstance(reported, dict)
+    text = (Path(command_module.__file__).parent / "command.c").read_text()
+    text = text.replace('"@COMMAND@"', c_string(line)).replace("@NAME@", "run-x")
+    source = tmp_path / "run-x.c"
+    source.write_text(text.replace('"/root"', c_string(str(tmp_path))))
+    subprocess.run(
+        ["gcc", *reported["cflags"], "-o", tmp_path / "run-x", source], check=True, timeout=60
+    )
+    return tmp_path / "run-x"
+
+
+def test_a_command_over_its_limit_is_ended_with_what_it_started(tmp_path: Path) -> None:
+    runs = program(tmp_path, "sleep 98765 & sleep 98764; true")
+    began = time.monotonic()
+    done = subprocess.run([runs, "2", "1"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 124 and time.monotonic() - began < 30
+    said = "run-x: the command did not end within 1 s; --timeout sets another limit\n"
+    assert done.stderr == said
+    left = subprocess.run(["pgrep", "-f", "sleep 9876[45]"], capture_output=True, text=True)
+    assert left.stdout == ""
+
+
+def test_a_command_within_its_limit_is_as_it_was(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [program(tmp_path, "echo once"), "2", "60"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0 and done.stdout.startswith("once\nonce\nrun-x: ops=2 ")
+    failed = program(tmp_path, "exit 3")
+    done = subprocess.run([failed, "2", "60"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (3, "run-x: the command ended with status 3\n")

@@ -19,7 +19,9 @@ from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec
 from duet.kernels.needed import ASKED
 from duet.kernels.recipe import patch_commit, read_fragments
+from duet.lessons.files import read_lesson
 from duet.lessons.load import load
+from duet.lessons.plan import plan_text
 from duet.lint.lessons import lint
 from duet.measure.provenance import source_facts
 from duet.settings import repo_root
@@ -242,3 +244,35 @@ def test_options_are_a_base_of_the_trials_own_with_the_same_tree(
 def test_what_is_no_option_is_refused(tmp_path: Path, given: str) -> None:
     with pytest.raises(InputError, match="--config wants options of a kernel"):
         trial(tmp_path, config=(given,))
+
+
+def test_limit_and_vcpus_of_a_trial_are_knobs_of_its_lesson(tmp_path: Path) -> None:
+    made = trial(tmp_path, timeout=400, vcpus=16)
+    write_trial(tmp_path / "t", made, Tracing(), Times())
+    folder = read_lesson(tmp_path / "t" / "lessons" / made.slug)
+    assert folder.params["command_limit"].default == 400 and folder.params["guest_cpus"].max == 64
+    assert folder.workloads["command"].run == f"{made.program} {{command_runs}} {{command_limit}}"
+    assert "deadline_ms 520000\n" in plan_text(
+        folder, made.arms[0].name, "command",
+        {"command_runs": 1, "command_limit": 400, "guest_cpus": 2}, {}, traced=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["0", "65", "-1"])
+def test_more_vcpus_than_kernels_have_are_refused_in_a_sentence(
+    number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert entry.main(["try", str(PATCH), "--run", "sleep 1", "--vcpus", number]) == 2
+    said = capsys.readouterr().err
+    assert f"--vcpus wants 1 to 64, which is NR_CPUS of the kernels, but {number} came" in said
+
+
+def test_vcpus_beyond_this_machine_are_taken_with_a_note(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("duet.cli.commands.trial_options.os.sched_getaffinity", lambda _: {0, 1})
+    words = ["try", "/none.patch", "--run", "sleep 1"]
+    assert entry.main([*words, "--vcpus", "16"]) == 2
+    assert "16 vCPUs share 2 CPUs of this machine" in capsys.readouterr().err
+    assert entry.main([*words, "--vcpus", "2"]) == 2
+    assert "share" not in capsys.readouterr().err

@@ -26,7 +26,7 @@ from duet.trials.ask import Asked, read_trial
 from duet.trials.check.console import judge
 from duet.trials.check.kunit import fitting
 from duet.trials.check.machine import boot
-from duet.trials.check.program import first_program, has_begun, turn
+from duet.trials.check.program import TURN_S, first_program, has_begun, turn
 from duet.trials.check.races import Sorted, counted, excerpt, functions_of, sort
 from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
@@ -102,7 +102,7 @@ def read_check(asked: Asked) -> Trial:
     Raises:
         InputError: its subclasses say what was wanted and what came.
     """
-    asked = replace(asked, run=asked.run or NOTHING)
+    asked = replace(asked, run=asked.run or NOTHING, timeout=TURN_S)
     patches = repo_root() / "kernel-patches"
     trial = read_trial(asked, trials_dir(), patches, known_programs())
     return replace(trial, name=plain_name(f"check-{trial.name}"))

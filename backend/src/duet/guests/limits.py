@@ -8,6 +8,9 @@ from typing import Final
 BOOT_DEADLINE_S: Final = 30.0
 """Spawn to the agent's first byte of a sealed guest. Usual: 1.5-3 s, alone on two cores."""
 
+BOOT_CPUS: Final = 8
+"""vCPUs up to which that holds; a guest with more has more time, in proportion."""
+
 COUNT_BOOT_DEADLINE_S: Final = 120.0
 """The same on the count clock: one thread of the host, and several guests measured at once.
 Usual: 6-8 s, alone on two cores."""
@@ -69,8 +72,12 @@ buffers overrun, which the kernel counts. So loss happens at one place only."""
 CTL_QUEUE_BYTES: Final = 16 << 20
 """The same for the control port, so that trace bytes never delay it."""
 
-MAX_CPUS: Final = 8
-"""The same number stands in vm-images/agent/frame.h and in lenses/clock.py."""
+MAX_CPUS: Final = 64
+"""NR_CPUS of the bases' kernels, and ports of a guest; also in vm-images/agent/frame.h and in
+lenses/clock.py."""
+
+MICROSCOPE_CPUS: Final = 16
+"""CORE_MAX_VCPUS in vm-images/microscope/core.h."""
 
 SOCKET_PATH_BYTES: Final = 107
 """sun_path of unix(7), without its NUL."""

@@ -19,7 +19,13 @@ from pathlib import Path
 from duet.budgets import QEMU_BEYOND_GUEST_BYTES, QEMU_FILE_BYTES, QEMU_FILES, QEMU_THREADS
 from duet.errors import InfraError
 from duet.guests.accel import choose_accel, kvm_groups
-from duet.guests.limits import BOOT_DEADLINE_S, COUNT_BOOT_DEADLINE_S, VERSION_S
+from duet.guests.limits import (
+    BOOT_CPUS,
+    BOOT_DEADLINE_S,
+    COUNT_BOOT_DEADLINE_S,
+    MICROSCOPE_CPUS,
+    VERSION_S,
+)
 from duet.guests.machine import QMP_SOCKET, SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
 from duet.guests.sharing import SHARING_CMDLINE, smp_args
@@ -49,8 +55,8 @@ SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=de
 """QEMU's own filter of system calls, set before the guest runs."""
 PORTS = 8
 """Of the virtio-serial device, with port 0, which QEMU keeps for consoles."""
-MANY_PORTS = 16
-"""The same for a guest with more vCPUs than PORTS allow; every other guest stays as it was."""
+MANY_PORTS = (16, 68)
+"""The same for guests with more vCPUs than PORTS allow; every other guest stays as it was."""
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
@@ -72,7 +78,7 @@ def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
     (ioeventfd=off). Otherwise QEMU's main loop would serve it at some host moment, and its
     interrupt would reach the guest at another instruction in every run.
     """
-    ports = PORTS if len(sockets) < PORTS else MANY_PORTS
+    ports = next(number for number in (PORTS, *MANY_PORTS) if len(sockets) < number)
     device = f"virtio-serial-pci,id=duet,max_ports={ports}"
     args = ["-device", device + (",ioeventfd=off" if clock is Clock.COUNT else "")]
     for stream, path in sockets.items():
@@ -145,6 +151,11 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
 
 def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str) -> list[str]:
     """The microscope, and the file that tells it what to look at."""
+    if spec.microscope is not None and spec.vcpus > MICROSCOPE_CPUS:
+        raise InfraError(
+            f"the microscope sees {MICROSCOPE_CPUS} vCPUs, and this guest has {spec.vcpus}.",
+            remedy="Choose fewer vCPUs, or look without the microscope.",
+        )
     if spec.microscope is None:
         return []
     functions = folder / "functions"
@@ -225,6 +236,8 @@ class QemuGuest(MachineGuest):
         self.policy = policy
         if spec.clock is Clock.COUNT:
             self.deadline_s = COUNT_BOOT_DEADLINE_S
+        elif spec.vcpus > BOOT_CPUS:  # they come up one after another
+            self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
 
     async def prepare(self) -> tuple[Accel, str]:
         """See MachineGuest.prepare()."""

@@ -53,7 +53,7 @@ class GuestSpec:
         arm: name of the arm, for messages and file names.
         bzimage: kernel image; unused by replay.
         initrd: sealed root; unused by vng and replay.
-        vcpus: 1-8, of the wall clock.
+        vcpus: 1 to MAX_CPUS, of the wall clock.
         memory_mib: guest memory in MiB.
         cmdline: extra kernel parameters, e.g. ("nokaslr",).
         clock: wall or count.

@@ -15,7 +15,7 @@ from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.memory import Gone, Memory
 
 DEFAULT_TICK_NS = 10_000_000
-MAX_CPUS = 8
+MAX_CPUS = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from duet.trials.headline import headline, stressors
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import read_patches, series_name
 from duet.trials.spans import commits
-from duet.trials.spec import Better, Trial, plain_name
+from duet.trials.spec import TIMEOUT_S, Better, Trial, plain_name
 from duet.trials.tracing import at_commas, read_trace
 from duet.trials.variables import read_paths
 
@@ -45,6 +45,7 @@ class Asked:
     comm: str = ""
     clock: ClockName = "wall"
     times: int = 1
+    timeout: int = TIMEOUT_S
     vcpus: int = 2
     memory_mb: int = 1024
     name: str = ""
@@ -93,6 +94,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         command=command,
         clock=asked.clock,
         times=asked.times,
+        timeout=asked.timeout,
         vcpus=asked.vcpus,
         memory_mb=asked.memory_mb,
         functions=asked.functions,

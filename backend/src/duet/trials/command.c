@@ -2,10 +2,12 @@
 /*
  * The command of a trial: runs it between two trace markers, and prints how long it took.
  *
- *	PROGRAM TIMES
+ *	PROGRAM TIMES LIMIT
  *
- * The command runs TIMES times, one after another, in the folder /root.
+ * The command runs TIMES times, one after another, in the folder /root. After LIMIT seconds of all
+ * these runs it is ended, with what it started, and has failed.
  */
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,17 @@
 
 #define COMMAND "@COMMAND@"
 #define NAME	"@NAME@"
+
+static volatile pid_t running;
+static volatile sig_atomic_t late;
+
+static void end_it(int number)
+{
+	(void)number;
+	late = 1;
+	if (running > 0)
+		kill(-running, SIGKILL);
+}
 
 static uint64_t now_ns(void)
 {
@@ -43,11 +56,19 @@ static int run_once(void)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		setpgid(0, 0);
 		execl("/bin/sh", "sh", "-c", COMMAND, NULL);
 		_exit(127);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+	if (pid < 0)
 		return 126;
+	setpgid(pid, pid);
+	running = pid;
+	if (late)
+		kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) != pid)
+		;
+	running = 0;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -59,12 +80,16 @@ static double ms(struct timeval time)
 int main(int argc, char **argv)
 {
 	unsigned int times = argc > 1 ? strtoul(argv[1], NULL, 10) : 1, done;
+	unsigned int limit_s = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	struct sigaction ends = {.sa_handler = end_it, .sa_flags = SA_RESTART};
 	struct rusage usage;
 	uint64_t began, took;
 	int status = 0;
 
 	if (times < 1 || chdir("/root"))
 		return 2;
+	sigaction(SIGALRM, &ends, NULL);
+	alarm(limit_s);
 	mark(NAME ": start");
 	began = now_ns();
 	for (done = 0; done < times && !status; done++)
@@ -75,6 +100,13 @@ int main(int argc, char **argv)
 	printf(NAME ": ops=%u per_s=%.6f elapsed_ms=%.6f user_ms=%.3f system_ms=%.3f\n", done,
 	       done * 1e9 / took, took / 1e6 / done, ms(usage.ru_utime) / done,
 	       ms(usage.ru_stime) / done);
+	if (late) {
+		fprintf(stderr,
+			NAME
+			": the command did not end within %u s; --timeout sets another limit\n",
+			limit_s);
+		return 124;
+	}
 	if (status)
 		fprintf(stderr, NAME ": the command ended with status %d\n", status);
 	return status;

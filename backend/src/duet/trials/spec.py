@@ -16,6 +16,8 @@ from duet.trials.mails import Patch
 SLUG_PREFIX = "90-"
 """Of the lesson that a trial writes; lessons in the checkout count from 01."""
 MOST_NAME = 40
+TIMEOUT_S = 180
+"""Of all runs of the command in one guest, by the guest's clock."""
 Better = Literal["higher", "lower"]
 """Which direction of a number is better."""
 
@@ -81,6 +83,7 @@ class Trial:
         trace: of --trace.
         watch: functions of --watch, whose accesses are counted.
         xray: paths of --xray, whose numbers are read.
+        timeout: seconds after which the command has failed, all its `times` together.
         comm: glob of the tasks' names; "": that of the command.
         given: the command line that makes it again, for the report.
         check: the one that looks for mistakes of the same kernels; "": there is none.
@@ -92,6 +95,7 @@ class Trial:
     command: Command
     clock: ClockName = "wall"
     times: int = 1
+    timeout: int = TIMEOUT_S
     vcpus: int = 2
     memory_mb: int = 1024
     functions: tuple[str, ...] = ()

@@ -136,7 +136,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
     workload = {
         "title": "the command",
         "summary": trial.command.line[:200],
-        "run": f"{trial.program} {{{next(iter(_skeleton()['params']))}}}",
+        "run": " ".join([trial.program, *(f"{{{name}}}" for name in [*_skeleton()["params"]][:2])]),
         "comm": comm,
         "rows": rows,
         "start_marker": f"{trial.program}: start",
@@ -174,9 +174,10 @@ def _question(trial: Trial) -> str:
 
 
 def _params(trial: Trial) -> Tree:
-    runs, cpus = (name for name in _skeleton()["params"])
+    runs, limit, cpus = (name for name in _skeleton()["params"])
     params: Tree = _skeleton()["params"]
     params[runs] |= {"default": trial.times, "max": max(MOST_RUNS, trial.times)}
+    params[limit] |= {"default": trial.timeout}
     params[cpus] |= {"default": trial.vcpus}
     return params
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.commands.options import Json
-from duet.cli.commands.trial_options import Config, MemoryMb, Run, Times, Vcpus
+from duet.cli.commands.trial_options import Config, MemoryMb, Run, Timeout, Times, Vcpus
 from duet.cli.results.bisecting import BisectResult
 from duet.cli.results.keys import keys_text
 
@@ -48,6 +48,7 @@ def bisect(
     ] = None,
     clock: Annotated[str, typer.Option("--clock", help="count or wall.")] = "count",
     times: Times = 1,
+    timeout: Timeout = 180,
     vcpus: Vcpus = 2,
     memory_mb: MemoryMb = 1024,
     repeats: Annotated[
@@ -88,6 +89,7 @@ def bisect(
         config=tuple(config or ()),
         clock=clock_name(clock),
         times=times,
+        timeout=timeout,
         vcpus=vcpus,
         memory_mb=memory_mb,
         name=name,

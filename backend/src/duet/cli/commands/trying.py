@@ -17,6 +17,7 @@ from duet.cli.commands.trial_options import (
     Paths,
     Repo,
     Run,
+    Timeout,
     Times,
     TrialBase,
     Vcpus,
@@ -88,6 +89,7 @@ def try_(
     ] = "",
     clock: Annotated[str, typer.Option("--clock", help="wall or count.")] = "wall",
     times: Times = 1,
+    timeout: Timeout = 180,
     vcpus: Vcpus = 2,
     memory_mb: MemoryMb = 1024,
     metric: Annotated[
@@ -157,6 +159,7 @@ def try_(
         comm=comm,
         clock=clock_name(clock),
         times=times,
+        timeout=timeout,
         vcpus=vcpus,
         memory_mb=memory_mb,
         name=name,
