@@ -124,7 +124,8 @@ def read_line(text: str, *, nested: bool = False) -> Line:
     def end() -> None:
         if words or before or targets:
             found.append(Simple(tuple(words), tuple(before), tuple(targets), nested))
-        words.clear(), before.clear(), targets.clear()
+        for held in (words, before, targets):
+            held.clear()
 
     for token, operator in _tokens(text):
         if comment and "\n" not in token:
