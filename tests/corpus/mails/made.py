@@ -129,7 +129,7 @@ def plain_cases() -> list[Case]:
     """Diffs with no mail around them."""
     both = ("linux.orig/{0}", "linux/{0}")
     beside = hunks("fs/pipe.c", PIPE, NEW, ("../linux/{0}", "./{0}"))
-    alike = hunks("x", "a\n", "b\n", ("a/net/core/lib/x", "b/net/x"))
+    alike = hunks("x", "a\n", "b\n", ("a/net/core/lib/x", "b/net/ipv4/lib/x"))
     svn = hunks("fs/pipe.c", PIPE, NEW, ("{0}\t(revision 1)", "{0}\t(working copy)"))
     dated = hunks("fs/pipe.c", PIPE, NEW, ("{0}.orig\t2026-01-31 10:00:00", "{0}\t2026-01-31"))
     p0 = (r"names files without a folder such as a/ before them, so fs/pipe\.c is",)
@@ -158,6 +158,8 @@ def plain_cases() -> list[Case]:
              BARE),
         case("of two files with one name", alike,
              refused="the patch names .* and another file after it"),
+        case("of two folders of the kernel", hunks("x", "a\n", "b\n", ("a/fs/x", "b/mm/x")),
+             refused="the patch names .* and another file after it"),
         case("a name with blanks", diff("fs/pi pe.c", "new\n", old="old\n"),
              refused="names no two files: 'diff --git a/fs/pi pe.c b/fs/pi pe.c'"),
         case("made, without prefix", "diff --git new/x.c new/x.c\nnew file mode 100644\n--- /dev/"
@@ -168,6 +170,8 @@ def plain_cases() -> list[Case]:
         case("of two folders", hunks("fs/pipe.c", PIPE, NEW, both), BARE, git=()),
         case("of two folders, by git", diff("fs/pipe.c", NEW, ("a/linux.orig/", "b/linux/")),
              BARE, git=("-p2",)),
+        case("of two folders, one file at the top", hunks("Makefile", "a\n", "b\n",
+             ("a/linux.orig/{0}", "b/linux/{0}")), refused="this kernel has no Makefile"),
         case("of hg", "# HG changeset patch\n# User A\n\nwhy\n\ndiff -r 1 -r 2 fs/pipe.c\n"
              + hunks("fs/pipe.c", PIPE, NEW), BARE, git=()),
         case("renamed", move.format("fs/pipe.c", "fs/tube.c", 100, "rename"), renamed, git=()),
@@ -379,7 +383,7 @@ def thread_cases() -> list[Case]:
     by_other = {"From": OTHER, "Message_ID": "<c@host>", **early}
     report = mail("slow pipes", f"I tried this:\n\n{sort}", **by_other)
     piece = mail("slow pipes", "See:\n@@ -1,2 +1,2 @@\n", **by_other)
-    hasty = mail("Re: slow pipes", cut, From=OTHER, **{**answers, **early})
+    hasty = mail("Re: [PATCH] slow pipes", cut, From=OTHER, **{**answers, **early})
     resent = [
         one(f"[PATCH RESEND {n}/2] {text}", patch, f"again{n}", "again1" if n > 1 else "", **late)
         for n, text, patch in ((1, "fs: first", PIPE_DIFF), (2, "mm: second", SLAB_DIFF))

@@ -199,11 +199,6 @@ def _names(
         return "", "", False
     again = _stripped(files, by_git=True)[0] if head is not None else []
     names += again if len(again) == 2 else []  # with prefixes of their own
-    inner = [name.partition("/") for name in names]
-    tops = {one[0] for one in inner}
-    apart = all(one[2] for one in inner) and len({one[2] for one in inner}) == 1 < len(tops)
-    if apart and not TOP_FOLDERS & tops:  # a/linux.orig/ and b/linux/
-        names = [one[2] for one in inner]
     first = names[0]
     other = next((name for name in names if name != first), first)
     if any(first == other + ending for ending in BACKUPS):
@@ -232,7 +227,8 @@ def _tail(first: list[str], second: list[str]) -> str:
         common = min(len(first), len(second)) * (first != second)
     above = {*first[: len(first) - common], *second[: len(second) - common]}
     tail = first[len(first) - common :]
-    return "/".join(tail) if tail and tail[0] in TOP_FOLDERS and not above & TOP_FOLDERS else ""
+    known = (tail[:1] and tail[0] in TOP_FOLDERS) or (len(tail) == 1 and tail[0] in TOP_FILES)
+    return "/".join(tail) if known and not above & TOP_FOLDERS else ""
 
 
 def _depth(names: list[str], by_git: bool) -> int:
