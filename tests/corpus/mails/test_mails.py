@@ -15,7 +15,7 @@ from duet.errors import InputError
 from duet.kernels.diff_form import read_diff
 from duet.kernels.tree import WorkTree
 from duet.trials.mail_text import decoded
-from duet.trials.mails import parse, read_patches
+from duet.trials.mails import Damaged, parse, read_patches
 from tests.corpus.mails.made import SOURCE, Case, Wanted, all_cases
 
 CASES = all_cases()
@@ -70,6 +70,8 @@ def test_a_mail_is_read_as_it_should_be(tmp_path: Path, one: Case) -> None:
         with pytest.raises(InputError, match=one.refused) as caught:
             read()
         assert caught.value.remedy
+        if isinstance(caught.value, Damaged):
+            assert ("git send-email" in caught.value.remedy) == (b"Subject:" in one.content)
         return
     read()
     assert len(said) == len(one.said), said

@@ -40,6 +40,7 @@ MOST_BYTES = 32 << 20
 MOST_WITHIN = 8
 """Mails in attachments of mails."""
 NAME_IT = "Name a file of git format-patch, an mbox, a saved thread, or a plain diff."
+MAKE_IT = "Make it anew with `git format-patch`, `git diff` or `diff -u`."
 SEND_IT = (
     "Take the mail as its archive has it, or have it sent by `git send-email` or as an attachment."
 )
@@ -130,7 +131,9 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
         found = read[0][1].series(series_name(path), say)
     if not found:
         what = "a folder without *.patch files" if path.is_dir() else read[0][1].why()
-        raise NoPatch(f"wanted a patch in {path}, but there is {what}.", remedy=NAME_IT)
+        mailed = any(one.html or one.secret for _, one in read)
+        remedy = SEND_IT if mailed else NAME_IT
+        raise NoPatch(f"wanted a patch in {path}, but there is {what}.", remedy=remedy)
     if bare := next((patch.bare for patch in found if patch.bare), ""):
         say(
             f"the diff in {path.name} names files without a folder such as a/ before them, so"
@@ -243,7 +246,7 @@ class _Reader:
         if bad := next((patch for patch in found if patch.damage), None):
             raise Damaged(
                 f"the patch “{bad.subject[:60]}” in {name} cannot be applied: {bad.damage}.",
-                remedy=SEND_IT,
+                remedy=SEND_IT if bad.author else MAKE_IT,
             )
         return tuple(found)
 
