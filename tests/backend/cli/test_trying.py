@@ -17,10 +17,11 @@ import pytest
 from duet.cli import checking, entry, trial_numbers, trial_run, trying
 from duet.cli.request import Request
 from duet.cli.results.trying import TryResult
-from duet.cli.trial_numbers import measured
+from duet.cli.trial_numbers import measured, refuse_over_limit
 from duet.cli.trial_run import How
 from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
+from duet.errors import KernelError
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
 from duet.kernels.patching import PatchFails
@@ -30,6 +31,7 @@ from duet.measure.reports import render
 from duet.session import LaneResult
 from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
+from duet.trials.command import OVER_LIMIT
 from duet.trials.tracing import Tracing, Variable
 from tests.backend.measure.reports_made import trial as report
 from tests.backend.trials.made import PATCH, trial
@@ -224,3 +226,37 @@ def test_what_a_kernel_lacks_stands_in_the_report() -> None:
     made = report()
     made.remarks.append("Linux 7.3 is built without 1 option of its configuration.")
     assert "!! NOTE: Linux 7.3 is built without" in render(made, "mail")
+
+
+def test_the_first_run_over_its_limit_ends_the_call() -> None:
+    said = "run-x: the command did not end within 3 s; --timeout sets another limit"
+    late = KernelError(f"the workload on a ended with status 124: {said}.", remedy="Mend it.")
+    with pytest.raises(KernelError, match="did not end within 3 s") as raised:
+        refuse_over_limit(late)
+    assert "--timeout SECONDS" in raised.value.remedy
+    refuse_over_limit(KernelError("the workload on a ended with status 124: timeout.", remedy="-"))
+
+
+def test_no_run_follows_the_one_over_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    async def prepare(_plan: object, _kernels: object, _command: str, progress: Any) -> Any:
+        async def run() -> None:
+            found = report()
+            progress(SimpleNamespace(report=found))
+            begun.append("first")
+            found.tables[0].errors["a"] = KernelError(f"it ended: {OVER_LIMIT}.", remedy="-")
+            progress(SimpleNamespace(report=found))
+            begun.append("second")
+
+        return SimpleNamespace(run=run, report=report())
+
+    monkeypatch.setattr(trial_numbers, "prepare_measurement", prepare)
+    monkeypatch.setattr(trial_numbers, "read_plan", lambda given: None)
+    monkeypatch.setattr(trial_numbers.ProgressBar, "tell", lambda self, step: None)
+    request = cast(Request, SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count"))
+    with pytest.raises(KernelError, match="--timeout"):
+        asyncio.run(measured(request, "2", cast(KernelSettings, None), trial(tmp_path)))
+    assert begun == ["first"]

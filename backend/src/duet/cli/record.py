@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,11 +72,13 @@ async def record_run(
     *,
     seed: int = SEED,
     shift: int = 0,
+    refuse: Callable[[LaneResult], None] = lambda lane: None,
 ) -> tuple[dict[str, LaneResult], int]:
     """Run each lane by itself and write what they sent.
 
     Args:
         window_ms: kept of each lane from its start; None: all.
+        refuse: raises for a lane after which the others need not run.
 
     Raises:
         DuetError: a lane failed, or sent too much, or the file cannot be written.
@@ -104,6 +107,7 @@ async def record_run(
             await guests.close(arm)
             if lane.error is not None:
                 raise lane.error
+            refuse(lane)
             if lane.transcript is None or lane.transcript.truncated:
                 raise KernelError(
                     f"lane {arm} sent more than can be kept of one run.",

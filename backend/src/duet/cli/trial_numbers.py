@@ -9,12 +9,14 @@ from duet.cli.measure import refuse_nothing
 from duet.cli.measure_args import Given, read_plan
 from duet.cli.measuring import ProgressBar
 from duet.cli.request import Request
+from duet.errors import DuetError, KernelError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
-from duet.measure import MeasurePlan, Report
+from duet.measure import MeasurePlan, Progress, Report
 from duet.measure.compare import verdict_line
 from duet.runs.measure import prepare_measurement
-from duet.session import LaneResult
+from duet.session import LaneResult, workload_trouble
+from duet.trials.command import OVER_LIMIT
 from duet.trials.metrics import SHARED_PREFIX, WATCHED
 from duet.trials.spec import Trial
 from duet.trials.tracing import Tracing
@@ -43,10 +45,33 @@ async def counted(trial: Trial, kernels: KernelSettings) -> Report:
 
 async def _run(plan: MeasurePlan, kernels: KernelSettings, trial: Trial) -> Report:
     with ProgressBar() as tell:
-        measuring = await prepare_measurement(plan, kernels, trial.given, tell)
+
+        def progress(step: Progress) -> None:
+            for error in (e for table in step.report.tables for e in table.errors.values()):
+                refuse_over_limit(error)
+            tell(step)
+
+        measuring = await prepare_measurement(plan, kernels, trial.given, progress)
         await measuring.run()
     refuse_nothing(measuring.report)
     return measuring.report
+
+
+def refuse_late(lane: LaneResult) -> None:
+    """End the call with the first run whose command did not end within its limit.
+
+    Raises:
+        KernelError: it did not.
+    """
+    if (error := workload_trouble(lane)) is not None:
+        refuse_over_limit(error)
+
+
+def refuse_over_limit(error: DuetError) -> None:
+    """The same, of what a run ended with."""
+    if OVER_LIMIT in error.sentence:
+        remedy = "Give it more time by --timeout SECONDS, or less to do."
+        raise KernelError(error.sentence, remedy=remedy, detail=error.detail)
 
 
 def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:

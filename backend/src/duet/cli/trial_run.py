@@ -23,6 +23,7 @@ from duet.cli.trial_numbers import (
     elapsed_ms,
     measured,
     perturbed,
+    refuse_late,
     shared_counts,
     verdict_of,
 )
@@ -129,7 +130,9 @@ def run_trial(asked: Asked, how: How) -> Tried:
     unseen: list[str] = []
     if how.record:
         recording = lesson / "recorded" / f"{RECORDING}.duet"
-        lanes, _ = asyncio.run(record_run(request, recording, how.window_ms, kernels))
+        lanes, _ = asyncio.run(
+            record_run(request, recording, how.window_ms, kernels, refuse=refuse_late)
+        )
         took = {arm: ms for arm, lane in lanes.items() if (ms := elapsed_ms(lane)) is not None}
         unseen = blind_lenses(tracing, lanes)
         tell(*unseen)

@@ -22,7 +22,7 @@ from duet.settings import repo_root
 PREEMPTION = ("PREEMPT_RT", "PREEMPT_LAZY", "PREEMPT", "PREEMPT_VOLUNTARY", "PREEMPT_NONE")
 CHECKS = (
     *("KASAN", "KCSAN", "KFENCE", "UBSAN", "PROVE_LOCKING", "DEBUG_OBJECTS", "DEBUG_LIST"),
-    *("SLUB_DEBUG_ON", "DEBUG_PAGEALLOC", "DEBUG_ATOMIC_SLEEP", "FUNCTION_TRACER", "LOCK_STAT"),
+    *("SLUB_DEBUG_ON", "DEBUG_PAGEALLOC", "DEBUG_ATOMIC_SLEEP", "LOCK_STAT"),
 )
 """Options that make a kernel slower."""
 PROGRAMS = ("stress-ng", "fio")

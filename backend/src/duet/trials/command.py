@@ -35,6 +35,8 @@ GUESTS_OWN = frozenset({"dev", "etc", "proc", "sys"})
 """Folders of which no argument is copied: a guest has files of its own there."""
 SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
 """Folders below which none is copied whole."""
+OVER_LIMIT = "--timeout sets another limit"
+"""What command.c says of a command that it ended."""
 SOURCE = ".c"
 FLAGS = ("-O2", "-static", "-pthread")
 """As the guest's own workloads are compiled, without their warnings."""

@@ -39,7 +39,7 @@ def render(report: Report) -> str:
 
 def metric(block: Block) -> list[str]:
     """One metric: its direction, a line per arm, the verdicts."""
-    if block.first.extra and all(len(set(one.samples)) == 1 for one in block.series):
+    if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
         return _aside(block)
     wall = block.table.condition.clock is Clock.WALL
     interval = "95 % CI of the mean" if wall else "lowest to highest"
