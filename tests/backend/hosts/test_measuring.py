@@ -77,3 +77,17 @@ def test_the_command_reproduces_the_table(run_request: RunRequest) -> None:
     )
     counted = replace(run_request, clock="count")
     assert command_line(counted, 2, 3).endswith("--set hogs=9 --repeats 2 --shift 3")
+
+
+def test_a_table_of_a_lesson_that_waits_names_the_clock_beside_its_verdict(
+    run_request: RunRequest,
+) -> None:
+    counted = replace(run_request, clock="count")
+    measuring = Measuring(measure_plan(counted, 2), {})
+    for one, value in zip(measuring.report.tables[0].series, (100.0, 3.0), strict=True):
+        one.samples = [value, value]
+    measuring.judge()
+    said = measured_message(counted, measuring.report, "m-1").verdict
+    assert "deterministic" in said and "is a property of the clock, not of the patch" in said
+    wall = measured_message(run_request, table(run_request, [25.0] * 5), "m-1").verdict
+    assert "property of the clock" not in wall

@@ -10,6 +10,7 @@ from duet.guests import Clock
 from duet.lessons.schema import Lesson
 from duet.measure import MeasurePlan, Progress, Report, Series, Table
 from duet.measure.apart import warnings
+from duet.measure.clock import of_the_clock
 from duet.measure.compare import verdict_line, why_refused
 from duet.measure.plan import headline
 from duet.measure.stats import mean_ci
@@ -55,7 +56,7 @@ def measured_message(
         better=request.folder.lesson.metrics[metric].better,
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
-        verdict=str(step) if isinstance(step, Progress) else verdict_line(table, metric),
+        verdict=str(step) if isinstance(step, Progress) else verdict_words(report, metric),
         host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}{hardware}",
         command=command_line(
             request, max((one.n for one in series), default=1), table.condition.shift or 0
@@ -64,6 +65,13 @@ def measured_message(
         total=step.total if isinstance(step, Progress) else 1,
         warnings=[f"{sentence}." for sentence in warnings(report.arms)],
     )
+
+
+def verdict_words(report: Report, metric: str) -> str:
+    """All verdicts of the headline, and what depends on the clock."""
+    said = [verdict_line(report.tables[0], metric)]
+    said += [f"{one[0].upper()}{one[1:]}." for one in of_the_clock(report)]
+    return " ".join(said)
 
 
 def named(table: m.Measured, lesson: Lesson) -> m.Measured:
