@@ -92,6 +92,15 @@ def test_files_of_this_machine_are_found_in_a_shell_line(
     assert {place for place in command.files if "/lib" not in place} == files
 
 
+def test_no_program_of_this_machine_takes_the_place_of_a_guests_own(here: Path) -> None:
+    found = read_command("/bin/sh -c './prog; /usr/bin/sleep 1' /bin/sh", KNOWN)
+    assert set(found.files) == {"root/prog"}
+    assert found.line.startswith("sh -c './prog; sleep 1'")
+    assert read_command("/usr/bin/sleep 1; /usr/bin/sleep /", KNOWN).line == "sleep 1; sleep /"
+    with pytest.raises(BadCommand, match="neither guests nor this machine"):
+        read_command("./sleep 1", KNOWN)
+
+
 def test_a_wrapper_that_guests_lack_comes_along(here: Path) -> None:
     assert "usr/bin/nice" in read_command("nice -n 5 ./prog", KNOWN).files
     assert "usr/bin/nice" not in read_command("nice -n 5 ./prog", KNOWN | {"nice"}).files
@@ -129,7 +138,7 @@ def test_a_source_is_compiled_in_its_place(
     found = read_command("timeout 5 ./repro.c 4", KNOWN)
     assert (found.line, found.program) == ("timeout 5 ./repro 4", "repro")
     assert subprocess.run([found.files["root/repro"]], check=False).returncode == 3
-    assert read_command("repro.c", KNOWN).line == "./repro"
+    assert read_command("repro.c; ./repro.c", KNOWN).line == "./repro; ./repro"
     with pytest.raises(BadCommand, match=r"wrong\.c does not compile: .*undeclared") as raised:
         read_command("./wrong.c", KNOWN)
     assert "gcc -O2 -static -pthread -o wrong wrong.c" in raised.value.remedy

@@ -33,6 +33,7 @@ MOUNTED = frozenset({"tmp", "run", "dev", "proc", "sys"})
 """Folders of the guest over whose files another file system is mounted; vm-images/root/fstab."""
 GUESTS_OWN = frozenset({"dev", "etc", "proc", "sys"})
 """Folders of which no argument is copied: a guest has files of its own there."""
+PROGRAMS = frozenset({"bin", "sbin", "usr"})
 SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
 """Folders below which none is copied whole."""
 OVER_LIMIT = "--timeout sets another limit"
@@ -103,6 +104,7 @@ class _Files:
         self._here, self._there = Path.cwd(), PurePosixPath("/", HOME)
         self._earlier: set[str] = set()
         self._moved: dict[str, PurePosixPath] = {}
+        self._replaced: set[str] = set()
         self.files: dict[str, Path] = {}
 
     def command(self) -> Command:
@@ -150,7 +152,9 @@ class _Files:
                 raise _nobody_has(name)
             return
         path = self._on_host(name)
-        if _is(path, Path.is_file) and path.suffix == SOURCE and not os.access(path, os.X_OK):
+        if self._guests_have(name):
+            self._replace(name, path.name)
+        elif _is(path, Path.is_file) and path.suffix == SOURCE and not os.access(path, os.X_OK):
             self._compile(path, name)
         elif _is(path, Path.is_file):
             if not os.access(path, os.X_OK):
@@ -160,8 +164,7 @@ class _Files:
                 )
             self._copy(path, self._in_guest(name), runs=True)
         elif not (
-            PurePosixPath(name).name in self._known  # where guests have it, such as /bin/sh
-            or LIVE.search(name)
+            LIVE.search(name)
             or name in self._earlier  # what stands before it may write it
             or not self._line.known
         ):
@@ -174,7 +177,7 @@ class _Files:
         parts += re.findall(r"[\w.+~/-]*/[\w.+~/-]+", word) if LIVE.search(word) else []
         for name in dict.fromkeys(part for part in parts if part and not part.startswith("-")):
             path = self._on_host(name)
-            if path.parts[1:2] and path.parts[1] in GUESTS_OWN:
+            if (path.parts[1:2] and path.parts[1] in GUESTS_OWN) or self._guests_have(name):
                 continue
             if _is(path, Path.is_file):
                 self._copy(path, self._in_guest(name))
@@ -182,6 +185,12 @@ class _Files:
                 top = self._in_guest(name)
                 for file in _inside(path):
                     self._copy(file, top / file.relative_to(path).as_posix())
+
+    def _guests_have(self, name: str) -> bool:
+        """Whether it is a system's path of a program that guests have, as a rule elsewhere."""
+        path = PurePosixPath(name)
+        system = path.is_absolute() and len(path.parts) > 2 and path.parts[1] in PROGRAMS
+        return system and path.name in self._known
 
     def _may_copy_folder(self, path: Path) -> bool:
         """A folder of somebody's data that does not hold the working folder."""
@@ -245,6 +254,9 @@ class _Files:
         Raises:
             BadCommand: the line has it with backslashes or quotes inside.
         """
+        if name in self._replaced:
+            return
+        self._replaced.add(name)
         text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
         if not times:
             raise BadCommand(
