@@ -127,7 +127,7 @@ began=$SECONDS
 ./duet build 02-grace-periods --arm rwsem --arm srcu
 printf "== two kernels are there after %d s, by %s\n" $((SECONDS - began)) "$(gcc --version | head -n 1)"
 began=$SECONDS
-./duet run 02-grace-periods --arms rwsem,srcu --set hogs=9 --set seconds=2 --json >/tmp/live.json
+./duet run 02-grace-periods --arms rwsem,srcu --set hogs=9 --set seconds=2 --json >/tmp/live.json || { cat /tmp/live.json; exit 1; }
 .venv/bin/python -c "
 import json
 for arm in json.load(open(\"/tmp/live.json\"))[\"arms\"]:
@@ -139,7 +139,7 @@ printf "== both lanes took %d s\n" $((SECONDS - began))
 TRY='
 for again in first second; do
 	began=$SECONDS
-	./duet try tests/sixth/kernel-patches/06-pipe-herd/wake-all.patch --run "stress-ng --pipe 2 -t 1 --metrics-brief" --clock count --repeats 2
+	./duet try tests/sixth/kernel-patches/06-pipe-herd/wake-all.patch --run "stress-ng --pipe 2 --pipe-ops 20000 --metrics-brief" --repeats 2
 	printf "== the %s ./duet try took %d s\n" "$again" $((SECONDS - began))
 done
 '
