@@ -50,7 +50,7 @@ inside() {
 		[ -z "${!name:-}" ] || passed+=("$name=${!name}")
 	done
 	# shellcheck disable=SC2016
-	unshare --mount --propagation private --pid --fork --kill-child bash -c '
+	setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child bash -c '
 		set -eu
 		root=$1 cache=$2; shift 2
 		mount -t proc proc "$root/proc"
