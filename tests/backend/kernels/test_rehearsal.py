@@ -12,7 +12,7 @@ from duet.kernels.compiler import OptionLost
 from duet.kernels.needed import ASKED
 from duet.kernels.patching import PatchFails
 from duet.kernels.rehearsal import lost_options, rehearse
-from tests.support.miniature import FILES, VMSCAN, make_settings, patch, replace
+from tests.support.miniature import FILES, VMSCAN, diff, make_settings, patch, replace
 
 STOCK = ArmSpec("02-toy", "stock")
 LATE = ArmSpec("02-toy", "late", (Path("late.patch"),))
@@ -95,7 +95,14 @@ def test_an_option_that_somebody_named_has_to_stick_where_the_source_knows_it(
     settings: KernelSettings,
 ) -> None:
     lenient(settings, "CONFIG_SMP=y", asked="CONFIG_LOST_NEW=y\n")
-    assert len(rehearse([STOCK], settings, lambda sentence: None)) == 1, "nobody knows it here"
+    with pytest.raises(OptionLost, match=r"--config names CONFIG_LOST_NEW, which the source"):
+        rehearse([STOCK], settings, lambda sentence: None)
+    kconfig = "config SMP\n\tbool\nconfig PREEMPT_NONE\n\tbool\nconfig PREEMPT_LAZY\n\tbool\n"
+    more = patch("new", diff("kernel/Kconfig", kconfig, kconfig + "config LOST_NEW\n"))
+    (settings.patches / "02-toy" / "new.patch").write_text(more)
+    new = ArmSpec("02-toy", "new", (Path("new.patch"),))
+    said = rehearse([STOCK, new], settings, lambda sentence: None)
+    assert len(said) == 1, "a patch brings it; stock does not have it"
     tree = settings.tree(settings.base, None, settings.tarball(settings.base).sha256)
     (tree.src / "kernel/Kconfig").write_text("config LOST_NEW\n\tbool\n\tdepends on MMU\n")
     with pytest.raises(OptionLost, match=r"--config wants CONFIG_LOST_NEW=y, but .* gave n"):

@@ -12,13 +12,21 @@ from typing import Final
 
 from duet.kernels.bases import Base
 from duet.kernels.builder import LOCK, lookup, plan
-from duet.kernels.compiler import Lost, Make, check_tools, configure
+from duet.kernels.compiler import Lost, Make, OptionLost, check_tools, configure
 from duet.kernels.image import KernelImage
+from duet.kernels.kbuild import known_options, new_options
 from duet.kernels.kernel_settings import KernelSettings
 from duet.kernels.lock import build_lock
-from duet.kernels.needed import OF_TOOLS
+from duet.kernels.needed import ASKED, OF_TOOLS
 from duet.kernels.patching import PatchFails
-from duet.kernels.recipe import ArmSpec, arm_patches, read_fragments, read_options, unmet_options
+from duet.kernels.recipe import (
+    ArmSpec,
+    arm_patches,
+    patched_files,
+    read_fragments,
+    read_options,
+    unmet_options,
+)
 from duet.kernels.source import check_space, unpack
 from duet.kernels.tree import WorkTree
 
@@ -53,7 +61,7 @@ def rehearse(
     todo = [arm for arm in arms if settings.base_of(arm).source.kind != "image"]
     todo = [arm for arm in todo if lookup(plan(arm, settings), settings) is None]
     said: dict[str, None] = {}
-    places: dict[tuple[str, str | None], ArmSpec] = {}
+    places: dict[tuple[str, str | None], list[ArmSpec]] = {}
     for arm in todo:
         base = settings.base_of(arm)
         tree = _unpacked(arm, base, settings, say)
@@ -62,12 +70,40 @@ def rehearse(
         except PatchFails as error:
             error.remedy = REMEDY
             raise
-        places.setdefault((base.name, arm.config), arm)
-    for arm in places.values():
+        places.setdefault((base.name, arm.config), []).append(arm)
+    for some in places.values():
+        _refuse_unknown(some, settings)
+        arm = some[0]
         base = settings.base_of(arm)
         if base.lenient and (words := lost_words(base, _configured(arm, base, settings, say))):
             said[words] = None
     return list(said)
+
+
+def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
+    """Options that somebody named have to be in the source, or in a patch of one of its arms.
+
+    Raises:
+        OptionLost: one is in none of them.
+    """
+    base = settings.base_of(arms[0])
+    named = read_fragments([one for one in settings.fragments(arms[0]) if one.name == ASKED])
+    names = {name for name, value in named.items() if value != "n"}
+    if not names:
+        return
+    tree = settings.tree(base, arms[0].config, settings.tarball(base).sha256)
+    names -= known_options(tree.src, names)
+    for patches in (arm_patches(arm, settings.patches, base) for arm in arms):
+        files = {name for path in patches for name in patched_files(path.read_bytes().decode())}
+        kconfig = [name for name in files if name.rpartition("/")[2].startswith("Kconfig")]
+        for text in tree.texts(patches, kconfig).values() if kconfig else ():
+            names -= set(new_options("", text))
+    if names:
+        raise OptionLost(
+            f"--config names {', '.join(sorted(names))}, which the source of {base.name} and the"
+            " patches do not have.",
+            remedy="Correct the name, or leave it out.",
+        )
 
 
 def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> str:
