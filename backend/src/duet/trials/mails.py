@@ -364,7 +364,7 @@ class _Reader:
         above = lines[: diff.start] if diff else lines
         below = mail_text.below_scissors(above)
         said, message = mail_text.in_body(below)
-        patch = _told(head, said, message)
+        patch = _with_text(head, said, message)
         if diff is not None:
             patch = _with_diff(patch, diff, texts.flowed)
             if place.answer and below is above:
@@ -406,7 +406,7 @@ def _numbers(tags: str) -> tuple[int, int, int]:
     )
 
 
-def _told(head: Patch, said: dict[str, str], message: list[str]) -> Patch:
+def _with_text(head: Patch, said: dict[str, str], message: list[str]) -> Patch:
     """With what the text says: headers at its beginning, and the message above "---"."""
     end = next((at for at, line in enumerate(message) if SEPARATOR.match(line)), len(message))
     patch = replace(head, message="\n".join(message[:end]).strip())
