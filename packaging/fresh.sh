@@ -139,7 +139,7 @@ printf "== both lanes took %d s\n" $((SECONDS - began))
 TRY='
 for again in first second; do
 	began=$SECONDS
-	./duet try tests/sixth/kernel-patches/06-pipe-herd/wake-all.patch --run "stress-ng --pipe 2 --pipe-ops 20000 --metrics-brief" --repeats 2
+	./duet try tests/sixth/kernel-patches/*/*.patch --run "stress-ng --pipe 2 --pipe-ops 20000 --metrics-brief" --repeats 2
 	printf "== the %s ./duet try took %d s\n" "$again" $((SECONDS - began))
 done
 '
