@@ -19,7 +19,7 @@ KERNEL_PACKAGES="make patch flex bison bc ccache libelf-dev libssl-dev xz-utils 
 DEV_PACKAGES="git shellcheck iproute2"
 # For tests alone. a|b is the first of them that the suite has; what it has none of is left out with a
 # sentence, and the tests that need it are skipped.
-TEST_PACKAGES="chromium ffmpeg docker-compose trace-cmd nginx gpg slurmctld slurmd slurm-client
+TEST_PACKAGES="chromium ffmpeg docker-compose trace-cmd nginx gpg gpg-agent slurmctld slurmd slurm-client
 	clang-19|clang-18|clang-17|clang-16|clang-15|clang-14
 	libclang-rt-19-dev|libclang-rt-18-dev|libclang-rt-17-dev|libclang-rt-16-dev|libclang-rt-15-dev|libclang-rt-14-dev"
 

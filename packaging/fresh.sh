@@ -53,6 +53,7 @@ inside() {
 	setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child bash -c '
 		set -eu
 		root=$1 cache=$2; shift 2
+		mount --bind "$root" "$root"  # so that / is a mount there, as sandboxes want it
 		mount -t proc proc "$root/proc"
 		mount --rbind /dev "$root/dev"
 		mount --rbind /sys "$root/sys"
@@ -61,7 +62,10 @@ inside() {
 			mkdir -p "$root/root/.cache/kernel-duet"
 			mount --bind "$cache" "$root/root/.cache/kernel-duet"
 		fi
-		exec chroot "$root" "$@"' bash "$ROOT" "${FRESH_CACHE:-}" \
+		cd "$root"
+		pivot_root . .
+		umount --lazy .
+		exec "$@"' bash "$ROOT" "${FRESH_CACHE:-}" \
 		env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb "${passed[@]}" \
 		PORT="$PORT" PAGE_S="$PAGE_S" SOURCE_S="$SOURCE_S" bash -euo pipefail -c "cd /duet 2>/dev/null || true; $1" </dev/null
 }

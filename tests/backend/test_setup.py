@@ -44,7 +44,7 @@ def test_what_a_step_said_is_shown_when_it_fails(root: Path, tmp_path: Path) -> 
     assert (tmp_path / ".setup-page.log").read_text() == "no such file\n"
 
 
-@pytest.mark.skipif(shutil.which("gpg") is None, reason="gpg is not installed")
+@pytest.mark.skipif(shutil.which("gpg-agent") is None, reason="gpg-agent is not installed")
 def test_a_name_is_no_pattern_and_the_first_that_the_suite_has_is_taken(
     root: Path, tmp_path: Path
 ) -> None:

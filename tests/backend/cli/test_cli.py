@@ -97,7 +97,7 @@ def test_kernels_that_are_not_built_are_code_3(empty_cache: str) -> None:
     done = duet("run", SLUG, "--json", DUET_CACHE=empty_cache)
     assert done.returncode == 3
     error = json.loads(done.stdout)["error"]
-    assert error["code"] in ("not-built", "infra", "no-source", "tool-missing")
+    assert error["code"] in ("not-built", "infra", "no-kernel-source", "tool-missing")
     assert error["remedy"]
 
 

@@ -24,7 +24,7 @@ from tests.support.debian_archive import Archive, own_apt, served
 
 pytestmark = [
     pytest.mark.skipif(shutil.which(name) is None, reason=f"{name} is not installed")
-    for name in ("apt-get", "gpg")
+    for name in ("apt-get", "gpg", "gpg-agent")
 ]
 NAME = "linux-source-6.1"
 INSTALLED = f"/usr/src/{NAME}-of-no-machine.tar.xz"

@@ -95,7 +95,9 @@ def test_what_it_cannot_do_is_a_sentence(
     monkeypatch.setenv("DUET_CACHE", str(tmp_path))
     request = Request.of(part, 1).model_dump_json().encode()
     error = read_result(asked_of(request), part).error()
-    assert isinstance(error, InfraError) and "not built" in error.sentence
+    assert isinstance(error, InfraError)
+    no_kernel = ("not built", "wanted the kernel source")  # whether the source is installed here
+    assert any(words in error.sentence for words in no_kernel)
     other = request.replace(b"02-grace-periods", b"77-nothing-of-that")
     assert isinstance(read_result(asked_of(other), part).error(), InputError)
 
