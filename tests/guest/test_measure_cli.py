@@ -58,7 +58,7 @@ def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any)
     )
     (again,) = measured(plan)
     for arm, row in rows.items():
-        assert value(again, "ops_per_s", arm) == pytest.approx(row["median"], rel=0.01)
+        assert value(again, "ops_per_s", arm) == pytest.approx(row["samples"][0], rel=0.01)
     print(f"{took:.0f} s; {sentence}")
 
 
