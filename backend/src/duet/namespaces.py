@@ -96,14 +96,21 @@ def namespace_words(
     return [*words, "--"]
 
 
-def own_pids_words() -> list[str]:
+def own_pids_words(*, proc: bool = False) -> list[str]:
     """Words before a program of ours: a PID namespace of its own, as root; else none.
 
     It ends with the first of these words' process.
+
+    Args:
+        proc: with a /proc of that namespace, where bubblewrap (0.12) looks for its own child.
     """
-    if os.geteuid() or missing_namespaces():
+    return [] if missing_namespaces() else _pids(proc)
+
+
+def _pids(proc: bool) -> list[str]:
+    if os.geteuid():
         return []
-    return ["unshare", "--pid", "--fork", "--kill-child", "--"]
+    return ["unshare", "--pid", "--fork", "--kill-child", *(["--mount-proc"] if proc else []), "--"]
 
 
 def outside_system(program: str) -> list[Path]:
@@ -141,7 +148,7 @@ def missing_namespaces() -> str:
     """Why programs get no namespaces of their own, as a sentence without its stop, or nothing."""
     if shutil.which("bwrap") is None:
         return "the package bubblewrap is not installed"
-    words = [*namespace_words(Path("/tmp")), "true"]
+    words = [*_pids(True), *namespace_words(Path("/tmp")), "true"]
     try:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_S, check=False

@@ -91,7 +91,7 @@ class Enclosure:
             readable=[*readable, *outside_system(argv[0])],
             devices=[KVM_DEVICE] if accel is Accel.KVM else [],
         )
-        return [*own_pids_words(), *outer, *before, *argv]
+        return [*own_pids_words(proc=True), *outer, *before, *argv]
 
     def code(self, ended: int | None) -> int | None:
         """QEMU's exit code, minus a signal."""
