@@ -98,6 +98,11 @@ class Archive:
             env={**os.environ, "GNUPGHOME": str(self._home)},
             check=True, capture_output=True, timeout=120,
         )  # fmt: skip
+        # It starts an agent, which would stay.
+        subprocess.run(
+            ["gpgconf", "--kill", "gpg-agent"],
+            env={**os.environ, "GNUPGHOME": str(self._home)}, check=True, timeout=60,
+        )  # fmt: skip
 
 
 @contextmanager
