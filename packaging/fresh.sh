@@ -65,8 +65,10 @@ inside() {
 		cd "$root"
 		pivot_root . .
 		umount --lazy .
-		exec "$@"' bash "$ROOT" "${FRESH_CACHE:-}" \
-		env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb "${passed[@]}" \
+		# No exec: this shell is process 1, which takes in orphans.
+		"$@"
+		exit 0' bash "$ROOT" "${FRESH_CACHE:-}" \
+		env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=xterm "${passed[@]}" \
 		PORT="$PORT" PAGE_S="$PAGE_S" SOURCE_S="$SOURCE_S" bash -euo pipefail -c "cd /duet 2>/dev/null || true; $1" </dev/null
 }
 
