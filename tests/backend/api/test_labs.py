@@ -9,6 +9,7 @@ import io
 import shutil
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_who_goes_leaves_nothing_and_a_changed_row_is_seen(tmp_path: Path) -> No
     with serving(lab_app(tmp_path)) as address:
         send(address, "ada", "who-waits", {"value": 8}, "Ada Lovelace")
         send(address, "bo", "who-waits", {"value": 8}, "Bo")
-        with sqlite3.connect(database, timeout=60) as connection:
+        with closing(sqlite3.connect(database, timeout=60)) as connection, connection:
             connection.execute("UPDATE lab_attempts SET answer = '{\"value\": 16.0}'")
         people = call(address, f"{LAB}/answers", "teacher")[1]["people"]
         call(address, "/api/people/me", "ada", method="DELETE")

@@ -122,7 +122,8 @@ def test_nothing_that_goes_out_says_who_asked(tmp_path: Path, address: str, run_
             keys = {"number", "step", "text", "votes", "answered", "hidden"}
             assert set(message["questions"][0]) == keys
     assert member not in "".join(bodies) and "Ada" not in "".join(bodies)
-    rows = sqlite3.connect(tmp_path / "classes.sqlite").execute("SELECT * FROM raised").fetchall()
+    with contextlib.closing(sqlite3.connect(tmp_path / "classes.sqlite")) as other:
+        rows = other.execute("SELECT * FROM raised").fetchall()
     assert member not in str(rows) and who in str(rows)
 
 
@@ -162,6 +163,7 @@ def test_a_question_is_confirmed_when_it_is_stored_and_not_before(
                 other.execute("ROLLBACK")
             await asked
             assert other.execute("SELECT text FROM raised").fetchall() == [("Why?",)]
+            other.close()
 
     run_async(go())
 
@@ -198,8 +200,8 @@ def test_questions_votes_and_timer_outlast_a_restart(tmp_path: Path, run_async: 
     with serving(class_app(tmp_path)) as address:
         run_async(after(address, *kept))
     names = ("raised", "raised_votes", "members")
-    other = sqlite3.connect(tmp_path / "classes.sqlite")
-    assert [other.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in names] == [0] * 3
+    with contextlib.closing(sqlite3.connect(tmp_path / "classes.sqlite")) as other:
+        assert [other.execute(f"SELECT count(*) FROM {n}").fetchone()[0] for n in names] == [0] * 3
 
 
 def test_the_timer_is_an_end_that_all_pages_and_late_ones_have(
