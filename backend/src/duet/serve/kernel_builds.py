@@ -123,10 +123,10 @@ class CheckoutKernels:
         """Arms that are to be built: the usual ones, and those that were requested."""
         found: dict[ArmName, ArmSpec] = {}
         for folder in lesson_cache.usable():
-            slug, usual = folder.slug, folder.usual_arms
+            slug, usual, ready = folder.slug, folder.usual_arms, self.ready(folder.slug)
             for arm, spec in arm_specs(folder).items():
                 wanted = arm in usual or (slug, arm) in self._requested
-                if wanted and not self.ready(slug).get(arm, True):
+                if wanted and not ready.get(arm, True):
                     found[slug, arm] = spec
         return found
 

@@ -251,7 +251,7 @@ class _Reader:
         return tuple(found)
 
     def why(self) -> str:
-        """What there is in place of a patch."""
+        """What the file has in place of a patch."""
         if self.secret:
             return "an encrypted mail, and no diff in it"
         if self.html:
