@@ -84,13 +84,10 @@ def test_a_refused_score_is_tried_again_and_holds_up_no_other(
     assert until(lambda: not waiting(tool)) and platform.asked.count("token") >= 2  # anew after 401
 
 
-@pytest.mark.parametrize("status", [400, 404, 410, 422])
-def test_a_score_that_is_never_taken_is_given_up_at_once_with_a_sentence(
-    course: tuple[Tool, Platform],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    status: int,
-) -> None:
+def answered_once_refused(
+    course: tuple[Tool, Platform], monkeypatch: pytest.MonkeyPatch, status: int
+) -> Browser:
+    """A student whose first score the platform refuses; waits between tries are short."""
     monkeypatch.setattr("duet.lti.grades.RETRY_FIRST_S", 0.05)
     monkeypatch.setattr("duet.lti.grades.SEND_EVERY_S", 0.1)
     tool, platform = course
@@ -98,6 +95,18 @@ def test_a_score_that_is_never_taken_is_given_up_at_once_with_a_sentence(
     student.launch(platform, Message(custom={"lab": LAB}))
     platform.fail_scores = [status]
     answered(tool, visitor(tool, student), 1.0)
+    return student
+
+
+@pytest.mark.parametrize("status", [400, 404, 410, 422])
+def test_a_score_that_is_never_taken_is_given_up_at_once_with_a_sentence(
+    course: tuple[Tool, Platform],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
+) -> None:
+    tool, platform = course
+    student = answered_once_refused(course, monkeypatch, status)
     until(lambda: "score" in platform.asked and not waiting(tool))
     time.sleep(0.5)  # several looks at what is due
     assert platform.asked.count("score") == 1 and platform.scores == {}
@@ -113,13 +122,8 @@ def test_a_score_that_is_never_taken_is_given_up_at_once_with_a_sentence(
 def test_a_refusal_that_may_end_is_tried_again(
     course: tuple[Tool, Platform], monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    monkeypatch.setattr("duet.lti.grades.RETRY_FIRST_S", 0.05)
-    monkeypatch.setattr("duet.lti.grades.SEND_EVERY_S", 0.1)
-    tool, platform = course
-    student = Browser()
-    student.launch(platform, Message(custom={"lab": LAB}))
-    platform.fail_scores = [status]
-    answered(tool, visitor(tool, student), 1.0)
+    _, platform = course
+    answered_once_refused(course, monkeypatch, status)
     until(lambda: len(platform.scores.get("link-1", ())) == 1)
 
 
