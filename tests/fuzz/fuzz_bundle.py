@@ -70,7 +70,7 @@ def one(data: bytes) -> None:
             assert error.sentence.isprintable() and len(error.sentence) < 600, error.sentence
             return
         rows: Any = reply["members"]
-        manifest, _ = manifest_of("x.duet", bytes(text), {name for name, *_ in rows})
+        manifest = manifest_of("x.duet", bytes(text), {name for name, *_ in rows})
         places = {name: (at, size) for name, _, at, size in rows}
         for arm in manifest.arms:
             name = f"lanes/{arm.name}/stream.bin"

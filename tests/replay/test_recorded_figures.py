@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Playing a recording gives the figures that it gave when it was made, exactly.
-
-A recording of format 1 kept none; those of the one in tests/fixtures stand in figures.json, taken
-when format 2 came (`python -m tests.replay.test_recorded_figures` writes them anew after a change
-that is meant).
-"""
+"""Playing a recording gives the figures that it gave when it was made, exactly."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +13,12 @@ from duet.bundle import Bundle, Figures, Record, open_bundle
 from duet.cli.replay import differences
 from duet.lessons import load as lessons
 from duet.runs.replay import play, play_bundle, recorded_spec, records_source
-from duet.settings import repo_root
 
-KEPT = Path(__file__).with_name("figures.json")
 RECORDINGS = {
     f"{folder.slug}/{path.stem}": path
     for folder in map(lessons.load, lessons.slugs())
     for path in folder.recordings()
-} | {"format-1": repo_root() / "tests/fixtures/transcripts/format-1.duet"}
+}
 
 
 def figures_of(bundle: Bundle) -> dict[str, Figures]:
@@ -36,13 +27,8 @@ def figures_of(bundle: Bundle) -> dict[str, Figures]:
     return {arm: one for arm, one in found.items() if one is not None}
 
 
-def wanted_of(name: str, bundle: Bundle) -> dict[str, Figures]:
-    kept = {arm.name: arm.figures for arm in bundle.manifest.arms if arm.figures}
-    if not kept:
-        trees = json.loads(KEPT.read_text())
-        assert name in trees, f"{name} keeps no figures; record it anew"
-        kept = {arm: Figures.model_validate(tree) for arm, tree in trees[name].items()}
-    return kept
+def wanted_of(bundle: Bundle) -> dict[str, Figures]:
+    return {arm.name: arm.figures for arm in bundle.manifest.arms if arm.figures}
 
 
 def differing(wanted: dict[str, Figures], found: dict[str, Figures]) -> list[str]:
@@ -75,11 +61,11 @@ def test_a_replay_says_what_the_recording_said(name: str) -> None:
     bundle = open_bundle(RECORDINGS[name])
     found = figures_of(bundle)
     assert set(found) == {arm.name for arm in bundle.manifest.arms}
-    assert differing(wanted_of(name, bundle), found) == []
+    assert differing(wanted_of(bundle), found) == []
 
 
 def test_every_lesson_with_recordings_is_looked_at() -> None:
-    assert len({name.split("/")[0] for name in RECORDINGS if "/" in name}) >= 4
+    assert len({name.split("/")[0] for name in RECORDINGS}) >= 4
 
 
 @pytest.mark.parametrize("name", ["01-shrinker-bitmaps/56-containers", "02-grace-periods/3-hogs"])
@@ -94,7 +80,7 @@ def test_a_replay_that_reads_something_else_is_seen() -> None:
     name = "02-grace-periods/3-hogs"
     bundle = open_bundle(RECORDINGS[name])
     entry = bundle.manifest.arms[0]
-    wanted = {entry.name: wanted_of(name, bundle)[entry.name]}
+    wanted = {entry.name: wanted_of(bundle)[entry.name]}
     own, other = (asyncio.run(played(name, 1 << 20, some)) for some in (entry.symbols, {}))
     assert differing(wanted, {entry.name: own}) == []
     assert differing(wanted, {entry.name: other}) == [entry.name]
@@ -107,13 +93,3 @@ def test_a_replay_that_reads_something_else_is_seen() -> None:
 def test_a_metric_that_came_later_is_no_difference(now: dict[str, float], differ: int) -> None:
     recorded = Figures(metrics={}, tallies={"a": 1})
     assert len(differences(recorded, Figures(metrics={}, tallies=now))) == differ
-
-
-if __name__ == "__main__":
-    trees = {
-        name: {arm: one.model_dump(mode="json") for arm, one in figures_of(bundle).items()}
-        for name, bundle in ((name, open_bundle(path)) for name, path in RECORDINGS.items())
-        if not all(arm.figures for arm in bundle.manifest.arms)
-    }
-    KEPT.write_text(json.dumps(trees, indent=1, sort_keys=True) + "\n")
-    print(f"{KEPT.relative_to(repo_root())}: {len(trees)} recordings")

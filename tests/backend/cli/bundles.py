@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from duet.bundle import Bundle, Manifest, Record, open_bundle, write_bundle
-from duet.lessons.load import load
-from duet.runs.replay import play_bundle
+from duet.bundle import Bundle, Manifest, Record, write_bundle
 from duet.settings import repo_root
 
 SMALL = "04-extent-shrinker/recorded/one-file.duet"
@@ -18,20 +15,6 @@ SMALL = "04-extent-shrinker/recorded/one-file.duet"
 def recording(name: str = SMALL) -> Path:
     """A recording of a lesson."""
     return repo_root() / "lessons" / name
-
-
-def with_figures(path: Path, name: str = SMALL) -> Path:
-    """The same in today's format, with the figures that it gives."""
-    bundle = open_bundle(recording(name))
-    played = asyncio.run(play_bundle(load(bundle.manifest.lesson), bundle))
-
-    def reported(manifest: Manifest) -> Manifest:
-        arms = tuple(
-            arm.model_copy(update={"figures": played.figures(arm.name)}) for arm in manifest.arms
-        )
-        return manifest.model_copy(update={"arms": arms})
-
-    return rewritten(path, bundle, reported)
 
 
 def rewritten(

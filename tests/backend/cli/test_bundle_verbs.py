@@ -13,7 +13,7 @@ from duet.bundle import Manifest, Record, open_bundle
 from duet.cli.entry import main
 from duet.lessons import load as lessons
 from duet.settings import repo_root
-from tests.backend.cli.bundles import SMALL, recording, rewritten, with_figures
+from tests.backend.cli.bundles import SMALL, recording, rewritten
 
 ALL = [p for slug in lessons.slugs() for p in lessons.load(slug).recordings()]
 Printed = pytest.CaptureFixture[str]
@@ -51,8 +51,8 @@ def test_no_recording_takes_more_than_twelve_bytes_an_event(path: Path, capsys: 
         assert lane["status"] == 0 and lane["loss"]["events"] == 0
 
 
-def test_inspect_counts_what_a_replay_reads(capsys: Printed, tmp_path: Path) -> None:
-    path = with_figures(tmp_path / "new.duet")
+def test_inspect_counts_what_a_replay_reads(capsys: Printed) -> None:
+    path = recording()
     tree = reported(capsys, "inspect", str(path))
     assert (tree["format"], tree["seed"], tree["window_ms"]) == (2, 1, 400)
     for lane in tree["lanes"]:
@@ -72,8 +72,8 @@ def test_samples_of_the_x_ray_are_counted_by_probe(capsys: Printed) -> None:
     assert all(lane["samples"]["shrinker-maps"] > 1 for lane in lanes)
 
 
-def test_replay_finds_every_figure_again(capsys: Printed, tmp_path: Path) -> None:
-    path = with_figures(tmp_path / "new.duet")
+def test_replay_finds_every_figure_again(capsys: Printed) -> None:
+    path = recording()
     tree = reported(capsys, "replay", str(path))
     assert tree["same"] is True
     assert [lane["differences"] for lane in tree["lanes"]] == [[], [], []]
@@ -81,15 +81,15 @@ def test_replay_finds_every_figure_again(capsys: Printed, tmp_path: Path) -> Non
     assert "stock: every figure is the recorded one" in capsys.readouterr().out
 
 
-def test_replay_of_an_old_recording_says_that_it_keeps_nothing(capsys: Printed) -> None:
-    old = str(repo_root() / "tests/fixtures/transcripts/format-1.duet")
-    assert reported(capsys, "replay", old)["same"] is None
-    assert main(["replay", old]) == 0
+def test_replay_of_a_recording_without_figures_says_so(capsys: Printed) -> None:
+    path = str(repo_root() / "tests/fixtures/transcripts/storm-3-hogs-reclaim.duet")
+    assert reported(capsys, "replay", path)["same"] is None
+    assert main(["replay", path]) == 0
     assert "keeps no figures" in capsys.readouterr().out
 
 
 def test_replay_names_a_figure_that_differs(capsys: Printed, tmp_path: Path) -> None:
-    bundle = open_bundle(with_figures(tmp_path / "new.duet"))
+    bundle = open_bundle(recording())
 
     def more(manifest: Manifest) -> Manifest:
         first, *others = manifest.arms

@@ -15,7 +15,7 @@ from duet.cli.reproduce import difference_lines, figure_rows, request_of, verdic
 from duet.cli.reproduce_claims import Checked, claims_about
 from duet.lessons.load import load
 from duet.measure.claims import claim_text
-from tests.backend.cli.bundles import recording, rewritten, with_figures
+from tests.backend.cli.bundles import recording, rewritten
 
 Printed = pytest.CaptureFixture[str]
 
@@ -132,7 +132,7 @@ def test_figures_stand_side_by_side() -> None:
 def test_what_cannot_be_run_here_is_refused_before_anything_boots(
     tmp_path: Path, capsys: Printed
 ) -> None:
-    bundle = open_bundle(with_figures(tmp_path / "new.duet"))
+    bundle = open_bundle(recording())
     for change, words in (
         ({"workload": "nothing"}, "no workload 'nothing'"),
         ({"params": {**bundle.manifest.params, "nr": 10**6}}, "'nr' must be from"),

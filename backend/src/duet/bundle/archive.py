@@ -26,7 +26,6 @@ from pydantic import ValidationError
 from duet.bundle import limits
 from duet.bundle.manifest import FORMAT, Manifest
 from duet.bundle.stream import check_stream
-from duet.bundle.upgrade import upgrade
 from duet.errors import InfraError, InputError
 
 MEMBER = re.compile(
@@ -206,28 +205,30 @@ def part(fd: int, at: int, size: int) -> BinaryIO:
     return io.BufferedReader(_Part(fd, at, size), PIECE_BYTES)
 
 
-def manifest_of(file: str, text: bytes, names: set[str]) -> tuple[Manifest, int]:
-    """The manifest as today's format has it, and the number that the file has.
+def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
+    """The manifest, checked.
 
     Args:
         file: name of the recording.
         names: of all members; the manifest must speak of each.
 
     Raises:
-        InputError: it is no manifest, or speaks of other members.
+        InputError: it is no manifest, one of another format, or speaks of other members.
     """
     try:
         tree = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise refused(file, f"manifest.json is not JSON ({_said(error)})") from error
     number = tree.get("format") if isinstance(tree, dict) else None
-    if isinstance(number, int) and number > FORMAT:
+    if isinstance(number, int) and number != FORMAT:
+        newer = number > FORMAT
         raise InputError(
-            f"the recording {file} has format {str(number)[:20]}, and this program knows {FORMAT}.",
-            remedy="Use a newer Kernel Duet.",
+            f"the recording {file} has format {str(number)[:20]}, and this program reads format "
+            f"{FORMAT} alone.",
+            remedy="Use a newer Kernel Duet." if newer else "Record it again with ./duet record.",
         )
     try:
-        manifest = Manifest.model_validate(upgrade(tree) if isinstance(tree, dict) else tree)
+        manifest = Manifest.model_validate(tree)
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -241,7 +242,7 @@ def manifest_of(file: str, text: bytes, names: set[str]) -> tuple[Manifest, int]
     members = names - {"manifest.json"}
     if odd := set(manifest.sums) ^ members:
         raise refused(file, f"manifest and members disagree on {_plain(min(odd))}")
-    return manifest, number if isinstance(number, int) else FORMAT
+    return manifest
 
 
 def _no_number(text: str) -> None:

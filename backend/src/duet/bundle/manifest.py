@@ -59,13 +59,13 @@ class ArmEntry(Strict):
 
     Args:
         kernel: the manifest of the build: package, tarball, patches with checksums, compiler.
-        kernel_version: as `uname -r` says; "" in the oldest recordings.
+        kernel_version: as `uname -r` says; "" if unknown.
         config_sha256: of the options asked for; "" if unknown.
         symbols: the kernel addresses that the lesson's rules mention, so that a replay needs no
             System.map.
         loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
         truncated: the run sent more than is kept of one, and its end is missing.
-        figures: None in recordings of format 1, and where the lane failed.
+        figures: None where the lane failed.
         contention: of the wall clock; left out of the file where it was not measured.
     """
 

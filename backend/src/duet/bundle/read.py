@@ -35,14 +35,11 @@ class Bundle:
     """An opened bundle; everything in it has been checked.
 
     Args:
-        manifest: as today's format has it.
-        format: as the file has it.
         packed: member -> its bytes in the file.
         file_bytes: of all of it.
     """
 
     manifest: Manifest
-    format: int
     packed: dict[str, int]
     file_bytes: int
     _unpacked: Unpacked
@@ -88,11 +85,12 @@ def open_bundle(path: Path) -> Bundle:
     """Open and check a bundle. Blocking, for as long as REQUEST_WAIT_S.
 
     Raises:
-        InputError: it is missing, no bundle, too large, too new, or not what its sums say.
+        InputError: it is missing, no bundle, too large, of another format, or not what its sums
+            say.
         InfraError: there is no room to unpack it.
     """
     with _file(path) as file, _scratch() as scratch:
-        manifest, number, reply = _asked(path, (file, scratch))
+        manifest, reply = _asked(path, (file, scratch))
         unpacked = Unpacked(os.dup(scratch))
         rows = reply.rows("members", ROW, limits.MEMBERS)
         packed = {_member(name): whole(size) for name, size, _, _ in rows}
@@ -104,7 +102,7 @@ def open_bundle(path: Path) -> Bundle:
         size = os.fstat(scratch).st_size
         if any(at + length > size for at, length in unpacked.places.values()):
             raise refused(path.name, "it is not what its entries say")
-        return Bundle(manifest, number, packed, os.fstat(file).st_size, unpacked)
+        return Bundle(manifest, packed, os.fstat(file).st_size, unpacked)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -117,7 +115,7 @@ def read_manifest(path: Path) -> Manifest:
         return _asked(path, (file,))[0]
 
 
-def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, int, Reply]:
+def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, Reply]:
     """What a child says of the file; with a second descriptor it unpacks all of it there."""
     terms = Terms(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
@@ -128,10 +126,10 @@ def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, int, Reply]:
         reply = child.call({"name": path.name, "most_bytes": limits.TOTAL_BYTES})
         try:
             names = {_member(name) for name, *_ in reply.rows("members", ROW, limits.MEMBERS)}
-            manifest, number = manifest_of(path.name, bytes(reply.blob()), names)
+            manifest = manifest_of(path.name, bytes(reply.blob()), names)
         except (Odd, TypeError) as error:
             raise child.odd(error) from error
-        return manifest, number, reply
+        return manifest, reply
     finally:
         child.close()
 

@@ -38,7 +38,7 @@ class UnpackService:
         name = request["name"]
         with opened(name, fds[0], request["most_bytes"]) as archive:
             text = archive.text()
-            manifest, _ = manifest_of(name, text, archive.names)
+            manifest = manifest_of(name, text, archive.names)
             places = archive.unpack(manifest, fds[1]) if len(fds) > 1 else {}
             rows = [
                 [member, packed, *places.get(member, (0, 0))]

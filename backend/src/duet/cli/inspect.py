@@ -75,12 +75,11 @@ def _samples(lane: LaneContents) -> Counter[str]:
 def result_of(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> InspectResult:
     """What `--json` prints."""
     manifest = bundle.manifest
-    said = manifest.model_dump(mode="json", exclude={"format", "arms", "sums"})
+    said = manifest.model_dump(mode="json", exclude={"arms", "sums"})
     events = sum(lane.events for lane in lanes)
     return InspectResult(
         file=str(file),
         bytes=bundle.file_bytes,
-        format=bundle.format,
         **said,
         checksums=len(manifest.sums),
         events=events,

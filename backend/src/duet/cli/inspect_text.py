@@ -82,7 +82,7 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
     window = f"{manifest.window_ms} ms from each start" if manifest.window_ms else "whole runs"
     each = f"{bundle.file_bytes / events:.2f} bytes an event" if events else "no events"
     lines = [
-        f"{file.name}: {bundle.file_bytes:,} bytes, format {bundle.format}, {events:,} events, "
+        f"{file.name}: {bundle.file_bytes:,} bytes, format {manifest.format}, {events:,} events, "
         f"{each}",
         f"recorded {manifest.created}: {window}",
         f"{manifest.lesson}, {manifest.workload}, {manifest.clock} clock{shift}, "

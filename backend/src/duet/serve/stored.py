@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a server stores, where, and in which format; an older server does not touch a newer one's.
 
-Recordings have a format of their own (bundle/FORMAT.md), and are read in all former ones.
+Recordings have a format of their own (bundle/FORMAT.md).
 """
 
 from __future__ import annotations
