@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from duet.lessons import editor
 from duet.lessons.document import read
 from duet.lessons.files import paths, read_lesson, stamp
-from duet.lessons.load import slugs
 from duet.lessons.problems import LessonError, Problem
 from duet.lessons.schema import FILES
 from duet.lessons.schema.whole import GENERAL_VIEW
@@ -146,7 +145,8 @@ def test_all_problems_of_all_files_are_named_at_once(folder: Path) -> None:
 def test_a_key_in_two_files_is_refused(folder: Path) -> None:
     text = (folder / "lesson.yaml").read_text()
     (folder / "lesson.yaml").write_text(text + "hero: ticks\n")
-    (one,) = wrong(folder)
+    misplaced, one = wrong(folder)
+    assert misplaced.sentence == "this key belongs in story.yaml"
     assert one.file.endswith("story.yaml") and one.key == "hero"
     assert one.sentence == "this key stands in lesson.yaml too"
     assert one.remedy == "Leave it in story.yaml."
@@ -165,28 +165,6 @@ def test_a_missing_key_is_named_in_its_file(folder: Path) -> None:
     (folder / "lesson.yaml").write_text(text.replace("clock: wall\n", ""))
     (one,) = wrong(folder)
     assert str(one) == f"lessons/{SLUG}/lesson.yaml:1: clock: this key is missing"
-
-
-@pytest.mark.parametrize("slug", slugs())
-def test_a_lesson_in_one_file_loads_to_the_same(root: Path, tmp_path: Path, slug: str) -> None:
-    """As all lessons were once, with the old name of `published:`."""
-    old = tmp_path / slug
-    old.mkdir()
-    texts = [path.read_text() for path in paths(root / "lessons" / slug)]
-    assert len(texts) == len(FILES)
-    one = "\n".join(texts)
-    assert "\npublished:" in one
-    (old / "lesson.yaml").write_text(one.replace("\npublished:", "\nseeds:"))
-    assert read_lesson(old) == read_lesson(root / "lessons" / slug)
-
-
-def test_the_former_name_of_other_still_loads(folder: Path) -> None:
-    path, new = folder / "lesson.yaml", read_lesson(folder)
-    text = path.read_text()
-    assert text.count("\n    other: ") == 1
-    path.write_text(text.replace("\n    other: ", "\n    reader: "))
-    assert read_lesson(folder) == new
-    assert any(workload.other for workload in new.workloads.values())
 
 
 def test_files_whose_keys_have_defaults_may_be_absent(folder: Path) -> None:

@@ -11,8 +11,7 @@ from duet.lessons import load
 from duet.lessons.files import read_lesson
 from duet.lessons.generic_words import GENERIC
 from duet.lessons.schema import Lesson, XrayConfig
-from duet.lessons.schema.former_keys import FORMER_KEYS, WORKLOADS
-from duet.lessons.words import BACKEND, FORMER, FRONTEND, generic_files, search, words_of
+from duet.lessons.words import BACKEND, FRONTEND, generic_files, search, words_of
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +28,6 @@ def test_generic_code_has_no_word_of_a_lesson(root: Path, all_lessons: dict[str,
 
 def test_every_generic_word_has_a_reason() -> None:
     assert all(len(reason) > 20 for reason in GENERIC.values())
-
-
-def test_a_former_name_of_a_key_may_stand_in_its_table_alone(
-    tmp_path: Path, made_up: dict[str, Lesson], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(FORMER_KEYS[WORKLOADS], "gnomes", "other")
-    other = FORMER.replace("former_keys", "workload")
-    for place in (FORMER, other):
-        path = tmp_path / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text('KEYS = {"gnomes": "other", "wait_gnome": "other"}\n')
-    found = [(one.path, one.word) for one in search(tmp_path, made_up)]
-    assert sorted(found) == [(FORMER, "wait_gnome"), (other, "gnomes"), (other, "wait_gnome")]
 
 
 @pytest.fixture(scope="module")

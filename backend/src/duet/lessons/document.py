@@ -12,7 +12,6 @@ import yaml
 
 from duet.lessons.problems import LessonError, Problem
 from duet.lessons.schema import Place
-from duet.lessons.schema.former_keys import FORMER_KEYS, TOP
 
 # libyaml reads a lesson in a tenth of the time; every verb reads them all.
 SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -24,7 +23,7 @@ class Document:
 
     Args:
         name: as problems name it, e.g. 'lessons/NN-slug/trace.yaml'.
-        values: key -> value; old names of keys are replaced.
+        values: key -> value.
         root: the file's nodes, which know their lines; None: the file says nothing.
     """
 
@@ -96,10 +95,6 @@ def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
     loader = SafeLoader(text)
     try:
         root = loader.get_single_node()
-        if isinstance(root, yaml.MappingNode):
-            for key, _ in root.value:
-                if _is_text(key):
-                    key.value = FORMER_KEYS[TOP].get(key.value, key.value)
         return root, None if root is None else loader.construct_document(root)
     finally:
         loader.dispose()

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The YAML files of a lesson's folder become one Lesson.
 
-Each key has a file (schema.FILES). A lesson that keeps all keys in lesson.yaml, as all did once,
-is read too; a key that stands in two files is refused.
+Each key has a file (schema.FILES); one that stands elsewhere, or in two files, is refused.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def _joined(
                 sentence = f"this key stands in {owners[key]} too"
                 remedy = f"Leave it in {home}." if home else "Remove it."
                 problems.append(Problem(document.name, line, str(key), sentence, remedy))
-            elif home and file not in (home, FIRST):
+            elif home and file != home:
                 sentence, remedy = f"this key belongs in {home}", f"Move it to {home}."
                 problems.append(Problem(document.name, line, str(key), sentence, remedy))
                 tree[key], owners[key] = value, file

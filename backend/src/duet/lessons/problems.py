@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
-from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -85,13 +85,8 @@ def file_of(key: str) -> str:
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
-    """The keys that a model takes, by the names that files use."""
-    return [_key(name, info) for name, info in model.model_fields.items()]
-
-
-def _key(name: str, info: FieldInfo) -> str:
-    alias = info.validation_alias
-    return str(alias.choices[0]) if isinstance(alias, AliasChoices) else name
+    """The keys that a model takes."""
+    return list(model.model_fields)
 
 
 def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
@@ -144,7 +139,7 @@ def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
 
 
 def _field(model: type[BaseModel], key: str) -> FieldInfo | None:
-    return next((f for n, f in model.model_fields.items() if key in (n, _key(n, f))), None)
+    return model.model_fields.get(key)
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from duet.lessons.generic_words import GENERIC
 from duet.lessons.schema import Lesson
-from duet.lessons.schema.former_keys import FORMER_KEYS
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
 FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
@@ -31,8 +30,6 @@ LEFT_OUT = (
     "frontend/src/gallery/",
 )
 """This lint's own list; a page for developers."""
-FORMER = "backend/src/duet/lessons/schema/former_keys.py"
-"""Where former names of keys stand, and they alone, whosever words they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +90,11 @@ def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
     if pattern is None:
         return
     for name in generic_files(root):
-        allowed = {old for names in FORMER_KEYS.values() for old in names} if name == FORMER else ()
         text = (root / name).read_text(encoding="utf-8")
         for number, line in enumerate(text.splitlines(), 1):
             for match in pattern.finditer(line):
                 word = next(group for group in match.groups() if group)
-                if word not in allowed:
-                    yield Found(name, number, word, owners[word])
+                yield Found(name, number, word, owners[word])
 
 
 def _left_out(name: str) -> bool:

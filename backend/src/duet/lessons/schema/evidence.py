@@ -6,7 +6,6 @@ from __future__ import annotations
 from pydantic import Field
 
 from duet.lessons.schema.base import ClockName, Name, Strict
-from duet.lessons.schema.former_keys import TOP, key_and_former
 from duet.lessons.schema.published import Mail, PublishedFigure
 
 
@@ -52,7 +51,6 @@ class EvidenceFile(Strict):
     )
     published: tuple[PublishedFigure, ...] = Field(
         default=(),
-        validation_alias=key_and_former(TOP, "published"),
         description="every figure of the mails; duet measure --published looks for them",
     )
     references: tuple[Reference, ...] = Field(

@@ -6,7 +6,6 @@ from __future__ import annotations
 from pydantic import Field
 
 from duet.lessons.schema.base import Name, Strict
-from duet.lessons.schema.former_keys import WORKLOADS, key_and_former
 
 NO_ROWS = "^$"
 """The pattern of a workload whose threads have no rows."""
@@ -54,7 +53,6 @@ class Workload(Strict):
     )
     other: str | None = Field(
         default=None,
-        validation_alias=key_and_former(WORKLOADS, "other"),
         description="name of one more process that gets a row, below the threads",
     )
     start_marker: str = Field(
