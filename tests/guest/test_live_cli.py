@@ -19,7 +19,7 @@ from duet.lessons.load import load
 pytestmark = [pytest.mark.guest, pytest.mark.alone]
 
 SLUG = "02-grace-periods"
-KEYS = {"arm", "ops", "ops_per_s", "wait_ns", "grace_periods", "events_read", "events_lost"}
+KEYS = {"arm", "ops", "ops_per_s", "wait_ns", "cycles", "events_read", "events_lost"}
 
 
 def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -62,8 +62,8 @@ def test_run_prints_the_documented_keys(kernel_images: Any) -> None:
         assert row["ops"] > 0 and row["events_read"] > 0 and row["events_lost"] == 0
     assert set(arms["srcu"]["wait_ns"]) >= {"p50", "p95", "max"}
     assert arms["srcu"]["wait_ns"]["p50"] > arms["rwsem"]["wait_ns"]["p50"]
-    assert arms["srcu"]["grace_periods"] > 0
-    assert arms["rwsem"]["grace_periods"] == 0
+    assert arms["srcu"]["cycles"] > 0
+    assert arms["rwsem"]["cycles"] == 0
     assert "run 1 of 4" in done.stderr
 
 

@@ -119,7 +119,7 @@ class World:
         """Of a server."""
         known = {
             "DUET_ROOT": str(repo_root()), "DUET_CACHE": str(self.cache), "DUET_SETUP": "skip",
-            "DUET_RUNS": str(self.runs), "DUET_KEEP_RUNS": str(KEEP_RUNS), MARK: str(self.base),
+            "DUET_RUNS": str(self.runs), "DUET_SAVED_RUNS": str(KEEP_RUNS), MARK: str(self.base),
             "TMPDIR": str(self.tmp), "XDG_RUNTIME_DIR": str(self.sockets),
             f"{MARK}_CLOCK": str(self.clock), "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": str(repo_root() / "backend/src"),

@@ -157,19 +157,11 @@ def trials_dir() -> Path:
 def archive_limits() -> tuple[int, int]:
     """How many live runs are saved, and how many bytes in all: $DUET_SAVED_RUNS, $DUET_SAVED_MB.
 
-    Their former names, $DUET_KEEP_RUNS and $DUET_KEEP_MB, count where these are not set.
-
     Raises:
         InputError: one of them is not a whole number from 0 to a million.
     """
-    runs, megabytes = (
-        whole_number(name if name in os.environ else former, usual)
-        for name, former, usual in (
-            ("DUET_SAVED_RUNS", "DUET_KEEP_RUNS", SAVED_RUNS),
-            ("DUET_SAVED_MB", "DUET_KEEP_MB", SAVED_MB),
-        )
-    )
-    return runs, megabytes << 20
+    runs = whole_number("DUET_SAVED_RUNS", SAVED_RUNS)
+    return runs, whole_number("DUET_SAVED_MB", SAVED_MB) << 20
 
 
 def whole_number(name: str, usual: int, at_zero: str = "keep no run") -> int:

@@ -69,7 +69,7 @@ def test_the_line_that_is_shared_and_written_comes_first() -> None:
     lines = tree()["lines"]
     first = lines[0]
     assert (first["line"], first["field"]) == (f"{DENTRY + 64:#x}", "d_lockref")
-    assert (first["shared"], first["vcpus"]) == (True, 2)
+    assert (first["shared"], first["cpus"]) == (True, 2)
     per_op = [first[name] for name in ("reads_per_op", "writes_per_op", "rmw_per_op")]
     assert per_op == [3.0, 0.0, 1.2], "an operation is one that touched the object"
     assert first["rmws"] == 13

@@ -128,7 +128,6 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
         ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
         (["--all"], "goes with --published"),
         ([SLUG, "--all", "--published"], "--all is every lesson, but 02-grace-periods was named"),
-        ([SLUG, "--all", "--against-seeds"], "--all is every lesson"),  # the former name
         (["--published", "--clock", "wall"], "from the lessons' own `published:`"),
         (["--published", "--layouts", "5"], "from the lessons' own `published:`"),
         (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),

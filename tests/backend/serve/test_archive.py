@@ -26,7 +26,6 @@ from duet.runs.replay import play_bundle
 from duet.serve.archive import ArchivedRuns, ArchiveFolder
 from duet.serve.director import Director
 from duet.serve.ownership import Saved, victims
-from duet.settings import archive_limits
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
@@ -124,14 +123,6 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, v
     monkeypatch.setenv("DUET_SAVED_RUNS", value)
     with pytest.raises(InputError, match="DUET_SAVED_RUNS must be a whole number"):
         ArchiveFolder.default()
-
-
-def test_limits_have_former_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DUET_KEEP_RUNS", "7")
-    monkeypatch.setenv("DUET_KEEP_MB", "3")
-    assert archive_limits() == (7, 3 << 20)
-    monkeypatch.setenv("DUET_SAVED_RUNS", "9")
-    assert archive_limits() == (9, 3 << 20)
 
 
 # the verb

@@ -160,17 +160,11 @@ def _line(
         "field": _busiest(fields) or _nearest(cells, scope),
         "fields": fields,
         "cpus": cpus.bit_count(),
-        **_former(vcpus=cpus.bit_count()),
         "shared": cpus.bit_count() > 1 and bool((cells["writes"] + cells["rmws"]).any()),
         "accesses": int(sum(cells[name].sum() for name in CLASSES)),
         **_counts(cells, ops),
         "by_function": _grouped(cells, lambda cell: functions[int(cell["function"])], ops),
     }
-
-
-def _former(**names: int) -> Tree:
-    """Keys by their former names."""
-    return dict(names)
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:

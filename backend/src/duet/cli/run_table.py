@@ -63,7 +63,7 @@ class RunRow:
             self.refused = lane.error.sentence
 
     def result(self) -> RunArm:
-        """For JSON; `grace_periods` is the former name of `cycles`."""
+        """For JSON."""
         rates = self.samples if self.unit.endswith("/s") else []
         return RunArm(
             arm=self.arm,
@@ -73,7 +73,6 @@ class RunRow:
             ops_per_s=median(rates) if rates else None,
             wait_ns=self.wait_ns,
             cycles=self.cycles,
-            grace_periods=self.cycles,
             events_read=self.events_read,
             events_lost=self.events_lost,
             n=len(self.samples),

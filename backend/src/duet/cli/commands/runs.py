@@ -111,7 +111,6 @@ def measure(
             "--stored", help="With --published: measure nothing; show the results beside the page."
         ),
     ] = False,
-    against_seeds: Annotated[bool, typer.Option("--against-seeds", hidden=True)] = False,
     pool: PoolName = "",
     at_once: AtOnce = "",
     wait: Wait = "",
@@ -124,7 +123,6 @@ def measure(
 
     if json:
         format = "json"
-    published = published or against_seeds  # the former name
     if published or all or stored or write is not None:
         from duet.cli.against import Keep, against
 

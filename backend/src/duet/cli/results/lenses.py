@@ -45,7 +45,6 @@ class MicroscopeLine:
     field: str = key("what is written most there")
     fields: Mapping[str, AccessCounts] = key(shape="{name: counts}")
     cpus: int = key()
-    vcpus: int = key("the same")
     shared: bool = key("several vCPUs, and one writes")
     accesses: int = key()
     reads: int = key()

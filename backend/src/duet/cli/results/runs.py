@@ -44,7 +44,6 @@ class RunArm:
     ops_per_s: float | None
     wait_ns: Mapping[str, float] | None = key(shape="{p50, p95, max, n}")
     cycles: int | None = key()
-    grace_periods: int | None = key("the same")
     events_read: int | None = key()
     events_lost: int | None = key()
     n: int = key()
