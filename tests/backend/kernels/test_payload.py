@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import subprocess
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from duet.budgets import KERNEL_PLACES
 from duet.errors import InfraError, KernelError
-from duet.kernels import ArmSpec, KernelSettings, inputs, lookup, payload
+from duet.kernels import ArmSpec, KernelSettings, inputs, payload
 from duet.kernels.image import read_system_map
 from duet.kernels.payload import build_ids, is_payload
 from duet.sandbox import can_change_user
@@ -111,23 +110,3 @@ def test_two_kernels_are_not_stored(settings: KernelSettings, tmp_path: Path) ->
     with pytest.raises(KernelError, match="another kernel than vmlinux"):
         settings.store.publish(files, image.manifest.model_copy(update={"key": "0" * 24}))
     assert [path.name for path in settings.store.folder.iterdir()] == [image.key]
-
-
-def test_an_image_of_a_time_when_nobody_looked_is_looked_at_once(settings: KernelSettings) -> None:
-    image = miniature.store_toy(settings, inputs(STOCK, settings))
-    file = image.folder / "manifest.json"
-
-    def forget() -> None:
-        tree = json.loads(file.read_text())
-        file.write_text(json.dumps({key: tree[key] for key in tree if key != "proven"}))
-
-    forget()
-    assert lookup(image.key, settings) == image
-    assert json.loads(file.read_text())["proven"] is True
-    other = packed(kernel("other"))
-    image.bzimage.write_bytes(other)
-    sizes = json.loads((image.folder / "sizes.json").read_text())
-    (image.folder / "sizes.json").write_text(json.dumps(sizes | {"bzImage": len(other)}))
-    assert lookup(image.key, settings) is not None, "it is looked at once"
-    forget()
-    assert lookup(image.key, settings) is None

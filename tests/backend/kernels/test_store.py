@@ -60,11 +60,16 @@ def test_image_with_a_part_cut_off_counts_as_absent(
     assert lookup(miniature.store_toy(settings, need).key, settings) is not None, "and is replaced"
 
 
-def test_image_of_a_time_without_sizes_is_proven_anew(settings: KernelSettings) -> None:
+def test_image_without_sizes_or_not_proven_counts_as_absent(settings: KernelSettings) -> None:
     image = miniature.store_toy(settings, inputs(ARMS[0], settings))
-    (image.folder / "sizes.json").unlink()
+    file = image.folder / "manifest.json"
+    text = file.read_text()
+    file.write_text(text.replace('"proven": true', '"proven": false'))
+    assert lookup(image.key, settings) is None
+    file.write_text(text)
     assert lookup(image.key, settings) is not None
-    assert (image.folder / "sizes.json").exists()
+    (image.folder / "sizes.json").unlink()
+    assert lookup(image.key, settings) is None
 
 
 def test_failed_publish_leaves_nothing(settings: KernelSettings) -> None:

@@ -20,7 +20,7 @@ from duet.kernels.recipe import BuildInputs, KernelKey
 
 FILES = ("bzImage", "vmlinux", "System.map", "config")
 SIZES = "sizes.json"
-"""Bytes of each of FILES. Beside the manifest, so that older checkouts can read that one."""
+"""Bytes of each of FILES, as they were stored."""
 
 
 class PatchRecord(BaseModel):
@@ -147,15 +147,12 @@ def _sizes(folder: Path) -> bytes:
     return json.dumps({name: (folder / name).stat().st_size for name in FILES}).encode()
 
 
-def _read_sizes(folder: Path) -> dict[str, int] | None:
-    """The sizes that were stored; None for an image of a time when none were."""
+def _read_sizes(folder: Path) -> object:
+    """The sizes that were stored; None: they cannot be read."""
     try:
-        found = json.loads((folder / SIZES).read_bytes())
-    except FileNotFoundError:
-        return None
+        return json.loads((folder / SIZES).read_bytes())
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
 
 
 class Store:
@@ -165,10 +162,7 @@ class Store:
         self.folder = folder
 
     def lookup(self, key: KernelKey) -> KernelImage | None:
-        """The image under `key`; None when absent, unreadable or two kernels (then it is built).
-
-        One of a time when nobody looked is looked at once.
-        """
+        """The image under `key`; None when absent, unreadable or cut off (then it is built)."""
         folder = self.folder / key
         try:
             manifest = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
@@ -178,23 +172,9 @@ class Store:
         parts = (image.bzimage, image.vmlinux, image.system_map, image.config)
         if not all(part.is_file() and part.stat().st_size for part in parts):
             return None
-        sizes = _read_sizes(folder)
-        if sizes is not None and sizes != {part.name: part.stat().st_size for part in parts}:
+        if _read_sizes(folder) != {part.name: part.stat().st_size for part in parts}:
             return None  # a file was cut off or replaced after it was stored
-        return image if manifest.proven and sizes else self._prove(image)
-
-    def _prove(self, image: KernelImage) -> KernelImage | None:
-        """Look into an image, and write down that it was."""
-        if not is_payload(image.bzimage, image.vmlinux):
-            return None
-        proven = image.manifest.model_copy(update={"proven": True})
-        try:
-            durable.write(image.folder / SIZES, _sizes(image.folder))
-            text = proven.model_dump_json(indent=2) + "\n"
-            durable.write(image.folder / "manifest.json", text.encode())
-        except OSError:
-            pass  # a store that may only be read: look again next time
-        return KernelImage(image.key, image.folder, proven)
+        return image if manifest.proven else None
 
     def publish(self, files: Mapping[str, Path], manifest: Manifest) -> KernelImage:
         """Copy `files` (name in the store -> source) and make them visible at once.
