@@ -66,7 +66,7 @@ class ArmEntry(Strict):
         loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
         truncated: the run sent more than is kept of one, and its end is missing.
         figures: None where the lane failed.
-        contention: of the wall clock; left out of the file where it was not measured.
+        contention: of the wall clock; None where it was not measured.
     """
 
     name: ArmName
@@ -80,7 +80,7 @@ class ArmEntry(Strict):
     loss: Annotated[dict[Text, Whole], Field(max_length=64)] = Field(default_factory=dict)
     truncated: bool = False
     figures: Figures | None = None
-    contention: Annotated[Waited | None, Field(exclude_if=lambda found: found is None)] = None
+    contention: Waited | None = None
 
 
 def patches_of(entry: ArmEntry) -> dict[str, str]:
