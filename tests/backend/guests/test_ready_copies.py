@@ -38,7 +38,9 @@ class Standing:
         self.spec = spec
 
     async def close(self) -> None:
-        self.alive, self.closed = False, True
+        self.alive = False
+        await asyncio.sleep(0.01)  # QEMU takes a moment to end
+        self.closed = True
 
 
 class Made:
@@ -96,7 +98,6 @@ async def park(templates: Templates, *keys: str, later: bool = False) -> None:
 async def settled(templates: Templates) -> None:
     async with asyncio.timeout(60):
         await templates.wait_settled()
-    await asyncio.sleep(0)
 
 
 def test_one_is_made_when_nothing_runs_and_each_is_taken_once() -> None:
@@ -205,7 +206,6 @@ def test_they_count_in_the_budget_and_go_before_templates() -> None:
         await park(templates, "a")
         assert made.stand == ["a"]
         await park(templates, *(f"k{number}" for number in range(50)))
-        await asyncio.sleep(0.01)
         assert templates.held_bytes + templates.counts().ready_bytes <= 52 * MIB
         assert templates.count == 51 and made.stand == []
 
@@ -229,7 +229,7 @@ def test_one_goes_with_its_template_and_one_that_died_is_replaced() -> None:
     async def body(made: Made, templates: Templates) -> None:
         await park(templates, "a")
         templates.discard("a")
-        await asyncio.sleep(0.01)
+        await settled(templates)
         assert made.stand == [] and templates.counts().ready == 0
         await park(templates, "b")
         made.standing[-1].alive = False

@@ -146,6 +146,10 @@ class ReadyCopies:
         """End all, and wait for it."""
         for key in list(self._standing):
             self._end(key)
+        await self.wait_ended()
+
+    async def wait_ended(self) -> None:
+        """Until those that are being ended have ended."""
         if self._ending:
             await asyncio.wait(self._ending)
 

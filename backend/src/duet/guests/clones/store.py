@@ -137,8 +137,12 @@ class Templates:
         )
 
     async def wait_settled(self) -> None:
-        """Until all that is wanted is there, copies that stand ready included, or has failed."""
+        """Until all that is wanted is there, copies that stand ready included, or has failed.
+
+        A copy whose place another one took has ended by then.
+        """
         await self._settled.wait()
+        await self._stock.ready.wait_ended()
 
     async def _make_all(self) -> None:
         while True:
