@@ -11,21 +11,13 @@ function number(x: number | null | undefined): string {
   return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
 }
 
-/**
- * "umounts, umounts/s, higher is better": what the table is of. A table without its metric's name, of an older file,
- * says its unit: more per second is better, less time is.
- */
+/** "umounts, umounts/s, higher is better": what the table is of. */
 export function metricWords(measured: MeasuredMessage | null, lesson: Lesson): string {
-  const unit = measured?.rows[0]?.unit ?? '';
-  if (measured?.title) {
-    const { title, better } = measured;
-    const what = unit === `${title}/s` ? [unit] : [title, unit];
-    return [...what, ...(better === 'neither' || !better ? [] : [`${better} is better`])].join(
-      ', ',
-    );
-  }
-  if (unit === '') return `untraced runs, ${lesson.operation.plural}`;
-  return `${unit}, ${unit.endsWith('/s') ? 'higher' : 'lower'} is better`;
+  if (measured === null) return `untraced runs, ${lesson.operation.plural}`;
+  const { title, better } = measured;
+  const unit = measured.rows[0]?.unit ?? '';
+  const what = unit === `${title}/s` ? [unit] : [title, unit];
+  return [...what, ...(better === 'neither' ? [] : [`${better} is better`])].join(', ');
 }
 
 /** The command that measures a lesson. */

@@ -663,8 +663,6 @@ export const readLoss: Read<wire.Loss> = shape((o) => ({
 
 const Measured_source = oneOf('live', 'recorded');
 
-const Measured_better = maybe(TryResult_better);
-
 const MeasuredRow_ops_per_s = list(number);
 
 export const readMeasuredRow: Read<wire.MeasuredRow> = shape((o) => ({
@@ -722,9 +720,9 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   clock: ClassTry_clock(o['clock'], 'clock'),
   params: ClassTry_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
-  metric: or(o['metric'], 'metric', string, ''),
-  title: or(o['title'], 'title', string, ''),
-  better: or(o['better'], 'better', Measured_better, null),
+  metric: string(o['metric'], 'metric'),
+  title: string(o['title'], 'title'),
+  better: TryResult_better(o['better'], 'better'),
   rows: Measured_rows(o['rows'], 'rows'),
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),
@@ -1512,9 +1510,9 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   clock: ClassTry_clock(o['clock'], 'clock'),
   params: ClassTry_params(o['params'], 'params'),
   workload: string(o['workload'], 'workload'),
-  metric: or(o['metric'], 'metric', string, ''),
-  title: or(o['title'], 'title', string, ''),
-  better: or(o['better'], 'better', Measured_better, null),
+  metric: string(o['metric'], 'metric'),
+  title: string(o['title'], 'title'),
+  better: TryResult_better(o['better'], 'better'),
   rows: Measured_rows(o['rows'], 'rows'),
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),

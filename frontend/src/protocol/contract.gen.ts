@@ -958,19 +958,19 @@ export interface Measured {
   };
   workload: string;
   /**
-   * its name in the lesson; empty: not known
+   * its name in the lesson
    */
   metric: string;
   /**
-   * of the metric, in words; empty: not known
+   * of the metric, in words
    */
   title: string;
   /**
-   * which values of the metric are better; null: not known
+   * which values of the metric are better
    */
-  better: ('higher' | 'lower' | 'neither') | null;
+  better: 'higher' | 'lower' | 'neither';
   /**
-   * `ops_per_s` in their keys is a former name: values are in the row's `unit`
+   * values are in the row's `unit`, also where a key says `ops_per_s`
    */
   rows: MeasuredRow[];
   /**
@@ -992,7 +992,7 @@ export interface Measured {
    */
   total: number;
   /**
-   * of recorded tables; null: not known
+   * of recorded tables; null: measured just now
    */
   made: Made | null;
   /**
@@ -2750,19 +2750,19 @@ export interface MeasuredTable {
   };
   workload: string;
   /**
-   * its name in the lesson; empty: not known
+   * its name in the lesson
    */
   metric: string;
   /**
-   * of the metric, in words; empty: not known
+   * of the metric, in words
    */
   title: string;
   /**
-   * which values of the metric are better; null: not known
+   * which values of the metric are better
    */
-  better: ('higher' | 'lower' | 'neither') | null;
+  better: 'higher' | 'lower' | 'neither';
   /**
-   * `ops_per_s` in their keys is a former name: values are in the row's `unit`
+   * values are in the row's `unit`, also where a key says `ops_per_s`
    */
   rows: MeasuredRow[];
   /**
@@ -2784,7 +2784,7 @@ export interface MeasuredTable {
    */
   total: number;
   /**
-   * of recorded tables; null: not known
+   * of recorded tables; null: measured just now
    */
   made: Made | null;
   /**

@@ -14,7 +14,7 @@ export interface Contended {
 }
 
 /**
- * Null where nothing was measured (the count clock, older recordings), and where the axis counts points: a picture of
+ * Null where nothing was measured (the count clock), and where the axis counts points: a picture of
  * counted accesses has no lengths that a busy host could stretch.
  */
 export function contendedOf(

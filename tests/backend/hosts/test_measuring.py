@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from duet.hosts.measuring import command_line, measure_plan, measured_message, named
+from duet.hosts.measuring import command_line, measure_plan, measured_message
 from duet.lessons.load import LessonFolder
 from duet.measure import Kind, Measuring, Progress, Report, Step
 from duet.runs.request import RunRequest
@@ -37,15 +37,6 @@ def test_arms_are_compared_with_the_first(run_request: RunRequest) -> None:
     assert (reported.done, reported.total) == (1, 1)
     assert "srcu -75.0 % against rwsem" in reported.verdict
     assert (reported.metric, reported.title, reported.better) == ("ops_per_s", "umounts", "higher")
-
-
-def test_a_table_of_an_older_file_gets_the_name_of_its_metric(run_request: RunRequest) -> None:
-    whole = measured_message(run_request, table(run_request, [25.0]), None)
-    old = whole.model_copy(update={"metric": "", "title": "", "better": None})
-    assert named(old, run_request.folder.lesson) == whole
-    rows = [row.model_copy(update={"unit": "ms"}) for row in old.rows]
-    other = old.model_copy(update={"rows": rows})  # not what the headline is in today
-    assert named(other, run_request.folder.lesson) == other
 
 
 def test_overlapping_samples_prove_nothing_and_few_runs_give_no_verdict(

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import statistics
 
-from duet.errors import InputError
 from duet.guests import Clock
-from duet.lessons.schema import Lesson
 from duet.measure import MeasurePlan, Progress, Report, Series, Table
 from duet.measure.apart import warnings
 from duet.measure.clock import of_the_clock
@@ -72,21 +70,6 @@ def verdict_words(report: Report, metric: str) -> str:
     said = [verdict_line(report.tables[0], metric)]
     said += [f"{one[0].upper()}{one[1:]}." for one in of_the_clock(report)]
     return " ".join(said)
-
-
-def named(table: m.Measured, lesson: Lesson) -> m.Measured:
-    """The same with its metric, which older files do not name: it was the headline."""
-    if table.metric or table.workload not in lesson.workloads:
-        return table
-    try:
-        name = headline(lesson, table.workload, Clock(table.clock))
-    except InputError:  # the lesson has no such metric any more
-        return table
-    metric = lesson.metrics[name]
-    if any(row.unit != metric.unit for row in table.rows):
-        return table
-    found = {"metric": name, "title": metric.title, "better": metric.better}
-    return table.model_copy(update=found)
 
 
 def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:

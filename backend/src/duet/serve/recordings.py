@@ -16,7 +16,6 @@ from pydantic import JsonValue, ValidationError
 
 from duet.bundle import Manifest, open_bundle, read_manifest
 from duet.errors import DuetError, InputError
-from duet.hosts.measuring import named
 from duet.lessons import cache as lesson_cache
 from duet.lessons.roles import knob
 from duet.logs import about
@@ -180,7 +179,7 @@ class LessonRecordings:
         now = stamp(path)
         known = self._tables.get(path)
         if known is None or known[0] != now:
-            known = (now, [named(table, folder.lesson) for table in read_tables(path)])
+            known = (now, read_tables(path))
             self._tables[path] = known
         return known[1]
 

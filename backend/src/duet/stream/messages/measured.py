@@ -81,13 +81,13 @@ class MeasuredTable(Message):
     clock: ClockName
     params: dict[str, int]
     workload: str
-    metric: str = Field(default="", description="its name in the lesson; empty: not known")
-    title: str = Field(default="", description="of the metric, in words; empty: not known")
-    better: Literal["higher", "lower", "neither"] | None = Field(
-        default=None, description="which values of the metric are better; null: not known"
+    metric: str = Field(description="its name in the lesson")
+    title: str = Field(description="of the metric, in words")
+    better: Literal["higher", "lower", "neither"] = Field(
+        description="which values of the metric are better"
     )
     rows: list[MeasuredRow] = Field(
-        description="`ops_per_s` in their keys is a former name: values are in the row's `unit`"
+        description="values are in the row's `unit`, also where a key says `ops_per_s`"
     )
     at: str = Field(description="ISO 8601 UTC")
     verdict: str
@@ -95,7 +95,9 @@ class MeasuredTable(Message):
     command: str = Field(default="", description="what reproduces it")
     done: int = Field(default=0, description="runs finished")
     total: int = Field(default=0, description="runs wanted; done < total: still measuring")
-    made: Made | None = Field(default=None, description="of recorded tables; null: not known")
+    made: Made | None = Field(
+        default=None, description="of recorded tables; null: measured just now"
+    )
     warnings: list[str] = Field(
         default_factory=list,
         description="sentences: arms on different bases are more than one patch apart",
