@@ -2,7 +2,7 @@
 """What one request, socket, recording, guest or child process may use, with its usual value.
 
 One place for every bound that keeps one viewer, file or guest from spoiling another's lesson.
-Time limits of single waits stand in the `limits.py` of each package. Each entry says what
+Waits, and sizes that concern one package alone, stand in its `limits.py`. Each entry says what
 happens beyond it.
 """
 
@@ -98,10 +98,10 @@ MESSAGES_BURST: Final = 1000
 """All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.
 Beyond it the socket is read more slowly."""
 
-# Classes (duet.classes, serve/classroom.py)
+# Classes (duet.classes, serve/classroom)
 
 CLASS_MEMBERS: Final = 400
-"""As many as there are sockets. Beyond it nobody joins."""
+"""Usual: 40, 300 in a lecture. Beyond it nobody joins."""
 CLASSES_OPEN: Final = 20
 """Classes that go on at once. Beyond it none is started."""
 CLASS_QUESTIONS: Final = 200
@@ -115,7 +115,7 @@ CLASS_RAISE_EVERY_S: Final = 5.0
 CLASS_TRIES: Final = 300
 """Runs that one class tries. Usual: 40. Beyond it none is taken."""
 CLASS_TRIES_WAITING: Final = 5
-"""Runs of one member that wait. Beyond it he waits until one begins."""
+"""Runs of one member that wait. Beyond it the member waits until one begins."""
 CLASS_WAITING: Final = 2000
 """Calls that wait for the thread of the store. Beyond it an answer is refused, not acknowledged."""
 

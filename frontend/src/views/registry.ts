@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every kind of view that has a folder here. A lesson names its kind; nobody keeps a list. */
+/** Every kind of view that has a folder here. A lesson names its kind. */
 
 import type { ViewKind } from './contract.ts';
 

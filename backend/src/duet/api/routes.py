@@ -190,7 +190,7 @@ def add_failures(app: FastAPI) -> None:
         body: dict[str, JsonValue] = {
             "code": "input",
             "sentence": f"{place} is not usable: {first['msg']}.",
-            "remedy": "See ARCHITECTURE.md for the routes and their parameters.",
+            "remedy": "Correct it, and send the request again.",
             "detail": "",
         }
         return JSONResponse(failure_body(body), 422)

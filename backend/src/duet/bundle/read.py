@@ -109,7 +109,7 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest alone, without unpacking the lanes; good for a list, not for playing.
 
     Raises:
-        InputError: as `read_bundle`, as far as that shows.
+        InputError: as `open_bundle`, as far as that shows.
     """
     with _file(path) as file:
         return _asked(path, (file,))[0]

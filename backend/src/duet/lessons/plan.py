@@ -142,7 +142,7 @@ def plan_text(
         autostart: of a plan at boot; False: it waits for START, so that a lens can be attached
             first, and a run repeats only nearly.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
-            kept_buffer_kb().
+            run_buffer_kb().
         probes: exactly those to switch on, as far as this arm has them; None: those that explain.
         before: lines ahead of the workload's own preparation.
     """

@@ -31,7 +31,7 @@ export interface Access {
   readonly owns: boolean;
   /** Index into the lesson's functions. */
   readonly func: number;
-  /** See coherence/types.ts. */
+  /** See model/types.ts. */
   readonly event: number;
   /** Who gave the data; -1: nobody, or memory. */
   readonly from: number;
