@@ -243,6 +243,7 @@ class ToyStage:
                     title=LABEL,
                     better="neither",
                     verdict=LABEL,
+                    command="",
                     done=done,
                     total=total,
                 )

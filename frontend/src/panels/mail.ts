@@ -25,18 +25,6 @@ export function measureCommand(slug: string): string {
   return `./duet measure ${slug}`;
 }
 
-/** The command that makes the same table. */
-export function command(measured: MeasuredMessage, lesson: Lesson): string {
-  if (measured.command) return measured.command;
-  const params = Object.entries(measured.params)
-    .filter(([k, v]) => lesson.params[k]?.default !== v)
-    .map(([k, v]) => `--${k.replaceAll('_', '-')} ${v}`);
-  const arms = measured.rows.map((r) => r.arm).join(',');
-  return ['./duet run', lesson.slug, '--arms', arms, ...params, '--clock', measured.clock].join(
-    ' ',
-  );
-}
-
 function wrap(text: string, indent = ''): string[] {
   const lines: string[] = [];
   let line = indent;
@@ -136,7 +124,7 @@ export function mailText(lesson: Lesson, measured: MeasuredMessage): string {
   out.push('', 'samples:');
   for (const row of measured.rows)
     out.push(...wrap(`${row.arm}: ${row.ops_per_s.map((x) => number(x)).join(' ')}`, '  '));
-  const typed = command(measured, lesson);
+  const typed = measured.command;
   const first = lesson.made_by && lesson.made_by !== typed ? shellLines(lesson.made_by) : [];
   out.push('', 'to reproduce:', ...first, ...shellLines(typed));
   return ascii(`${out.join('\n')}\n`);

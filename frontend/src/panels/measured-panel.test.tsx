@@ -72,7 +72,7 @@ describe('the measured table', () => {
     expect(Math.max(...text.split('\n').map((l) => l.length))).toBeLessThanOrEqual(75);
     expect(text).toMatch(/^[\n\x20-\x7e]*$/);
     expect(text).toContain('umounts/s, higher is better');
-    expect(text).toContain('./duet run 02-grace-periods --arms rwsem,srcu --hogs 9');
+    expect(text).toContain('./duet measure 02-grace-periods --arms rwsem,srcu');
     expect(text).toMatch(/srcu +3 +231 +234 +- +-75.0 %/);
     expect(text).not.toContain('kernel of');
   });
@@ -86,7 +86,7 @@ describe('the measured table', () => {
     const trial = { ...lesson, arms, made_by };
     const text = mailText(trial, testMeasured());
     expect(text).toContain(
-      `to reproduce:\n  ./duet try --tree ../linux --tree '../my linux' --run 'a b  c' --clock \\\n    count\n  ./duet run`,
+      `to reproduce:\n  ./duet try --tree ../linux --tree '../my linux' --run 'a b  c' --clock \\\n    count\n  ./duet measure`,
     );
     const flat = text.replaceAll(/\s+/g, ' ');
     expect(flat).toContain('source of rwsem: Linux 6.6.7, commit 0123456789ab, v6.6.7, dirty');

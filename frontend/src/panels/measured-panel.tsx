@@ -12,7 +12,7 @@ import { off } from '../ui/off.ts';
 import { day } from '../ui/words.ts';
 import { inTitles, titleOf } from './arm-titles.ts';
 import { CopyMail } from './copy-mail.tsx';
-import { command, measureCommand, metricWords } from './mail.ts';
+import { measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
 import { onScreen, rowsBeyond, verdictLines } from './verdict-lines.ts';
 
@@ -142,7 +142,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       {measured && rows.length > 0 && (
         <details className="small">
           <summary>{t('the command that repeats it')}</summary>
-          <pre className="console">{command(measured, lesson)}</pre>
+          <pre className="console">{measured.command}</pre>
         </details>
       )}
     </section>

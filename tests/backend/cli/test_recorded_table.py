@@ -49,7 +49,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
     older = {name: v for name, v in request.params.items() if name != "exp_holdoff"}
     tables = [
         {"lesson": SLUG, "source": "recorded", "clock": "count", "workload": "storm",
-         "metric": "ops_per_s", "title": "umounts", "better": "higher",
+         "metric": "ops_per_s", "title": "umounts", "better": "higher", "command": "",
          "params": params, "at": "2026-01-01", "verdict": "", "rows": [row]}
         for params in (older, older | {"hogs": 3})
     ]  # fmt: skip

@@ -50,7 +50,7 @@ def recorded(copy: Path, root: Path) -> Path:
     ]  # fmt: skip
     table = {
         "lesson": SLUG, "source": "recorded", "clock": "count", "workload": "storm",
-        "metric": "ops_per_s", "title": "umounts", "better": "higher",
+        "metric": "ops_per_s", "title": "umounts", "better": "higher", "command": "",
         "params": {"hogs": 9}, "at": "2026-01-01", "verdict": "",
         "rows": [{"arm": arm, "n": 2, "ops_per_s": [], "ops_per_s_median": 1.0} for arm in ARMS],
         "made": {"arms": made, "host": {}, "shift": 0, "seeds": [2, 3, 4]},

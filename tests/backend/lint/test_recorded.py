@@ -55,7 +55,7 @@ def test_claims_are_held_against_the_recorded_table(tmp_path: Path) -> None:
     row = {"n": 5, "ops_per_s": [1.0]}
     table = {
         "lesson": SLUG, "source": "recorded", "clock": "wall", "workload": "storm",
-        "metric": "ops_per_s", "title": "umounts", "better": "higher",
+        "metric": "ops_per_s", "title": "umounts", "better": "higher", "command": "",
         "params": {"hogs": 9, "vcpus": 2}, "at": "2026-01-01", "verdict": "",
         "rows": [
             {"arm": "rwsem", "ops_per_s_median": 1000.0, **row},
@@ -83,7 +83,7 @@ def asked(tmp_path: Path, srcu: float, **also: object) -> list[str]:
     row = {"n": 5, "ops_per_s": [1.0]}
     table = {
         "lesson": SLUG, "source": "recorded", "clock": "wall", "workload": "storm",
-        "metric": "ops_per_s", "title": "umounts", "better": "higher",
+        "metric": "ops_per_s", "title": "umounts", "better": "higher", "command": "",
         "params": {"hogs": 9, "vcpus": 2}, "at": "2026-01-01", "verdict": "",
         "rows": [
             {"arm": "rwsem", "ops_per_s_median": 1000.0, **row},

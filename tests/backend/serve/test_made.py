@@ -21,7 +21,7 @@ def test_a_table_says_of_what_it_was_made() -> None:
 
     table = m.Measured(
         lesson="a", source="recorded", clock="count", params={}, workload="w", metric="x",
-        title="x", better="higher", at="", verdict="",
+        title="x", better="higher", at="", verdict="", command="",
         rows=[m.MeasuredRow(arm=own.name, n=1, ops_per_s_median=1.0, ops_per_s=[1.0]),
               m.MeasuredRow(arm="other", n=1, ops_per_s_median=1.0, ops_per_s=[1.0])],
         made=found,

@@ -92,7 +92,7 @@ class MeasuredTable(Message):
     at: str = Field(description="ISO 8601 UTC")
     verdict: str
     host: str = ""
-    command: str = Field(default="", description="what reproduces it")
+    command: str = Field(description="what reproduces it")
     done: int = Field(default=0, description="runs finished")
     total: int = Field(default=0, description="runs wanted; done < total: still measuring")
     made: Made | None = Field(
