@@ -13,8 +13,9 @@ from pathlib import Path
 from duet.bundle import Bundle, open_bundle
 from duet.lessons.load import load
 from duet.session.engine import LaneOf
-from duet.session.pipeline import LanePipeline, OwnEngine
+from duet.session.pipeline import LanePipeline
 from duet.wire import FrameReader, PageSplitter, decode_frame
+from tests.support.own_engine import OwnEngine
 
 FIXTURE = "tests/fixtures/transcripts/storm-3-hogs-reclaim.duet"
 TICK_NS = 40_000_000

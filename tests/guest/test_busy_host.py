@@ -23,11 +23,11 @@ from duet.measure.values import line_value, tally_value
 from duet.runs.replay import CollectingSink
 from duet.runs.sources import kernel_sources
 from duet.session import (
+    Contention,
     LaneResult,
     Lanes,
     RunSession,
     RunSpec,
-    contended_share,
     contention_bound,
 )
 
@@ -56,6 +56,11 @@ def cpu_hogs() -> Iterator[None]:
 
 def first_comparison(lesson: Lesson) -> Any:
     return next(scene for scene in lesson.scenes if len(scene.arms) > 1)
+
+
+def contended_share(lanes: list[Contention]) -> float:
+    """Of all lanes of a run together, which wait for each other as well."""
+    return Contention(sum(x.ran_s for x in lanes), sum(x.waited_s for x in lanes)).share
 
 
 def value(name: str, metric: Metric, lane: LaneResult) -> float:
@@ -97,7 +102,8 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
     assert not [lane.loss for lane in lanes.values() if lane.loss]
     metric, holds = DIRECTION[slug]
     found = [value(metric, lesson.metrics[metric], lanes[arm]) for arm in arms]
-    waited = contended_share(lane.contention for lane in lanes.values())
+    waits = [lane.contention for lane in lanes.values() if lane.contention is not None]
+    waited = contended_share(waits) if waits else None
     print(f"{slug} {scene.id}: {metric} {dict(zip(arms, found, strict=True))}, waited {waited}")
     if lesson.clock == "count":
         assert waited is None

@@ -13,8 +13,9 @@ from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Metric
 from duet.session.engine import LaneOf
-from duet.session.pipeline import LanePipeline, OwnEngine
+from duet.session.pipeline import LanePipeline
 from duet.wire import FrameReader, GuestFile, decode_frame
+from tests.support.own_engine import OwnEngine
 
 METRICS = {
     "calls": {"event": "srcu_call"},

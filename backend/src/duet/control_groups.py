@@ -88,14 +88,6 @@ class Group:
             _remove(folder, until)
         self.folders.clear()
 
-    def peak_bytes(self) -> int | None:
-        """The most memory that it has used at once, where the kernel says so."""
-        for folder in self.folders:
-            for file in ("memory.peak", "memory.max_usage_in_bytes"):
-                with contextlib.suppress(OSError, ValueError):
-                    return int((folder / file).read_text())
-        return None
-
     def joined_by(self) -> list[str]:
         """Files into which a process writes its id to belong to it."""
         return [str(folder / "cgroup.procs") for folder in self.folders]

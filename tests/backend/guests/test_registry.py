@@ -17,10 +17,10 @@ from duet.guests.vng import VngGuest
 from tests.support.scripted import spec
 
 
-def test_three_kinds_stand_behind_one_interface() -> None:
-    options = GuestOptions(policy="tcg", programs=Path("/p"), records=[])
+def test_two_kinds_stand_behind_one_interface() -> None:
+    options = GuestOptions(policy="tcg", programs=Path("/p"))
     kinds = {kind: type(open_guest(kind, spec(), options)) for kind in REGISTRY.kinds()}
-    assert kinds == {"qemu": QemuGuest, "vng": VngGuest, "replay": ReplayGuest}
+    assert kinds == {"qemu": QemuGuest, "vng": VngGuest}
 
 
 def test_a_name_can_be_taken_once() -> None:
@@ -33,7 +33,7 @@ def test_a_name_can_be_taken_once() -> None:
 def test_an_unknown_kind_lists_the_known() -> None:
     with pytest.raises(InputError) as caught:
         open_guest("xen", spec())
-    assert caught.value.remedy == "Use one of: qemu, replay, vng."
+    assert caught.value.remedy == "Use one of: qemu, vng."
 
 
 def test_kind_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

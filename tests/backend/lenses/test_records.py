@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.bundle.record import LENS, Record
-from duet.bundle.stream import pack_stream, unpack_stream
+from duet.bundle.stream import pack_stream, read_stream
 from duet.bundle.trim import _lens
 from duet.errors import InputError
 from duet.lenses import LensState, Sample, pack_record, probe_names, unpack_record
@@ -41,7 +42,7 @@ def test_a_record_comes_back(record: Sample | LensState) -> None:
     body = pack_record(record)
     assert unpack_record(body) == record
     stream = pack_stream([Record(7, LENS, body)])
-    assert list(unpack_stream(stream, "x")) == [Record(7, LENS, body)]
+    assert list(read_stream(io.BytesIO(stream), len(stream), "x")) == [Record(7, LENS, body)]
 
 
 @given(st.binary(max_size=200))

@@ -12,7 +12,7 @@ import pytest
 
 from duet.lessons.schema import MustShow, Scene
 from duet.runs.sought import LaneTables, Looks, Names, Step, windows_that_show
-from duet.session.tables import columns_of
+from tests.support.columns import columns_of
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures" / "sought.json").read_text())
 MS = 1e6

@@ -128,7 +128,6 @@ def test_a_slow_viewer_of_a_recording_misses_nothing(run_async: Any) -> None:
         viewer = await desk.open(ID)
         viewer.outbox._limits = (4, 1000)
         await desk.director.find_run(ID)
-        assert viewer.outbox.live_bytes > 100_000
         return desk.reported(viewer)
 
     seen = run_async(look())

@@ -19,7 +19,6 @@ from duet.session import (
     Lanes,
     RunSession,
     RunSpec,
-    contended_share,
     contention_bound,
 )
 from duet.session.contention import ContentionWatch, _Reading, between
@@ -85,13 +84,6 @@ def test_stolen_time_is_waiting() -> None:
     now = _Reading(CpuTime(2_000_000_000, 1_000_000_000), HostTicks(175, 25))
     assert between(before, now) == Contention(ran_s=1.5, waited_s=1.5)
     assert between(replace(before, host=None), now) == Contention(2.0, 1.0)
-
-
-def test_lanes_of_a_run_are_added_up() -> None:
-    lanes = [Contention(3.0, 1.0), Contention(1.0, 3.0), None]
-    assert contended_share(lanes) == 0.5
-    assert contended_share([None]) is None
-    assert contended_share([Contention(0, 0)]) == 0
 
 
 def test_vcpus_that_wait_for_each_other_are_no_busy_host() -> None:

@@ -14,11 +14,12 @@ from duet.decode import Decoder
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Lesson
 from duet.session.engine import LaneOf
-from duet.session.pipeline import LanePipeline, OwnEngine
+from duet.session.pipeline import LanePipeline
 from duet.session.reduce import LaneReducer
 from duet.session.tables import Row
 from duet.wire import Beat, CpuBeat, Frame, Stats
 from tests.support.chaos import Chaos
+from tests.support.own_engine import OwnEngine
 from tests.support.stage import BLOCKED, FILES, KWORKER, SYMBOLS, Outcome, Stage, reducer
 
 B = 101

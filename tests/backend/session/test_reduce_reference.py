@@ -61,7 +61,6 @@ def said(reducer: Any, step: Reduction) -> dict[str, Any]:
         "rows": step.rows,
         "losses": step.losses,
         "metrics": reducer.metrics(3),
-        "waits": reducer.wait_samples(),
         "lost": (reducer.missing.count, reducer.missing.uncounted, reducer.origin_ns),
         "batches": [
             (b.table, b.n, b.watermark_ns, list(b.columns), [c.dtype.str for c in columns(b)],

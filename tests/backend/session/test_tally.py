@@ -15,9 +15,10 @@ from duet.decode.columns import EventType, Field, FieldKind
 from duet.lessons.schema import Lesson
 from duet.session.brackets import depths, outermost, pairs
 from duet.session.engine import LaneOf
-from duet.session.pipeline import LanePipeline, OwnEngine
+from duet.session.pipeline import LanePipeline
 from duet.session.tally import Tally
 from tests.support import stage
+from tests.support.own_engine import OwnEngine
 
 Row = tuple[int, int, str, int, dict[str, int]]
 """time, CPU, probe (or marker text), tid, fields"""

@@ -123,4 +123,4 @@ def test_of_dropped_rows_each_table_has_its_gap() -> None:
         *(("gap", "links", 0), ("batch", "links", 1)),
         *(("batch", "spans", 2), ("batch", "links", 2)),
     ]
-    assert outbox.live_bytes == 0
+    assert outbox._bytes == 0

@@ -26,15 +26,6 @@ def pack_stream(records: Iterable[Record]) -> bytes:
     return b"".join(parts)
 
 
-def unpack_stream(stream: bytes, name: str) -> Iterator[Record]:
-    """The records of a lane.
-
-    Raises:
-        InputError: a record is cut off or has an impossible head; names the byte.
-    """
-    return read_stream(io.BytesIO(stream), len(stream), name)
-
-
 def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
     """The records of a lane, read one by one.
 
@@ -42,7 +33,7 @@ def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
         size: bytes from where the file stands to its lane's end.
 
     Raises:
-        InputError: as for `unpack_stream`.
+        InputError: a record is cut off or has an impossible head; names the byte.
     """
     for host_ns, number, length in _heads(file, size, name):
         yield Record(host_ns, number, file.read(length))
@@ -52,7 +43,7 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
     """Look at all heads.
 
     Raises:
-        InputError: as for `unpack_stream`.
+        InputError: as for `read_stream`.
     """
     for _, _, length in _heads(file, size, name):
         file.seek(length, io.SEEK_CUR)

@@ -29,6 +29,8 @@ from duet.wire import (
 from duet.wire.pages import PAGE_BYTES
 
 PRINT = "events/ftrace/print/format"
+BEFORE_MS = 5
+"""What is kept before the start marker."""
 _TIME = struct.Struct("<Q")
 
 
@@ -41,10 +43,8 @@ class _Page:
     end_ns: int = 1 << 62
 
 
-def trim(
-    records: Iterable[Record], start_marker: str, window_ms: float, before_ms: float = 5.0
-) -> list[Record]:
-    """Only the pages with events from `before_ms` before the marker to `window_ms` after it.
+def trim(records: Iterable[Record], start_marker: str, window_ms: float) -> list[Record]:
+    """Only the pages with events from BEFORE_MS before the marker to `window_ms` after it.
 
     Raises:
         InputError: no page holds the start marker.
@@ -52,7 +52,7 @@ def trim(
     whole = list(records)
     frames, pages = _parse(record for record in whole if record.stream != LENS)
     marker_ns = _find_marker(frames, pages, start_marker)
-    low = marker_ns - int(before_ms * 1e6)
+    low = marker_ns - BEFORE_MS * 1_000_000
     high = marker_ns + int(window_ms * 1e6)
     within = [page for page in pages if page.end_ns >= low and page.begin_ns <= high]
     sent = _SentBytes(pages, within)

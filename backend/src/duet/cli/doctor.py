@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from duet.cli.check_line import DELEGATE, Check, Status, show
+from duet.cli.check_line import DELEGATE, Check, show
 from duet.control_groups import Group
 from duet.errors import DuetError
 from duet.namespaces import missing_namespaces
@@ -40,13 +40,11 @@ def _python() -> Iterator[Check]:
     yield Check("python", "ok" if good else "missing", version, "everything", remedy)
 
 
-def _program(
-    program: str, package: str, purpose: str, absent: Status = "missing", flag: str = "--version"
-) -> Check:
+def _program(program: str, package: str, purpose: str, flag: str = "--version") -> Check:
     path = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
     if path is None:
         remedy = f"Install: apt-get install {package}"
-        return Check(program, absent, "not found", purpose, remedy)
+        return Check(program, "missing", "not found", purpose, remedy)
     try:
         done = subprocess.run([path, flag], capture_output=True, text=True, timeout=10)
         said = (done.stdout or done.stderr).strip().splitlines()

@@ -87,18 +87,13 @@ class Pooling:
         )
 
 
-def measure_on_pool(
-    plan: MeasurePlan, pooling: Pooling, opened: Callable[[], Pool] | None = None
-) -> tuple[Report, bool]:
+def measure_on_pool(plan: MeasurePlan, pooling: Pooling) -> tuple[Report, bool]:
     """The report, and whether it was not interrupted.
-
-    Args:
-        opened: gives the pool; None: the one that is named.
 
     Raises:
         DuetError: the pool cannot be used.
     """
-    pool = (opened or (lambda: open_pool(pooling.settings())))()
+    pool = open_pool(pooling.settings())
     jobs = [Job(part) for part in parts_of(plan)]
     note(f"pool {pooling.pool}: {len(jobs)} comparison" + ("s" if len(jobs) > 1 else ""))
     whole = asyncio.run(interruptible(_on(pool, pooling.terms(), jobs)))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from duet.guests.accel import policy_from_env
 from duet.guests.clones.guest import CloneableGuest
 from duet.guests.clones.store import Templates
 from duet.guests.qemu import QemuGuest
-from duet.guests.replay import ReplayGuest
 from duet.guests.types import Guest, GuestSpec
 from duet.guests.vng import VngGuest
 
@@ -26,14 +25,10 @@ class GuestOptions:
         policy: accelerator: auto, tcg, kvm; None is $DUET_ACCEL or auto.
         programs: GuestRoot.programs, for vng.
         templates: of parked guests, for qemu; None: every guest boots.
-        records: a lane's transcript, for replay.
-        speed: of a replay; None is as fast as possible.
     """
 
     policy: str | None = None
     programs: Path | None = None
-    records: Iterable[tuple[int, int, bytes]] | None = None
-    speed: float | None = None
     templates: Templates | None = None
 
 
@@ -91,16 +86,9 @@ def _vng(spec: GuestSpec, options: GuestOptions) -> Guest:
     return VngGuest(spec, options.programs, _policy(options))
 
 
-def _replay(spec: GuestSpec, options: GuestOptions) -> Guest:
-    if options.records is None:
-        raise ValueError("a replay guest needs options.records")
-    return ReplayGuest(options.records, options.speed)
-
-
 REGISTRY = Registry()
 REGISTRY.register("qemu", _qemu)
 REGISTRY.register("vng", _vng)
-REGISTRY.register("replay", _replay)
 
 
 def open_guest(kind: str, spec: GuestSpec, options: GuestOptions | None = None) -> Guest:

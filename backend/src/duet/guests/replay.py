@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterable
 from duet.guests.types import Accel, Chunk, GuestFacts
 
 YIELD_EVERY = 64
-"""Records between two yields to the event loop when playing as fast as possible."""
+"""Records between two yields to the event loop."""
 
 
 class ReplayGuest:
@@ -17,16 +17,10 @@ class ReplayGuest:
 
     Args:
         records: (host ns since the recording's start, stream, payload), in order of time.
-        speed: 1 is as recorded, 2 twice as fast; None is as fast as possible.
     """
 
-    def __init__(
-        self, records: Iterable[tuple[int, int, bytes]], speed: float | None = None
-    ) -> None:
-        if speed is not None and not speed > 0:
-            raise ValueError(f"speed must be above 0, not {speed}")
+    def __init__(self, records: Iterable[tuple[int, int, bytes]]) -> None:
         self._records = records
-        self._speed = speed
         self._closed = False
         self.facts = GuestFacts("replay", Accel.NONE, None, "", 0.0)
 
@@ -37,15 +31,11 @@ class ReplayGuest:
         self._closed = True
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """The recording, at its speed; arrival is recorded time plus the start of play."""
+        """The recording, as fast as it is read; arrival is recorded time plus the start of play."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         for number, (host_ns, stream, payload) in enumerate(self._records):
-            if self._speed is not None:
-                due = start + host_ns / 1e9 / self._speed
-                if due > loop.time():
-                    await asyncio.sleep(due - loop.time())
-            elif number % YIELD_EVERY == 0:
+            if number % YIELD_EVERY == 0:
                 await asyncio.sleep(0)
             if self._closed:
                 return

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_SHARING: Final = 32
-"""Every second of CONFIG_NR_CPUS=64 CPUs (base.config)."""
-
 SLICE_US: Final = 10
 """Guest time after which a vCPU has to let the next one run, in QEMU 7.2."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from duet import settings as house
-from duet.boxed import INPUTS, BoxLimits, Job, Step, Wanted, check_box, missing_box, run_boxed
+from duet.boxed import INPUTS, Job, Step, Wanted, check_box, missing_box, run_boxed
 from duet.boxed.limits import RESULT_BYTES
 from duet.errors import InfraError
 from duet.kernels.bases import Base
@@ -107,7 +107,6 @@ def build_in_box(
     *,
     on_line: Callable[[str], None] = lambda line: None,
     stop: Event | None = None,
-    limits: BoxLimits | None = None,
 ) -> dict[str, Path]:
     """Name in the store -> file in the folder `to`. Call it under the lock of the tree.
 
@@ -146,7 +145,6 @@ def build_in_box(
             environment=_environment(variables),
             results=_results(to),
         ),
-        limits,
         on_line=on_line,
         stop=stop,
     )

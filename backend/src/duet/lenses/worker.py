@@ -43,6 +43,8 @@ from duet.seccomp import Permits
 GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
 """Names in the root folder of this process."""
 HEAD = struct.Struct("<I")
+FLUSH_S = 2.0
+"""The longest that the end waits until all is written."""
 MOST_NAME = 63
 """Letters of a sample's probe (duet.lenses.records)."""
 
@@ -88,9 +90,9 @@ class Outlet:
                 self._bytes -= len(body)
                 self._change.notify()
 
-    def flush(self, limit_s: float = 2.0) -> None:
+    def flush(self) -> None:
         """Wait until all is written."""
-        end = time.monotonic() + limit_s
+        end = time.monotonic() + FLUSH_S
         with self._change:
             while self._queue and (left := end - time.monotonic()) > 0:
                 self._change.wait(left)

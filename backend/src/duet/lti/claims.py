@@ -19,7 +19,6 @@ CLAIM: Final = "https://purl.imsglobal.org/spec/lti/claim/"
 AGS: Final = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 NRPS: Final = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 DEEP: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings"
-RESOURCE: Final = "LtiResourceLinkRequest"
 CHOOSING: Final = "LtiDeepLinkingRequest"
 PLACE_KEYS: Final = ("lesson", "lab", "step")
 """Custom parameters that say what is opened; they are keys of the page's address."""

@@ -30,6 +30,8 @@ from duet.session import (
     SessionSink,
 )
 
+HISTORY_EVENTS = 10_000
+"""Of a lane's decoded events; nobody asks for them here."""
 MAX_ROWS = 4096
 """Rows that a recording may ask for before it has shown a thread."""
 
@@ -118,16 +120,14 @@ async def play(
     sources: Mapping[str, LaneSource],
     *,
     with_batches: bool = False,
-    history: int = 10_000,
 ) -> Played:
     """Play lanes to their end; failures of lanes are in the result.
 
     Args:
         with_batches: batches, for an export.
-        history: raw records kept, of which nobody asks here.
     """
     sink = CollectingSink(with_batches=with_batches)
-    async with Lanes(Limits(history_events=history, transcript_bytes=0)) as lanes:
+    async with Lanes(Limits(history_events=HISTORY_EVENTS, transcript_bytes=0)) as lanes:
         session = RunSession(lanes, spec, sources, sink)
         try:
             result = await session.execute()

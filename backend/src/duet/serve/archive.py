@@ -29,9 +29,9 @@ STALE_S = 3600.0
 """A file that was being written so long ago was given up."""
 
 
-def new_name(now: datetime | None = None) -> str:
+def new_name() -> str:
     """A name for a run that begins: its file will have it, so a link to it holds from now on."""
-    return f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ArchiveFolder:
         """
         if self.most == 0 or len(content) > self.most_bytes:
             return None
-        stem = name or f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}"
+        stem = name or f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle, scratch = tempfile.mkstemp(dir=self.folder, suffix=PART)

@@ -17,7 +17,6 @@ from duet.session.events import (
     RunState,
     ScopeResult,
     SessionSink,
-    contended_share,
     contention_bound,
 )
 from duet.session.lane.hold import HoldState
@@ -57,7 +56,6 @@ __all__ = [
     "ScopeResult",
     "SessionSink",
     "Transcript",
-    "contended_share",
     "contention_bound",
     "needed_symbols",
     "workload_trouble",

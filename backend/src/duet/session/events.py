@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -242,17 +242,6 @@ class Contention:
         """Waiting as a part of what was wanted, 0 to 1."""
         wanted = self.ran_s + self.waited_s
         return self.waited_s / wanted if wanted else 0.0
-
-
-def contended_share(lanes: Iterable[Contention | None]) -> float | None:
-    """Of all lanes of a run together; None: none was measured.
-
-    Lanes of one run wait for each other as well, so single lanes differ by what they want.
-    """
-    found = [lane for lane in lanes if lane is not None]
-    if not found:
-        return None
-    return Contention(sum(x.ran_s for x in found), sum(x.waited_s for x in found)).share
 
 
 def contention_bound(vcpus: int, cpus: int) -> float:

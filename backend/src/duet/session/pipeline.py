@@ -15,13 +15,11 @@ from typing import Protocol
 from duet.errors import DuetError
 from duet.session.arrivals import GuestFiles, PageQueue, Pages
 from duet.session.completeness import Completeness
-from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
+from duet.session.engine import Counts, Progress, Step
 from duet.session.losses import LossLedger
 from duet.session.reduce import Reduction
 from duet.session.tables import Batch, Loss, Metrics
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
-
-HEADER_FILES = ("header_page", "events/ftrace/print/format")
 
 
 class Engine(Protocol):
@@ -32,21 +30,6 @@ class Engine(Protocol):
 
     def counts(self, *, tallies: bool) -> Counts:
         """Figures so far."""
-
-
-class OwnEngine:
-    """An engine in this process, for benchmarks and tests of trusted pages."""
-
-    def __init__(self, lane: LaneOf) -> None:
-        self._engine = LaneEngine(lane)
-
-    def step(self, step: Step) -> tuple[Reduction, Progress]:
-        """One step."""
-        return self._engine.step(step), self._engine.progress()
-
-    def counts(self, *, tallies: bool) -> Counts:
-        """Figures so far."""
-        return self._engine.counts(tallies=tallies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +55,13 @@ class LanePipeline:
 
     Args:
         engine: decodes and reduces.
-        received: bytes per CPU port that came before this run.
     """
 
-    def __init__(self, engine: Engine, received: dict[int, int] | None = None) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._files = GuestFiles()
         self.files = self._files.by_name
-        self._completeness = Completeness(received)
+        self._completeness = Completeness()
         self._ledger = LossLedger()
         self._pages = PageQueue()
         self._beat_ns = 0

@@ -138,10 +138,6 @@ class LaneReducer:
         """The event types that a track's row is drawn from."""
         return self._rows.track_events(row)
 
-    def wait_samples(self) -> tuple[float, ...]:
-        """The waiting time of every operation, in order of completion."""
-        return tuple(self._waits.all().tolist())
-
     # events
 
     def _run(self, stream: Stream) -> None:

@@ -139,14 +139,3 @@ class Metrics:
             "events_read": self.events_read,
             "events_lost": self.events_lost,
         }
-
-
-def columns_of(table: str, rows: list[tuple[float, ...]]) -> Columns:
-    """Tuples in the order of TABLES[table] become typed columns."""
-    types = TABLES[table]
-    if not rows:
-        return {name: np.empty(0, dtype) for name, dtype in types.items()}
-    return {
-        name: np.array(cells, dtype)
-        for (name, dtype), cells in zip(types.items(), zip(*rows, strict=True), strict=True)
-    }

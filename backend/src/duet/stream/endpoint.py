@@ -37,7 +37,6 @@ CLOSE_POLICY = 1008
 CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
 """The page has no session, or its token was replaced; it does not try again."""
-CLOSE_GOING = 1001
 CLOSE_RESTART = 1012
 """The page connects anew at once."""
 CLOSE_FULL = 1013

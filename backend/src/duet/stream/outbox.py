@@ -54,11 +54,6 @@ class Outbox:
         self._bytes = 0
         self.rows_dropped = 0
 
-    @property
-    def live_bytes(self) -> int:
-        """Bytes that wait, without state and backlog."""
-        return self._bytes
-
     def restart(self, backlog: Iterable[Packet], behind_bytes: int | None = None) -> None:
         """Forget what waits of other runs; then `backlog` goes before all that comes.
 

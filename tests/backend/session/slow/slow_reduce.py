@@ -22,10 +22,11 @@ from duet.session.points import PointSorter
 from duet.session.program import SWITCH_EVENT, Act, Program
 from duet.session.reduce import Reduction
 from duet.session.samples import MissingEvents
-from duet.session.tables import Batch, Metrics, Quantiles, Role, columns_of
+from duet.session.tables import Batch, Metrics, Quantiles, Role
 from tests.backend.session.slow.slow_rows import Names, Rows, rank, text_of
 from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
 from tests.backend.session.slow.slow_tracks import Track
+from tests.support.columns import columns_of
 
 Cells = tuple[float, ...]
 STEP_EVENTS = 25_000
@@ -126,10 +127,6 @@ class LaneReducer:
     def track_events(self, row: int) -> frozenset[str]:
         """The event types that a track's row is drawn from."""
         return next((t.rule.events for t in self._tracks if t.row == row), frozenset())
-
-    def wait_samples(self) -> tuple[float, ...]:
-        """The waiting time of every operation, in order of completion."""
-        return tuple(self._waits)
 
     # names and rows
 

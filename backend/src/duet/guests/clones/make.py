@@ -27,7 +27,7 @@ STATE_SOCKET = "state.sock"
 REMEDY = "Guests are booted as before; the detail says what happened."
 
 
-async def make_template(key: str, spec: GuestSpec, accel: Accel = Accel.TCG) -> Template:
+async def make_template(key: str, spec: GuestSpec) -> Template:
     """Boot, set up, park, check. Takes a boot and some 0.5 s.
 
     Args:
@@ -42,7 +42,7 @@ async def make_template(key: str, spec: GuestSpec, accel: Accel = Accel.TCG) -> 
         memory = nameless("duet-memory", spec.memory_mib << 20)
         undo = stack.enter_context(_Undo())
         undo.numbers.append(memory)
-        machine = ParkedMachine(spec, accel, verbose=False)
+        machine = ParkedMachine(spec, Accel.TCG, verbose=False)
         machine.memory = memory
         try:
             failure = await try_boot(machine, BOOT_DEADLINE_S)
@@ -59,7 +59,7 @@ async def make_template(key: str, spec: GuestSpec, accel: Accel = Accel.TCG) -> 
         seal(state)
         made_s = time.monotonic() - began
         template = Template(key, plan, memory, state, disks, greeting, setup, made_s)
-        await check_copy(template, spec, accel)
+        await check_copy(template, spec, Accel.TCG)
         undo.numbers.clear()
         return template
 

@@ -35,7 +35,6 @@ OPS: Final = 1000
 
 def predict(
     streams_by_arm: Mapping[str, Sequence[Stream]],
-    settings: Settings | None = None,
     *,
     cpus: Sequence[int] = CPUS,
     seeds: Sequence[int] = SEEDS,
@@ -49,13 +48,12 @@ def predict(
 
     Args:
         streams_by_arm: whole operations (streams.whole_operations), at least one stream an arm.
-        settings: default: the stated ones.
         compare_at: 0 compares nothing.
 
     Raises:
         InputError: an arm has no whole operation, or CPUs are not 1 to 64.
     """
-    settings = settings or stated_settings()
+    settings = stated_settings()
     curves = {
         arm: [point(asked_for(streams, True), settings, n, seeds, ops) for n in cpus]
         for arm, streams in streams_by_arm.items()

@@ -26,7 +26,6 @@ from duet.native import program
 from duet.processes.owned import mortal_words
 
 LEAST_CORES: Final = 4
-MOST_THREADS: Final = 64
 GRACE_S: Final = 30
 """Beyond the run itself, on a busy host."""
 STEPS: Final = {"read": "r", "get": "g", "put": "p"}

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import NamedTuple, Protocol
 
 from duet.guests.clones import TemplateCounts
 from duet.hosts.peer import Peer
-
-NewPeer = Callable[[], Peer]
-"""Makes the peer of a host process that is about to be started."""
 
 
 class Place(NamedTuple):

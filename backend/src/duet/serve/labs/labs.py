@@ -34,19 +34,11 @@ class Labs:
     Args:
         store: None: nothing is stored here, and no answer is taken.
         days: people who did nothing for so long are deleted with their answers.
-        now: Unix time in seconds.
     """
 
-    def __init__(
-        self,
-        store: ClassStore | None,
-        runs: Runs,
-        days: int,
-        now: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, store: ClassStore | None, runs: Runs, days: int) -> None:
         self._store = store
         self._days = days
-        self._now = now
         self._evidence = Evidence(runs)
         self._sweeping: asyncio.Task[None] | None = None
         self.judged = self._evidence.judged
@@ -57,7 +49,7 @@ class Labs:
         """Delete what is older than it may be, now and each day."""
         if self._store is not None:
             self._sweeping = asyncio.create_task(
-                keep_deleting(self._store, self._days, self._now), name="old labs"
+                keep_deleting(self._store, self._days, time.time), name="old labs"
             )
 
     async def close(self) -> None:
@@ -92,10 +84,10 @@ class Labs:
         folder = await asyncio.to_thread(lesson_cache.find, file.lesson_of(task))
         called = called_as(visitor, name, await self.name_of(visitor))
         before = await self.work(visitor.key, file)
-        refuse_late(before, task_name, self._now())
+        refuse_late(before, task_name, time.time())
         answer: Answer = read_answer(task, len(choices_of(task, folder.lesson)), given)
         found = await self._evidence.of(visitor.ident, folder, task, answer)
-        at_s = self._now()
+        at_s = time.time()
 
         def store(connection: Connection) -> Attempt:
             queries.put_person(connection, Participant(visitor.key, called, at_s))
@@ -144,7 +136,7 @@ class Labs:
         """
         file = await asyncio.to_thread(files.find, slug)
         before = await self.work(person, file)
-        grade = graded(before, person, number, points, comment, by, self._now())
+        grade = graded(before, person, number, points, comment, by, time.time())
         await self._ask(lambda c: queries.put_grade(c, grade))
         return await self._report(before.score, await self.work(person, file))
 

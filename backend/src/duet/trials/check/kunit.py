@@ -71,14 +71,14 @@ ALLOWED = ("KUNIT", "KUNIT_DEFAULT_ENABLED", "RUNTIME_TESTING_MENU")
 """What suites stand on; allnoconfig turns off the last two, which are on elsewhere."""
 
 
-def fitting(files: Iterable[str], suites: Iterable[Suite] = ALL) -> tuple[Suite, ...]:
+def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
     """Those that exercise at least one of these files.
 
     Args:
         files: paths in the source tree.
     """
     names = tuple(files)
-    return tuple(one for one in suites if any(name.startswith(one.files) for name in names))
+    return tuple(one for one in ALL if any(name.startswith(one.files) for name in names))
 
 
 def fragment(suites: Iterable[Suite]) -> str:

@@ -48,10 +48,10 @@ FOLDERS: Mapping[str, tuple[str, ...]] = {
 """Prefix of a path -> folders; the longest that fits counts."""
 
 
-def about(files: Iterable[str], folders: Mapping[str, tuple[str, ...]] = FOLDERS) -> list[str]:
+def about(files: Iterable[str]) -> list[str]:
     """The folders, each once, in the order of the files."""
     found: dict[str, None] = {}
     for name in files:
-        prefix = max((one for one in folders if name.startswith(one)), key=len, default="")
-        found |= dict.fromkeys(folders.get(prefix, ()))
+        prefix = max((one for one in FOLDERS if name.startswith(one)), key=len, default="")
+        found |= dict.fromkeys(FOLDERS.get(prefix, ()))
     return list(found)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An engine in this process, for tests of trusted pages."""
+
+from __future__ import annotations
+
+from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
+from duet.session.reduce import Reduction
+
+
+class OwnEngine:
+    """See session.pipeline.Engine."""
+
+    def __init__(self, lane: LaneOf) -> None:
+        self._engine = LaneEngine(lane)
+
+    def step(self, step: Step) -> tuple[Reduction, Progress]:
+        """One step."""
+        return self._engine.step(step), self._engine.progress()
+
+    def counts(self, *, tallies: bool) -> Counts:
+        """Figures so far."""
+        return self._engine.counts(tallies=tallies)
