@@ -95,7 +95,7 @@ class ArchiveFolder:
         """
         if self.most == 0 or len(content) > self.most_bytes:
             return None
-        stem = name or f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+        stem = name or f"run-{now or datetime.now(UTC):%Y%m%d-%H%M%S}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle, scratch = tempfile.mkstemp(dir=self.folder, suffix=PART)
