@@ -152,7 +152,7 @@ pinned() {
 pinned_anew() { rm -rf "$1"; pinned "$@"; }
 
 binding() {
-	$PYTHON -c 'from duet.decode.binding import ensure; ensure(); from duet.session.reduce_binding import ensure; ensure()'
+	$PYTHON -c 'from duet.decode.decoder import ensure; ensure(); from duet.session.reduce import ensure; ensure()'
 }
 
 in_frontend() { (cd frontend && PATH="$PWD/../.venv/bin:$PATH" "$@"); }
@@ -170,7 +170,7 @@ setup_environment() {
 setup_page() {
 	setup_environment
 	once python backend/requirements.txt "$STAMPS/venv" -- step "Python packages" pinned .venv backend/requirements.txt
-	once binding backend/src/duet/decode/*.c backend/src/duet/native.py backend/src/duet/session/loop/* "$STAMPS/venv" -- \
+	once binding backend/src/duet/decode/*.c backend/src/duet/base/native.py backend/src/duet/session/loop/* "$STAMPS/venv" -- \
 		step "C parts of decoding and reducing" binding
 	once node frontend/package-lock.json "$STAMPS/venv" -- \
 		step "npm packages" quietly npm in_frontend npm ci --no-audit --no-fund

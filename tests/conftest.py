@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from duet.base.settings import repo_root
 from duet.lessons.load import LessonFolder, load
-from duet.processes.priority import SESSION
-from duet.settings import repo_root
+from duet.processes.cpus import SESSION
 
 # A busy host makes an example slow, not wrong; CI's own limit ends what hangs. The same examples
 # each time, so that a red test means a change; HYPOTHESIS_PROFILE=explore looks for new ones.

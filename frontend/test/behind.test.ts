@@ -27,7 +27,7 @@ const most = 3;
 const ask = `
 import asyncio, json, sys
 from duet.lessons.load import load
-from duet.serve.recorded_run import RecordedRun
+from duet.server.recordings import RecordedRun
 async def main():
     answers = {}
     for run, asked in json.load(sys.stdin).items():

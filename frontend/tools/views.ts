@@ -67,7 +67,7 @@ function textsOf(counts: string | undefined): Texts {
   return counts === undefined ? {} : { counts };
 }
 
-/** One view in the shape that backend/src/duet/lessons/views.py reads. */
+/** One view in the shape that backend/src/duet/lessons/view.py reads. */
 function entry({ about, panels = {} }: ViewKind) {
   const shown = Object.entries(panels).map(([name, { title, evidence }]) => {
     return [name, { title, evidence, about: about.panels?.[name] ?? '' }] as const;

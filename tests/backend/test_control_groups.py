@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from duet import control_groups
-from duet.control_groups import Budget, Group, groups_of, sweep_groups
-from duet.settings import repo_root
+from duet.base.settings import repo_root
+from duet.confine import control_groups
+from duet.confine.control_groups import Budget, Group, groups_of, sweep_groups
 
 KILLED = (
-    "import os; from duet.control_groups import Budget, Group;"
+    "import os; from duet.confine.control_groups import Budget, Group;"
     "Group(Budget(64 << 20, 8), 'lane').__enter__(); os._exit(0)"
 )
 

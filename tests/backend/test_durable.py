@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from duet import durable
-from duet.export.target import Target
-from duet.serve.archive import ArchiveFolder
+from duet.base import files as durable
+from duet.export.scene import Target
+from duet.server.archive import ArchiveFolder
 
 
 class Disk:

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from duet.access import Role
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.errors import InputError
-from duet.logs import JsonLines, about, fields
-from duet.settings import log_form
+from duet.base.access import Role
+from duet.base.errors import InputError
+from duet.base.logs import JsonLines, about, fields
+from duet.base.settings import log_form
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from duet import namespaces
-from duet.control_groups import Budget, Group
-from duet.guests.console import Console
+from duet.confine import namespaces
+from duet.confine.control_groups import Budget, Group
+from duet.confine.namespaces import missing_namespaces, namespace_words, outside_system
+from duet.confine.sandbox import Identity, Limits, prefix
 from duet.guests.enclosure import Enclosure
+from duet.guests.machine import Console
 from duet.guests.types import Accel
-from duet.namespaces import missing_namespaces, namespace_words, outside_system
 from duet.processes.owned import OwnedProcess
-from duet.sandbox import Identity, Limits, prefix
 
 WAIT_S = 60.0
 APART = pytest.mark.skipif(bool(missing_namespaces()), reason=missing_namespaces() or "none")
@@ -75,11 +75,11 @@ OWNER = """
 import asyncio, sys
 from contextlib import AsyncExitStack
 from pathlib import Path
-from duet.guests.console import Console
+from duet.guests.machine import Console
 from duet.guests.enclosure import Enclosure
 from duet.guests.types import Accel
 from duet.processes.owned import OwnedProcess
-from duet.sandbox import Identity, Limits
+from duet.confine.sandbox import Identity, Limits
 
 async def main():
     async with AsyncExitStack() as stack:

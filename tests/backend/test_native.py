@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.decode.binding import ensure
-from duet.errors import InfraError
+from duet.base.errors import InfraError
+from duet.decode.decoder import ensure
 
 
 @pytest.fixture

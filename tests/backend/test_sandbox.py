@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.sandbox import (
+from duet.confine.sandbox import (
     CHILD_ID,
     FIRST_ID,
     Identity,
@@ -26,8 +26,8 @@ ROOT = pytest.mark.skipif(not can_change_user(), reason="only root gives a child
 TRY = """
 import ctypes, errno, json, mmap, os, signal, socket, sys, threading
 import numpy
-from duet.sandbox import Limits, enter
-from duet.seccomp import Permits
+from duet.confine.sandbox import Limits, enter
+from duet.confine.sandbox import Permits
 def tried(work):
     try:
         work()

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 from duet.bundle import Record, open_bundle, write_bundle
-from duet.bundle.contents import contents_of
-from duet.bundle.record import CTL, LENS
+from duet.bundle.manifest import CTL, LENS
+from duet.bundle.reader import contents_of
 
 SOURCE = "lessons/02-grace-periods/recorded/9-hogs.duet"
 ROOT = Path(__file__).parents[2]

@@ -27,8 +27,8 @@ from dataclasses import replace
 import numpy as np
 import psutil
 
+from duet.base.errors import KernelError
 from duet.cli.request import read_request
-from duet.errors import KernelError
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ARCHITECTURE.md against the tree: the stages' numbers and folders, and every file it names."""
+"""ARCHITECTURE.md and the maps it points at, against the tree: stages, folders, files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = ("", "backend/src/duet", "frontend/src", "frontend/src/views", "vm-images")
+SOURCES = ("", "backend/src/duet", "frontend", "frontend/src", "frontend/src/views", "vm-images")
 """What a path in the text may start from."""
 
 
@@ -70,7 +70,13 @@ def test_each_layer_is_named(text: str, root: Path) -> None:
             assert re.search(rf"\b{package.name}\b", text), f"{layer} is not described"
 
 
-def test_every_file_it_names_exists(text: str, files: set[str]) -> None:
+def test_it_is_read_in_a_quarter_of_an_hour(text: str) -> None:
+    assert len(text.encode()) <= 12_000
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "docs/DECISIONS.md", "frontend/README.md"])
+def test_every_file_it_names_exists(page: str, root: Path, files: set[str]) -> None:
+    text = (root / page).read_text()
     by_name = {Path(name).name for name in files}
     for word in re.findall(r"`([\w./-]+/[\w./-]*|[\w.-]+\.(?:py|tsx?|c|md|json))`", text):
         path = word.rstrip("/")

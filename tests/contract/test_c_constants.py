@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from duet.guests import limits
-from duet.kernels import tracepoints
+from duet.kernels import traceable as tracepoints
 from duet.lenses import clock
-from duet.lenses.scope import ranges
+from duet.lenses.scope import symbols as ranges
 from duet.lenses.scope import wire as scope
 from duet.session.program import MAX_ARGS, Act
-from duet.session.reduce_binding import OTHER, THREAD, Out, Why
+from duet.session.reduce import OTHER, THREAD, Out, Why
 from duet.session.tables import TABLES
 from duet.session.trouble import DEADLINE
-from duet.wire import frames, pages, reader
+from duet.wire import frames, reader
+from duet.wire import frames as pages
 
 Values = Callable[[Sequence[str], Sequence[str]], list[int]]
 LOOP, AGENT, SCOPE = "backend/src/duet/session/loop", "vm-images/agent", "vm-images/microscope"

@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from typer.main import get_command
 
+from duet.base.settings import repo_root
 from duet.cli.commands.app import app
-from duet.settings import repo_root
 
 ROOT = repo_root()
 LISTED = subprocess.run(

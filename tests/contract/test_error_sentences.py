@@ -13,8 +13,8 @@ from itertools import chain
 
 import pytest
 
-from duet import errors
-from duet.settings import repo_root
+from duet.base import errors
+from duet.base.settings import repo_root
 
 SOURCES = sorted((repo_root() / "backend/src/duet").rglob("*.py"))
 NAMES = re.compile(

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import pytest
 from pydantic import create_model
 
+from duet import messages
 from duet.api import bodies, contract
 from duet.api.contract import PLACE, members, schema_text
-from duet.stream import messages
-from duet.stream.messages.lesson import NumbersLesson
+from duet.messages.lesson import NumbersLesson
 
 GENERATED = ("contract.gen.ts", "contract.checks.gen.ts")
 

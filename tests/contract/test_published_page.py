@@ -8,7 +8,7 @@ from pathlib import Path
 from duet.cli.against_store import stored_page
 from duet.cli.published_page import COMMAND
 from duet.lessons.load import load, slugs
-from duet.measure.published_store import read_stored
+from duet.measure.published import read_stored
 
 
 def test_the_page_is_what_the_results_give(root: Path) -> None:

@@ -16,11 +16,11 @@ import msgpack
 import pytest
 
 from duet.api.app import create_app
-from duet.bundle.read import open_bundle
+from duet.bundle.reader import open_bundle
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
-from duet.serve.archive import ArchiveFolder
-from duet.serve.wiring import default_director
+from duet.server.archive import ArchiveFolder
+from duet.server.wiring import default_director
 from tests.support.class_pages import class_app, cookie, drive, join, start, teacher_and_two
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app

@@ -10,8 +10,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 
-from duet.bundle.record import CTL, LENS
-from duet.bundle.stream import HEAD
+from duet.bundle.archive import HEAD
+from duet.bundle.manifest import CTL, LENS
 from duet.wire.frames import FrameType as T
 from tests.corpus.hostile_case import Case, Expect, Good, case, frame_of, long_frame, streamed
 

@@ -17,7 +17,7 @@ from typing import Any
 
 REPO = Path(__file__).resolve().parents[2]
 from duet.bundle import Record, trim  # noqa: E402
-from duet.bundle.record import CTL  # noqa: E402
+from duet.bundle.manifest import CTL  # noqa: E402
 from duet.lessons.load import load  # noqa: E402
 from duet.lessons.plan import workload_of  # noqa: E402
 from duet.wire import FrameReader, RawFrame, pack_frame  # noqa: E402

@@ -14,8 +14,8 @@ from typing import Any
 import msgpack
 
 from duet.bundle import Record
-from duet.bundle.record import LENS, RECORD_TIME
-from duet.bundle.stream import HEAD
+from duet.bundle.archive import HEAD
+from duet.bundle.manifest import LENS, RECORD_TIME
 from tests.corpus.hostile_case import STREAM, Case, Expect, Good, case, pack
 
 PLAYS, REFUSED, EITHER = Expect.PLAYS, Expect.REFUSED, Expect.EITHER

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duet.cli.inspect
 import duet.cli.replay
-from duet import confined
+from duet import confine as confined
 from duet.cli.entry import main as duet
 from tests.corpus import hostile_case  # noqa: F401  (finds the program)
 

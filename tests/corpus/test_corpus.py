@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
+from duet.base.settings import repo_root
 from duet.lessons import load as lessons
-from duet.serve.recorded_run import RecordedRun
-from duet.settings import repo_root
-from duet.stream.runlog import RunLog
+from duet.server.recordings import RecordedRun
+from duet.stream.hub import RunLog
 from tests.corpus.hostile_case import Case, Expect
 from tests.corpus.judge_corpus import MOST_TEXT
 from tests.corpus.make_corpus import FAMILIES, cases, write

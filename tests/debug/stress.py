@@ -26,7 +26,7 @@ from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Arm
 from duet.trials.check.console import lines_of
-from duet.trials.check.lesson import judge, run
+from duet.trials.check.report import judge, run
 
 
 def chosen(folder: LessonFolder, names: list[str] | None) -> list[Arm]:

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from duet.lessons import load as lessons
-from duet.trials.check.lesson import judge, program
+from duet.trials.check.report import judge, program
 from tests.debug import stress
 
 STORM = lessons.load("02-grace-periods")

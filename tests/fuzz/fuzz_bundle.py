@@ -21,13 +21,10 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["duet.bundle", "zipfile"]):
-    from duet.bundle.archive import manifest_of, part
-    from duet.bundle.contents import take_apart
-    from duet.bundle.limits import TOTAL_BYTES
-    from duet.bundle.stream import read_stream
-    from duet.bundle.unpack import UnpackService
+    from duet.bundle.archive import TOTAL_BYTES, manifest_of, part, read_stream
+    from duet.bundle.reader import UnpackService, take_apart
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 
 FILE = Path(f"/dev/shm/duet-fuzz-{os.getpid()}.duet")
 

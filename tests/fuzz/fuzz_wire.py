@@ -16,7 +16,7 @@ with atheris.instrument_imports(include=["duet.wire", "duet.lenses.records", "du
     from duet.lenses.scope.wire import ScopeReader
     from duet.wire import FrameReader, PageSplitter, decode_frame, encode
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 
 
 def frames(data: bytes, piece: int) -> tuple[list[object], str]:

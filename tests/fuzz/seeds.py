@@ -11,7 +11,7 @@ from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
 from duet.session.merge import own_acts
 from duet.session.program import compile_program
-from duet.session.reduce_binding import program_words
+from duet.session.reduce import program_words
 from duet.wire.frames import FrameType
 from tests.corpus.hostile_case import Good, frame_of, good
 from tests.corpus.hostile_formats import EVENT, PRINT, printing

@@ -16,9 +16,8 @@ import pytest
 
 from duet.guests import GuestRoot, GuestSpec
 from duet.guests.clones import CloneableGuest, Template, Templates, prepare_copy
-from duet.guests.clones.files import nameless
 from duet.guests.clones.make import make_template
-from duet.guests.clones.template import template_key
+from duet.guests.clones.template import nameless, template_key
 from duet.guests.qemu import qemu_version
 from duet.wire import (
     Beat,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError, KernelError
+from duet.base.errors import InfraError, KernelError
 from duet.guests import Clock, GuestSpec, open_guest
 from duet.guests import ports as ports_module
 from duet.guests.types import CTL_STREAM, Accel

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.session import HoldState, RunSession
 from duet.session.accesses import COUNTS
 from tests.support.watched_driver import Watched, watch

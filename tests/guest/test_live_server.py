@@ -116,7 +116,7 @@ def test_two_arms_live_then_other_hogs_then_a_killed_guest(
 
 def host_process(server: int) -> psutil.Process:
     children = psutil.Process(server).children()
-    return next(one for one in children if "duet.hosts" in one.cmdline())
+    return next(one for one in children if "duet.host" in one.cmdline())
 
 
 def test_kill_9_of_the_host_process_and_of_the_server_leaves_no_guest(

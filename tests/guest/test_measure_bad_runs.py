@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import KernelError
 from duet.cli import main
-from duet.errors import KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests import GuestOptions, GuestRoot, GuestSpec, Microscope, open_guest, qmp
 from duet.guests.qemu import QEMU, qemu_version
 from duet.kernels import KernelImage

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user, can_unshare_network
+from duet.confine.sandbox import CHILD_ID, FIRST_ID, can_change_user, can_unshare_network
 from duet.session import RunSession
 from tests.support.confined_guests import Rights, of_lane
 from tests.support.watched_driver import LINE, Watched, busy_host, watch

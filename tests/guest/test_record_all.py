@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import EXTRA_LESSONS
 from duet.bundle import Manifest, read_manifest
 from duet.cli import entry
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
-from duet.serve.recorded_items import recordings_of
-from duet.settings import EXTRA_LESSONS
+from duet.server.recorded_items import recordings_of
 from tests.support.live_measure import TIMEOUT_S
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(TIMEOUT_S)]

@@ -18,8 +18,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.pack import How, figures, write_run
 from duet.runs.replay import CollectingSink, play_bundle
-from duet.runs.request import RunRequest
-from duet.runs.sources import kernel_sources
+from duet.runs.sources import RunRequest, kernel_sources
 from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from duet.base.settings import EXTRA_LESSONS, repo_root
 from duet.lessons.load import LessonFolder, load
 from duet.measure.claims import broken, plan_of_claim
-from duet.settings import EXTRA_LESSONS, repo_root
 from tests.guest import test_claims_live as live
 from tests.support.live_measure import TIMEOUT_S, measured
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import EXTRA_LESSONS, repo_root
 from duet.lessons.load import load
-from duet.settings import EXTRA_LESSONS, repo_root
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(600)]
 PATCH = repo_root() / "tests/sixth/kernel-patches/06-pipe-herd/wake-all.patch"

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from duet.base.settings import repo_root
 from duet.bundle import open_bundle
 from duet.cli.request import read_request
 from duet.guests import Clock
@@ -30,7 +31,6 @@ from duet.lenses import Sample, Wanted
 from duet.lessons.load import load
 from duet.runs.sources import bundle_sources, kernel_sources
 from duet.session import Lanes, RunSession, RunSpec
-from duet.settings import repo_root
 from tests.support.xray_driver import Look, columns, look, raw_xray
 
 pytestmark = pytest.mark.guest

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, Record, open_bundle, trim
-from duet.errors import InputError
 from duet.guests.replay import ReplayGuest
 from duet.guests.types import Clock
 from duet.lenses import LensState, Sample

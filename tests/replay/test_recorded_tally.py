@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from duet.bundle import Bundle, open_bundle
-from duet.bundle.record import CTL
+from duet.bundle.manifest import CTL
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Metric

@@ -8,8 +8,8 @@ import shutil
 import time
 from pathlib import Path
 
+from duet.base.errors import DuetError
 from duet.bundle import open_bundle
-from duet.errors import DuetError
 from tests.soak.fault import Fault, Round, refused
 from tests.soak.people import ARMS
 

@@ -126,7 +126,7 @@ class KillHost(Fault):
 
     async def happen(self, at: Round) -> list[str]:
         run = await at.running(seconds=20)
-        found = [one for one in helpers(at.server.pid) if "duet.hosts" in one.cmdline()]
+        found = [one for one in helpers(at.server.pid) if "duet.host" in one.cmdline()]
         if len(found) != 1:
             return [f"{len(found)} host processes"]
         found[0].kill()

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psutil
 
-from duet.budgets import IDLE_CHILDREN
+from duet.base.budgets import IDLE_CHILDREN
 from duet.guests.clones.ready import MOST_READY
-from duet.serve.recordings import MAX_OPEN_RUNS, READERS
-from duet.serve.stored import FORMAT_FILE
+from duet.server.backup import FORMAT_FILE
+from duet.server.recordings import MAX_OPEN_RUNS, READERS
 from tests.soak.parked import (
     Memory,
     can_group,

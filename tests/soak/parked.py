@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
-from duet.control_groups import Budget, Group, groups_of, groups_without_maker
-from duet.guests.accel import kvm_refusal
-from duet.hosts.capacity import template_bytes
+from duet.confine.control_groups import Budget, Group, groups_of, groups_without_maker
+from duet.guests.boot import kvm_refusal
+from duet.host.guests import template_bytes
 from tests.soak.people import ARMS, SLUG, Message, Person
 from tests.soak.world import Server
 
@@ -119,7 +119,7 @@ def host_process(server: int) -> psutil.Process | None:
     with contextlib.suppress(psutil.Error):
         for child in psutil.Process(server).children():
             with contextlib.suppress(psutil.Error):
-                if "duet.hosts" in child.cmdline():
+                if "duet.host" in child.cmdline():
                     return child
     return None
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.control_groups import Budget, Group
-from duet.guests.clones.files import nameless
+from duet.confine.control_groups import Budget, Group
+from duet.guests.clones.template import nameless
 from tests.soak import parked
 from tests.soak.parked import (
     Memory,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 from tests.soak.fault import refused
 from tests.soak.leaks import (
     MOST_BUNDLES,

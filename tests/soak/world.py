@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from duet.settings import cache_dir, repo_root
+from duet.base.settings import cache_dir, repo_root
 
 HERE = Path(__file__).parent
 MARK = "DUET_SOAK"
@@ -152,7 +152,7 @@ class World:
         found: set[int] = set()
         for child in psutil.Process().children():
             with contextlib.suppress(psutil.Error):
-                if "duet.confined.zygote" in child.cmdline():
+                if "duet.confine.zygote" in child.cmdline():
                     found |= {child.pid, *(below.pid for below in child.children(recursive=True))}
         return found
 

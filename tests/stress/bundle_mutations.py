@@ -18,9 +18,9 @@ from typing import Any
 import msgpack
 from hypothesis import strategies as st
 
+from duet.base.errors import InputError
 from duet.bundle import Record
-from duet.bundle.record import CTL, LENS, RECORD_TIME
-from duet.errors import InputError
+from duet.bundle.manifest import CTL, LENS, RECORD_TIME
 from duet.wire import pack_frame
 from tests.support.bundle_parts import METHODS, Parts, frame_of, pack, take_apart
 

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet.base.errors import DuetError
 from duet.bundle import open_bundle, read_manifest
 from duet.cli.inspect import inspect
 from duet.cli.replay import replay
-from duet.errors import DuetError
 from duet.export import export
 
 CPU_S = 30.0

@@ -34,8 +34,8 @@ import msgpack
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from duet.base.settings import repo_root
 from duet.lessons import load as lessons
-from duet.settings import repo_root
 
 SOCKETS, SILENT = 40, 1100
 PROBE_S = 0.25

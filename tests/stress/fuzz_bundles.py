@@ -87,8 +87,8 @@ def round_of_cases(seed: int, count: int, keep: Path) -> int:
 
 def use_sanitizers() -> None:
     """Let decoder and loop be ones with sanitizers; the process has their library already."""
-    from duet.decode import binding
-    from duet.session import reduce_binding
+    from duet.decode import decoder as binding
+    from duet.session import reduce as reduce_binding
 
     decoder = binding.ensure(SANITIZE)
     loop = reduce_binding.ensure(SANITIZE)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from duet.bundle import Record, open_bundle
-from duet.bundle.record import CTL
-from duet.bundle.stream import HEAD
+from duet.bundle.archive import HEAD
+from duet.bundle.manifest import CTL
 from duet.wire import FrameReader, RawFrame, pack_frame
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)

@@ -10,7 +10,7 @@ from typing import Any
 
 from duet.api.app import create_app
 from duet.classes.store import ClassStore
-from duet.serve.director import Director
+from duet.server.director import Director
 from tests.support.toy_server import SLUG, Message, Page, page
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
 

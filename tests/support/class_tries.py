@@ -11,8 +11,8 @@ from typing import Any
 
 from duet.api.app import create_app
 from duet.classes.store import ClassStore
-from duet.runs.request import RunRequest
-from duet.serve.director import Director
+from duet.runs.sources import RunRequest
+from duet.server.director import Director
 from duet.stream.hub import Hub
 from tests.support.class_pages import browser, join, start
 from tests.support.toy_server import SLUG, Message, Page

@@ -12,9 +12,9 @@ import alembic.command
 import alembic.config  # noqa: F401
 import msgpack
 
+from duet import messages as m
 from duet.classes.store import ClassStore
-from duet.serve.classroom import Classrooms
-from duet.stream import messages as m
+from duet.server.classroom import Classrooms
 from duet.stream.hub import Hub, Viewer
 from tests.support.toy_server import SLUG
 

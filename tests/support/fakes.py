@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lenses import LensState, Sample
 from duet.session import (

@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from duet.api.app import create_app
-from duet.hosts.peer import Peer
 from duet.kernels import KernelSettings
-from duet.serve.hosted.door import PATH, HostDoor
-from duet.serve.hosted.joined import JoinedHost
-from duet.serve.hosted.local import LocalHosts
-from duet.serve.hosted.stage import HostStage, begin_of
-from duet.serve.wiring import default_director
+from duet.rpc.peer import Peer
+from duet.server.hosts.door import DOOR_PATH, HostDoor, JoinedHost
+from duet.server.hosts.processes import LocalHosts
+from duet.server.hosts.stage import HostStage, begin_of
+from duet.server.wiring import default_director
 
 
 class Relay:
@@ -128,7 +127,7 @@ class Joining:
     @contextlib.asynccontextmanager
     async def launch(self, token: str) -> AsyncIterator[Program]:
         self.tokens.append(token)
-        url = f"ws://127.0.0.1:{self.relay.port}{PATH}"
+        url = f"ws://127.0.0.1:{self.relay.port}{DOOR_PATH}"
         process = await asyncio.to_thread(start, url, token, self._env)
         self.programs.append(Program(process))
         try:

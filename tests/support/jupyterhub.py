@@ -16,7 +16,7 @@ from pathlib import Path
 
 import requests
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 from tests.support.proxy import free_port
 
 HUB = repo_root() / ".venv-hub/bin/jupyterhub"

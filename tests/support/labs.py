@@ -11,9 +11,9 @@ from typing import Any
 
 from duet.api.app import create_app
 from duet.classes.store import ClassStore
-from duet.serve.archive import ArchivedRuns, ArchiveFolder
-from duet.serve.director import Director
-from duet.serve.recordings import LessonRecordings
+from duet.server.archive import ArchivedRuns, ArchiveFolder
+from duet.server.director import Director
+from duet.server.recordings import LessonRecordings
 from tests.support.class_pages import cookie
 from tests.support.toy_stage import ToyKernels, ToyStage
 

@@ -16,17 +16,17 @@ from typing import Any
 
 import requests
 
-from duet.access import Role
 from duet.api.app import create_app
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
+from duet.base.access import Role
 from duet.classes.store import ClassStore
 from duet.lti.keyfile import KeyFile
 from duet.lti.platform_keys import PlatformKeys
 from duet.lti.platforms import Platform as Registration
 from duet.lti.platforms import Platforms
 from duet.lti.service import Lti, Registered
-from duet.serve.director import Director
+from duet.server.director import Director
 from tests.support.lti_platform import Message, Platform
 from tests.support.toy_server import serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage

@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 from duet.kernels import KernelSettings, Manifest
-from duet.kernels.image import KernelImage
-from duet.kernels.payload import BUILD_ID_NOTE
+from duet.kernels.image import BUILD_ID_NOTE, KernelImage
 from duet.kernels.recipe import BuildInputs
 
 # A kernel in miniature: the targets, the output and the .cmd records that the builder relies

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from duet.api.app import create_app
-from duet.changes import Changes
 from duet.classes.store import ClassStore
-from duet.kernels import KernelSettings, build
+from duet.kernels import Changes, KernelSettings, build
 from duet.kernels.arms import arm_specs
-from duet.lessons import cache as lesson_cache
+from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder, load
-from duet.serve.director import Director
-from duet.serve.own_lessons import Changing
+from duet.server.director import Director
+from duet.server.own_arms import Changing
 from tests.support import miniature
 from tests.support.toy_server import SLUG
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage

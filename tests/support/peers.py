@@ -7,8 +7,8 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-from duet.hosts.channel import StreamChannel
-from duet.hosts.peer import Peer
+from duet.rpc.link import StreamChannel
+from duet.rpc.peer import Peer
 
 
 async def connected(

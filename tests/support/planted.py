@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.kernels.image import KernelImage
 from duet.lint.lessons import Problem, lint_lesson
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from duet.api.app import create_app
 from duet.kernels import KernelSettings
 from duet.pools.types import Pool, Want
-from duet.serve.hosted.door import PATH, HostDoor
-from duet.serve.hosted.leases import Leases
-from duet.serve.hosted.pooled import PooledHosts
-from duet.serve.hosted.stage import HostStage, begin_of
-from duet.serve.wiring import default_director
+from duet.server.hosts.door import DOOR_PATH, HostDoor
+from duet.server.hosts.pooled import Leases, PooledHosts
+from duet.server.hosts.stage import HostStage, begin_of
+from duet.server.wiring import default_director
 
 
 class PooledApp:
@@ -44,5 +43,5 @@ class PooledApp:
         )
 
     def at(self, address: str) -> str:
-        self.leases.url = f"ws://{address}{PATH}"
+        self.leases.url = f"ws://{address}{DOOR_PATH}"
         return address

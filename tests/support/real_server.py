@@ -8,7 +8,7 @@ from typing import Any
 
 from duet.api.app import create_app
 from duet.kernels import KernelSettings
-from duet.serve.wiring import default_director
+from duet.server.wiring import default_director
 from tests.support.toy_server import Page, page
 
 

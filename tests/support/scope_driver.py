@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from duet.base.settings import repo_root
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
@@ -25,7 +26,6 @@ from duet.kernels.arms import find_image
 from duet.lenses.scope import RMW, Cells, functions_text, plugin_library
 from duet.lenses.scope.symbols import function_ranges
 from duet.lessons.load import load
-from duet.settings import repo_root
 
 SOURCES = Path(__file__).parents[1] / "fixtures" / "microscope"
 FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-no-pie")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from duet.base.settings import repo_root
 from duet.lenses.scope import SNAPSHOT, Cells, Log, Message, Reply, ScopeReader
-from duet.settings import repo_root
 
 TIMEOUT_S = 240
 

@@ -18,8 +18,8 @@ from urllib.parse import urlencode
 
 from sqlalchemy import Connection, create_engine
 
-from duet.access import Role
 from duet.api.tokens import AccessFile
+from duet.base.access import Role
 from duet.classes import claims
 from duet.cli.bench.classroom import own_places
 from tests.support.postgres import postgres

@@ -11,7 +11,7 @@ import pytest
 
 from duet.api.app import create_app
 from duet.classes.store import ClassStore
-from duet.serve.director import Director
+from duet.server.director import Director
 from duet.stream.hub import Hub
 from tests.support.postgres import INSTALLED, postgres
 from tests.support.proxy import free_port

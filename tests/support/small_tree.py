@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.boxed import BoxLimits, Job, Outcome, Step, Wanted, missing_box, run_boxed
+from duet.confine import BoxLimits, Job, Outcome, Step, Wanted, missing_box, run_boxed
 
 NEEDS_BOX = pytest.mark.skipif(bool(missing_box()), reason=f"no sandbox: {missing_box()}")
 

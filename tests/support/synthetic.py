@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from duet import messages as m
 from duet.lessons.load import LessonFolder
-from duet.stream import messages as m
-from duet.stream.codec import batch
+from duet.messages.codec import batch
 
 TICK = 4_000_000.0
 BATCH = 50_000_000.0

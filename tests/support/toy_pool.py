@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from duet.measure.collect import Collector
 from duet.measure.plan import conditions
+from duet.measure.run import Collector
 from duet.pools.frames import Start
 from duet.pools.lease import Backing, Lease
 from duet.pools.local import LocalPool
@@ -175,7 +175,7 @@ def document(part: Part) -> str:
         root=ROOT,
         waited_share=0.03,
     )
-    from duet.measure.blank import plain_facts
+    from duet.measure.run import plain_facts
 
     arms = [plain_facts(plan, arm) for arm in plan.arms]
     found = Result.model_construct(facts=facts, arms=arms, counts=counts_of(table))

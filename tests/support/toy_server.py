@@ -16,7 +16,7 @@ import uvicorn
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from duet.stream.connection import server_config
+from duet.stream.http import server_config
 
 SLUG = "02-grace-periods"
 Message = dict[str, Any]

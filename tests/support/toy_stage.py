@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A synthetic stage, recordings and kernels behind the seams of duet.serve.interfaces.
+"""A synthetic stage, recordings and kernels behind the seams of duet.server.interfaces.
 
 `python -m tests.support.toy_stage [PORT]` serves them, for work on the page.
 """
@@ -12,17 +12,16 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from duet import messages as m
 from duet.api.app import create_app
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.clones import TemplateCounts
-from duet.lessons import cache as lesson_cache
+from duet.lessons import load as lesson_cache
 from duet.lessons import load as lessons
-from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
-from duet.serve.director import Director
-from duet.stream import messages as m
-from duet.stream.codec import Packet, pack, pack_line
-from duet.stream.hub import Hub
-from duet.stream.runlog import RunLog
+from duet.messages.codec import Packet, pack, pack_line
+from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.server.director import Director
+from duet.stream.hub import Hub, RunLog
 from tests.support.synthetic import LABEL, lane_messages
 
 NOW = "2026-01-01T00:00:00Z"
@@ -380,8 +379,8 @@ def toy_app(
 if __name__ == "__main__":
     import uvicorn
 
-    from duet.settings import repo_root
-    from duet.stream.connection import server_config
+    from duet.base.settings import repo_root
+    from duet.stream.http import server_config
 
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8642
     missing = tuple(sys.argv[2].split(",")) if len(sys.argv) > 2 else ()

@@ -19,7 +19,7 @@ from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
 from duet.runs.sources import kernel_sources
 from duet.session import Batch, LaneResult, Lanes, LaneState, RunSession, RunSpec
-from duet.session.lane.xray import LaneXray
+from duet.session.lane.lenses import LaneXray
 
 LIMIT_S = 200
 DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}

@@ -4,8 +4,8 @@
 import contextlib
 import sys
 
-from duet import confined
-from duet.errors import InfraError
+from duet import confine as confined
+from duet.base.errors import InfraError
 
 PLAYING = {"compare", "export", "inspect", "replay", "reproduce"}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What people type for a lesson or a step: a number, a part of its name. Pure; backend/src/duet/lessons/typed.py decides alike. */
+/** What people type for a lesson or a step: a number, a part of its name. Pure; backend/src/duet/lessons/document.py decides alike. */
 
 /** A word as names are written. */
 export function plain(word: string): string {

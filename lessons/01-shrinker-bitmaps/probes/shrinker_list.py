@@ -13,7 +13,7 @@ from _shrinkers import Shrinker, ShrinkerList
 
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "shrinkers with their names"
 SHRINKER_NUMA_AWARE = 1 << 1

@@ -20,10 +20,10 @@ import numpy as np
 from _shrinkers import ShrinkerList
 from numpy.typing import NDArray
 
-from duet.budgets import LENS_SAMPLE_BYTES
+from duet.base.budgets import LENS_SAMPLE_BYTES
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "shrinker maps of memory cgroups"
 CSS_ONLINE = 1 << 1

@@ -14,10 +14,10 @@ import struct
 
 import numpy as np
 
+from duet.lenses.clock import cpu_offsets
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
-from duet.lenses.percpu import cpu_offsets
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "grace periods of SRCU and RCU"
 STATE_BITS = 2

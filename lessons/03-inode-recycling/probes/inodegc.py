@@ -15,11 +15,10 @@ import struct
 
 import numpy as np
 
-from duet.lenses.kernel import Kernel
+from duet.lenses.clock import cpu_offsets, wrapped
+from duet.lenses.kernel import Kernel, Superblocks
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.mounts import Superblocks
-from duet.lenses.percpu import cpu_offsets, wrapped
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "per-CPU queues of inodes to inactivate"
 MAX_INODES = 4096

@@ -13,10 +13,9 @@ import struct
 
 import numpy as np
 
-from duet.lenses.kernel import Kernel
+from duet.lenses.kernel import Kernel, Superblocks
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.mounts import Superblocks
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "extent status trees"
 LETTERS = ("written", "unwritten", "delayed", "hole")

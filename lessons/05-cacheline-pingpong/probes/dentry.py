@@ -15,11 +15,9 @@ from fnmatch import fnmatch
 
 import numpy as np
 
-from duet.lenses.fields import fields_of, number
-from duet.lenses.kernel import Kernel
+from duet.lenses.kernel import Kernel, Superblocks, fields_of, number
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.mounts import Superblocks
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "a dentry and its fields"
 LINE = 64

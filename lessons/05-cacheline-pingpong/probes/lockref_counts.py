@@ -12,10 +12,10 @@ import struct
 
 import numpy as np
 
+from duet.lenses.clock import cpu_offsets, wrapped
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
-from duet.lenses.percpu import cpu_offsets, wrapped
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "how lockref operations ended"
 EVENTS = ("get_fast", "get_slow", "put_fast", "put_slow", "put_last", "retry")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from duet.lessons.load import load
-from duet.stream.messages import PROTOCOL
+from duet.messages import PROTOCOL
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from duet.access import Role
 from duet.api.app import create_app
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.budgets import CodePace
+from duet.base.access import Role
+from duet.base.budgets import CodePace
 from duet.classes.store import ClassStore
-from duet.serve.director import Director
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.server.director import Director
+from duet.stream.viewer import CLOSE_TOKEN
 from tests.support.class_pages import join, start
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from duet import budgets
 from duet.api.app import create_app
-from duet.api.costly import Busy, Costly
+from duet.api.stills import Busy, Costly
+from duet.base import budgets
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
-from duet.serve import archive as kept_module
-from duet.serve.wiring import default_director
+from duet.server import archive as kept_module
+from duet.server.wiring import default_director
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from duet.api.cookies import cookie_line
 from duet.api.front import Behind, Front, Proxies, PublicUrl, same_place
 from duet.api.guard import Guard, answered_names
-from duet.errors import InputError
+from duet.api.sessions import cookie_line
+from duet.base.errors import InputError
 from tests.support.proxy import NGINX, free_port, nginx
 from tests.support.toy_server import Page, serving
 from tests.support.toy_stage import toy_app

@@ -11,9 +11,9 @@ from typing import Any, get_args
 import pytest
 from websockets.asyncio.client import connect
 
-from duet.api.cookies import ident_of
-from duet.serve.rights import ACTIONS
-from duet.stream import messages as m
+from duet import messages as m
+from duet.api.sessions import ident_of
+from duet.server.requests import ACTIONS
 from duet.stream.hub import Hub
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app

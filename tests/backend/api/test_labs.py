@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from duet import messages as m
+from duet.base.settings import repo_root
 from duet.grades import LabScore
 from duet.labs import files
-from duet.serve.director import Director
-from duet.serve.ownership import set_owner
-from duet.settings import repo_root
-from duet.stream import messages as m
+from duet.server.archive import set_owner
+from duet.server.director import Director
 from tests.support.class_pages import browser
 from tests.support.labs import call, lab_app
 from tests.support.toy_server import SLUG, serving

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from duet.access import Role
 from duet.api.metrics import children
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.serve.meters import EVENTS, LaneStarts
+from duet.base.access import Role
+from duet.server.meters import EVENTS, LaneStarts
 from duet.session import LanePhase, LaneState
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app

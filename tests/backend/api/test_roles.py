@@ -19,16 +19,15 @@ from fastapi.routing import APIRoute
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from duet.access import Role
 from duet.api.app import create_app
-from duet.api.cookies import ident_of
-from duet.api.rights import ROUTES
-from duet.api.sessions import Sessions
+from duet.api.routes import ROUTES
+from duet.api.sessions import Sessions, ident_of
 from duet.api.tokens import AccessFile
-from duet.serve.archive import ArchivedRuns, ArchiveFolder
-from duet.serve.director import Director
-from duet.settings import repo_root
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.base.access import Role
+from duet.base.settings import repo_root
+from duet.server.archive import ArchivedRuns, ArchiveFolder
+from duet.server.director import Director
+from duet.stream.viewer import CLOSE_TOKEN
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
 
@@ -241,7 +240,7 @@ def test_a_live_run_is_saved_as_its_starters(served: Served, run_async: Any) -> 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "duet.serve.archiver.Archiver.save",
+            "duet.server.archive.Archiver.save",
             lambda self, run, owner="", **_: given.append(owner),
         )
         run_async(run())

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from duet.access import Role
 from duet.api.app import create_app
 from duet.api.front import Front, PublicUrl
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.budgets import REACH_ENOUGH, SEGMENT_RAW_BYTES
-from duet.serve.director import Director
-from duet.serve.recordings import LessonRecordings
+from duet.base.access import Role
+from duet.base.budgets import REACH_ENOUGH, SEGMENT_RAW_BYTES
+from duet.server.director import Director
+from duet.server.recordings import LessonRecordings
 from duet.stream.cutting import Cutting
 from tests.support.proxy import NGINX, free_port, nginx
 from tests.support.real_server import keyed, look

@@ -29,19 +29,18 @@ import pytest
 
 from duet.api import stills as module
 from duet.api.app import create_app
-from duet.api.noscript import noscript
-from duet.api.stills import Stills
-from duet.errors import InfraError
+from duet.api.stills import Stills, noscript
+from duet.base.errors import InfraError
+from duet.base.settings import repo_root
+from duet.confine.sandbox import CHILD_ID, FIRST_ID, can_change_user
 from duet.export import browser, pictures
 from duet.export.pictures import Shot
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.processes.run_dir import sweep_all
-from duet.sandbox import CHILD_ID, FIRST_ID, can_change_user
-from duet.serve.archive import ArchiveFolder
-from duet.serve.live_runs import LiveRuns
-from duet.serve.wiring import default_director
-from duet.settings import repo_root
+from duet.server.archive import ArchiveFolder
+from duet.server.runs import LiveRuns
+from duet.server.wiring import default_director
 from tests.support.toy_server import SLUG, serving
 
 NINE = load(SLUG).folder / "recorded/9-hogs.duet"

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from duet.access import Action, Role, Visitor
 from duet.api.class_codes import CodeTurns, network_of
 from duet.api.identity import split_token
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.budgets import (
+from duet.base.access import Action, Role, Visitor
+from duet.base.budgets import (
     CODE_WAIT_S,
     CODES_OF_ADDRESS,
     CODES_OF_ALL,
     CODES_OF_BROWSER,
     SESSION_S,
 )
-from duet.errors import DuetError, InputError
+from duet.base.errors import DuetError, InputError
 
 
 class Clock:

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.boxed import BoxEnded
-from duet.control_groups import Group
-from duet.kernels.allowed import check_patch
-from duet.kernels.diff_names import PatchRefused
+from duet.confine import BoxEnded
+from duet.confine.control_groups import Group
+from duet.kernels.diffs import PatchRefused, check_patch
 from tests.support.small_tree import (
     LIMITS,
     MAIN,

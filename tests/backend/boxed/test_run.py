@@ -12,11 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from duet import boxed
-from duet.boxed import BoxEnded, BoxStopped, Job, NoBox, Step, Wanted, run_boxed
-from duet.boxed import probe as probing
-from duet.boxed import run as running
-from duet.boxed.results import is_kind
+from duet import confine as boxed
+from duet.confine import BoxEnded, BoxStopped, Job, NoBox, Step, Wanted, run_boxed
+from duet.confine import box as probing
+from duet.confine import box as running
+from duet.confine.box import is_kind
 from tests.support.small_tree import (
     ENVIRONMENT,
     LIMITS,

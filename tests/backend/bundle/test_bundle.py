@@ -16,18 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.bundle import (
-    ArmEntry,
-    Bundle,
-    Manifest,
-    Record,
-    limits,
-    open_bundle,
-    read_manifest,
-    write_bundle,
-)
-from duet.bundle.stream import pack_stream, read_stream
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
+from duet.bundle import ArmEntry, Bundle, Manifest, Record, open_bundle, read_manifest, write_bundle
+from duet.bundle import archive as limits
+from duet.bundle.archive import pack_stream, read_stream
 
 RECORDS = [Record(0, -1, b"hello"), Record(5, 0, bytes(4096)), Record(5, 3, b"x")]
 PATCH = b"--- a/mm/vmscan.c\n"

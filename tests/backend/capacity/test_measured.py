@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from duet.capacity import measured
-from duet.capacity.constants import CONSTANTS, shipped
-from duet.capacity.measured import SAMPLES, figures, read, record
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.capacity import constants as measured
+from duet.capacity.constants import CONSTANTS, SAMPLES, figures, read, record, shipped
 
 HOST = {"cpu": "a", "cpus": "2", "memory_gib": "24", "kernel": "6.1"}
 OTHER = HOST | {"cpus": "64"}

@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 
-from duet.budgets import LIVE_RUNS_MOST, SOCKETS
-from duet.capacity.bottleneck import notes, sentence, uses
-from duet.capacity.constants import CONSTANTS, Figures, Known, shipped
-from duet.capacity.demand import Demand
-from duet.capacity.estimate import Estimate, exactly, spanning
-from duet.capacity.model import Plan, plan
-from duet.errors import InputError
+from duet.base.budgets import LIVE_RUNS_MOST, SOCKETS
+from duet.base.errors import InputError
+from duet.capacity.constants import CONSTANTS, Estimate, Figures, Known, exactly, shipped, spanning
+from duet.capacity.model import Demand, Plan, notes, plan, sentence, uses
 
 CLASS = Demand(
     students=300,

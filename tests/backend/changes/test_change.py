@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from duet.changes import Change, Changes, arm_source, read_change
-from duet.changes import store as storing
-from duet.changes.source import Region, regions
-from duet.errors import InfraError, InputError
-from duet.kernels import KernelSettings
+from duet.base.errors import InfraError, InputError
+from duet.kernels import Change, Changes, KernelSettings, arm_source, read_change
+from duet.kernels import changes as storing
 from duet.kernels.arms import arm_spec
-from duet.kernels.diff_names import PatchRefused
+from duet.kernels.changes import Region, regions
+from duet.kernels.diffs import PatchRefused
 from duet.kernels.recipe import arm_patches
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.view import read_patch
@@ -119,7 +118,8 @@ def test_the_kernel_of_a_change_has_a_key_of_its_own(
     settings: KernelSettings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from duet.kernels import boxed, plan
+    from duet.kernels import box_build as boxed
+    from duet.kernels import plan
 
     monkeypatch.setattr(boxed, "check_box", lambda: None)
     change = read_change(folder, "srcu", diff())

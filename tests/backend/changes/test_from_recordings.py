@@ -7,13 +7,13 @@ import asyncio
 from pathlib import Path
 
 from duet.bundle import open_bundle, write_bundle
-from duet.changes import BroughtChanges, Change, read_change
+from duet.kernels import BroughtChanges, Change, read_change
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.view import lesson_tree
-from duet.serve.own_lessons import OwnLessons
-from duet.serve.recorded_run import RecordedRun
-from duet.stream.codec import Packet
-from duet.stream.runlog import RunLog
+from duet.messages.codec import Packet
+from duet.server.own_arms import OwnLessons
+from duet.server.recordings import RecordedRun
+from duet.stream.hub import RunLog
 
 SLUG, ARM = "02-grace-periods", "srcu"
 DIFF = """diff --git a/mm/vmscan.c b/mm/vmscan.c

@@ -15,6 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, make_url, text
 
+from duet.base.errors import InfraError
 from duet.classes import claims, queries, reading
 from duet.classes.database import file_of
 from duet.classes.limits import DEAD_PEER_S
@@ -22,7 +23,6 @@ from duet.classes.records import ConfusionFacts
 from duet.classes.sessions import SETTINGS
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
-from duet.errors import InfraError
 from tests.backend.classes.test_store import ANSWER, MEMBER, QUESTION, fill
 from tests.support.postgres import INSTALLED, postgres
 from tests.support.proxy import free_port

@@ -17,7 +17,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 
-from duet import budgets
+from duet.base import budgets
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.classes import queries, reading
 from duet.classes.database import engine_of, file_of, upgrade
 from duet.classes.limits import DAY_S
@@ -31,8 +32,7 @@ from duet.classes.records import (
 )
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
-from duet.errors import DuetError, InfraError, InputError
-from duet.serve.classroom import storing
+from duet.server.classroom import storing
 
 FACTS = ClassFacts("c1", "", "Grace periods", "02-grace-periods", "teacher", 1000.0)
 MEMBER = MemberFacts("m1", "Ada", "0" * 64, 1001.0)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from duet.base.settings import repo_root
 from duet.bundle import Bundle, Manifest, Record, write_bundle
-from duet.settings import repo_root
 
 SMALL = "04-extent-shrinker/recorded/one-file.duet"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from duet.budgets import WAITING_RUNS
+from duet.base.budgets import WAITING_RUNS
 from duet.cli.bench import students
 from duet.cli.bench.classroom import HEALTH, PAGE, answers, request_ms, settings_of, text_of
 from duet.cli.bench.students import everyone

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from duet.base.errors import InputError
 from duet.cli.bench.link import counts_of, measure, missing, text_of
 from duet.cli.bench.proxy import NGINX
-from duet.errors import InputError
 
 WITHIN = 2.0
 """Times, of delays. Seen: 1.1 to 1.4, on two cores with a load of 4 to 10."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InputError
 from duet.cli.bench.clicks import Moved, main_step
 from duet.cli.bench.pool import Clicks, one_server, pool_of, result_of, text_of
-from duet.errors import InputError
 from tests.support.toy_server import SLUG, serving
 from tests.support.toy_stage import toy_app
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError, InputError
 from duet.cli.bench import parked, switch
 from duet.cli.bench.clicks import Moved, Step, main_step, opened
 from duet.cli.bench.parked import templates, until_parked
 from duet.cli.bench.switch import clicks, measure, result_of, text_of
-from duet.errors import InfraError, InputError
 from duet.lessons import load as lessons
 from tests.support.toy_server import SLUG, serving
 from tests.support.toy_stage import toy_app

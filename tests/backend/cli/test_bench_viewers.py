@@ -10,7 +10,7 @@ import numpy as np
 
 from duet.cli.bench.viewers import delays, measure, text_of
 from duet.cli.bench.watchers import BIN_MS, BINS, Seen, Watcher
-from duet.stream.codec import batch, pack
+from duet.messages.codec import batch, pack
 
 VIEWERS, FPS, SECONDS = 6, 10.0, 3.0
 

@@ -11,14 +11,14 @@ from typing import cast
 
 import pytest
 
+from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.cli import entry
 from duet.cli.bisect_result import measured_of
 from duet.cli.bisecting import FOLDER, Bisect, abort, bisect
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, Tried
-from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.guests.types import Clock
-from duet.kernels.sameness import SameKernel
+from duet.kernels.image import SameKernel
 from duet.measure.model import Condition, Series, Table
 from duet.trials.ask import Asked
 from duet.trials.spec import Trial

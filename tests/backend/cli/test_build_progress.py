@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from duet import messages as m
+from duet.base.errors import InfraError
 from duet.cli.build_bar import BuildBar, ConsoleLog
 from duet.cli.build_progress import BuildLines, BuildProgress, left_words
-from duet.errors import InfraError
 from duet.kernels import ArmSpec, KernelSettings, Phase
 from duet.kernels import BuildProgress as Moment
 from duet.lessons.load import load
-from duet.serve import build_messages, kernel_builds
-from duet.serve.kernel_builds import CheckoutKernels
-from duet.stream import messages as m
+from duet.server import builds as build_messages
+from duet.server import builds as kernel_builds
+from duet.server.builds import CheckoutKernels
 
 SLUG = "02-grace-periods"
 ARMS = list(load(SLUG).usual_arms)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.bundle import Manifest, Record, open_bundle
 from duet.cli.entry import main
 from duet.lessons import load as lessons
-from duet.settings import repo_root
 from tests.backend.cli.bundles import SMALL, recording, rewritten
 
 ALL = [p for slug in lessons.slugs() for p in lessons.load(slug).recordings()]

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import Connection
 
 from duet.api.class_report import csv_of, report_of
+from duet.base.errors import InputError
 from duet.classes import board, queries, reading, try_queries
 from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts
 from duet.classes.try_records import TryFacts
 from duet.cli.classes import class_
 from duet.cli.lab import opened
-from duet.errors import InputError
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_namespaces_and_groups_that_the_host_refuses_are_named(
     assert (check.status, check.found) == ("warning", "bubblewrap is refused: no")
     monkeypatch.setattr(doctor, "missing_namespaces", lambda: "")
     assert doctor._namespaces().status == "ok"
-    monkeypatch.setattr("duet.control_groups._parents", lambda kind: [])
+    monkeypatch.setattr("duet.confine.control_groups._parents", lambda kind: [])
     check = doctor._budgets()
     assert check.found == "no control group for memory and pids and cpu can be made here"
     assert "Delegate=yes" in check.remedy

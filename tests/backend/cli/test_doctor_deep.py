@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from duet.boxed import missing_box
+from duet.base.errors import InfraError
 from duet.cli import doctor
 from duet.cli.bench.lanes_result import Start
 from duet.cli.check_line import Check, show
@@ -22,8 +22,8 @@ from duet.cli.deep.failure import Failure
 from duet.cli.deep.guests import GuestTrials, Waiting
 from duet.cli.deep.looks import lane_files, limits_of, shared_spaces
 from duet.cli.entry import main
-from duet.control_groups import Budget, Group
-from duet.errors import InfraError
+from duet.confine import missing_box
+from duet.confine.control_groups import Budget, Group
 from duet.session import Contention
 
 NO_KERNEL = InfraError("no lesson has a kernel.", remedy="Run ./duet build.")

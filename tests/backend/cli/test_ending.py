@@ -14,7 +14,7 @@ import pytest
 
 STUCK = """
 import asyncio, sys
-from duet.processes.ending import ending
+from duet.processes.service import ending
 
 async def main():
     asked = []

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError, InputError
 from duet.bundle import Bundle, Record, open_bundle
-from duet.bundle.contents import contents_of
-from duet.bundle.record import LENS
+from duet.bundle.manifest import LENS
+from duet.bundle.reader import contents_of
 from duet.cli.entry import main
-from duet.errors import InfraError, InputError
 from duet.export import export, perfetto, scene_of
-from duet.export.target import Target
+from duet.export.scene import Target
 from duet.lenses import Sample
 from duet.lenses.records import pack_record
 from duet.lessons import load as lessons

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import DuetError, InfraError, InputError, KernelError
+from duet.base.settings import EXTRA_LESSONS
 from duet.cli import checking, entry, trying
 from duet.cli.judged import BAD, GOOD, STOP, UNKNOWN, judges
-from duet.errors import DuetError, InfraError, InputError, KernelError
 from duet.kernels.compiler import CompileFails, OptionLost
-from duet.kernels.patching import PatchFails
-from duet.kernels.sameness import SameKernel
-from duet.measure.worse import Judgement
-from duet.settings import EXTRA_LESSONS
+from duet.kernels.diffs import PatchFails
+from duet.kernels.image import SameKernel
+from duet.measure.compare import Judgement
 from duet.trials.trees import NotComparable
 from tests.backend.trials.commits import commits, git
 
@@ -97,7 +97,7 @@ CHECK = """
 import sys
 from pathlib import Path
 from duet.cli import checking, entry
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.kernels.compiler import CompileFails
 
 def check(what):

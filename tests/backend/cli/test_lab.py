@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import InputError
 from duet.cli.lab import lab
-from duet.errors import InputError
 from tests.support.labs import call, lab_app
 from tests.support.toy_server import SLUG, serving
 

@@ -11,7 +11,7 @@ import pytest
 from duet.cli import layouts as module
 from duet.guests.types import Clock
 from duet.kernels import KernelSettings
-from duet.kernels.relink import Layouts, relink
+from duet.kernels.links import Layouts, relink
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan
 

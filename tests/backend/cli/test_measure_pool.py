@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError
 from duet.cli import main, pooled
 from duet.cli.measure_args import Given, read_plan
 from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
 from duet.cli.pooled import Pooling
-from duet.errors import InfraError
 from duet.measure import MeasurePlan
 from duet.runs.pooled.agree import checked_plan
 from duet.runs.pooled.parts import parts_of

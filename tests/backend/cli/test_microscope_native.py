@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import InfraError, InputError
 from duet.cli import microscope_native
 from duet.cli.entry import main
 from duet.cli.microscope_native import measured, save
-from duet.errors import InfraError, InputError
-from duet.lenses.scope import native, native_host, native_perf
+from duet.lenses.scope import native
+from duet.lenses.scope import native as native_host
+from duet.lenses.scope import native as native_perf
 from duet.lessons.load import LessonFolder, load
-from duet.serve.native_file import NATIVE, read_native
+from duet.server.recorded_items import NATIVE, read_native
 
 SLUG = "05-cacheline-pingpong"
 

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from duet.capacity.constants import CONSTANTS
-from duet.capacity.measured import NAME, read
+from duet.capacity.constants import CONSTANTS, NAME, read
 from duet.cli import entry
 from duet.cli.bench.stored import of_class, of_followers, of_lanes, of_pool, of_segments, of_viewers
 from duet.cli.bench.stored import store as stored

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import KernelError
 from duet.cli import entry, record_all
 from duet.cli.record_all import find_items
 from duet.cli.record_pace import GUEST_S, Pace, guests
 from duet.cli.request import Request
-from duet.errors import KernelError
 from duet.kernels import KernelSettings
-from duet.serve import recorded_items
-from duet.serve.recorded_items import Item
+from duet.server import recorded_items
+from duet.server.recorded_items import Item
 
 SLUG = "04-extent-shrinker"
 Answer = Callable[..., object]

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import KernelError
 from duet.cli import recorded_table
 from duet.cli.recorded_table import record_table
 from duet.cli.request import Request, read_request
-from duet.errors import KernelError
 from duet.kernels import KernelSettings
 from duet.measure import MeasurePlan, Report
-from duet.serve.recordings import read_tables
+from duet.server.recordings import read_tables
 from tests.backend.measure import reports_made
 
 SLUG = "02-grace-periods"

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
-from duet.bundle.compare import differences
+from duet.bundle.decoding import differences
 from duet.cli.entry import main
 from duet.cli.reproduce import difference_lines, figure_rows, request_of, verdict_of
 from duet.cli.reproduce_claims import Checked, claims_about

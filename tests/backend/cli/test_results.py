@@ -22,7 +22,8 @@ from duet.cli.run import result_of
 from duet.cli.run_table import RunRow
 from duet.cli.xray import Taken, result_tree
 from duet.lenses import Sample
-from duet.lenses.scope import model, native, native_perf
+from duet.lenses.scope import model, native
+from duet.lenses.scope import native as native_perf
 from duet.lenses.scope.coherence import Stream
 from duet.lessons.load import load
 from duet.measure import Report

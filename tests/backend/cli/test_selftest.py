@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.errors import InfraError
 from duet.cli import selftesting
 from duet.cli.entry import main
 from duet.cli.selftesting import _step
-from duet.errors import InfraError
-from duet.measure import hardware
-from duet.measure.reports.parts import machine
+from duet.measure import provenance as hardware
+from duet.measure.reports.text import machine
 from tests.backend.measure.reports_made import wall
 
 HOST = {"cpu": "A CPU", "kernel": "6.1", "qemu": "8.2"}

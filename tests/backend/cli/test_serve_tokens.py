@@ -19,11 +19,11 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from duet.access import Role
 from duet.api.tokens import AccessFile
+from duet.base.access import Role
 from duet.cli.entry import main
 from duet.cli.serve_access import shown_name
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.stream.viewer import CLOSE_TOKEN
 
 OTHER = "127.0.0.2"
 """An address of this machine that is not the one of `localhost`."""

@@ -14,6 +14,8 @@ from typing import Any, cast
 
 import pytest
 
+from duet.base.errors import KernelError
+from duet.base.settings import EXTRA_LESSONS
 from duet.cli import checking, entry, trial_numbers, trial_run, trying
 from duet.cli.request import Request
 from duet.cli.results.trying import TryResult
@@ -21,15 +23,13 @@ from duet.cli.trial_numbers import measured, refuse_over_limit
 from duet.cli.trial_run import How
 from duet.cli.tried_arm import tried_arm
 from duet.cli.typed import typed_line
-from duet.errors import KernelError
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
-from duet.kernels.patching import PatchFails
+from duet.kernels.diffs import PatchFails
 from duet.kernels.recipe import patch_diff
 from duet.lenses import LensState
 from duet.measure.reports import render
 from duet.session import LaneResult
-from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
 from duet.trials.command import OVER_LIMIT
 from duet.trials.tracing import Tracing, Variable

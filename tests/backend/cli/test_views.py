@@ -8,8 +8,8 @@ import json
 import pytest
 import yaml
 
+from duet.base.errors import InputError
 from duet.cli.views import views
-from duet.errors import InputError
 from duet.lessons.load import load, slugs
 from duet.lessons.schema import Scene
 

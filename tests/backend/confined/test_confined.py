@@ -16,14 +16,14 @@ import msgpack
 import psutil
 import pytest
 
+from duet.base.errors import DuetError, InputError, KernelError
 from duet.bundle.decoding import ConfinedDecoder
-from duet.confined import Child, Reply, Terms
-from duet.confined.replies import Odd, error_of
-from duet.confined.zygotes import ZYGOTE, start
-from duet.errors import DuetError, InputError, KernelError
+from duet.confine import Child, Reply, Terms
+from duet.confine.child import ZYGOTE, start
+from duet.confine.messages import Odd, error_of
+from duet.confine.namespaces import own_pids_words
 from duet.kernels.vmlinux.ask import READERS
-from duet.namespaces import own_pids_words
-from duet.session.lane import replies
+from duet.session.lane import child as replies
 from tests.support import ring
 from tests.support.ring import SWITCH, CpuBuffer
 
@@ -140,8 +140,8 @@ def test_a_forgotten_child_ends() -> None:
 def test_no_child_outlives_a_killed_server() -> None:
     code = (
         "import sys, time\n"
-        "from duet.confined import Child, Terms\n"
-        "from duet.confined.zygotes import ZYGOTE\n"
+        "from duet.confine import Child, Terms\n"
+        "from duet.confine.child import ZYGOTE\n"
         "child = Child('decoder', Terms('x'))\n"
         "try: child.call({'do': 'files', 'files': {}, 'page_bytes': 4096})\n"
         "except Exception: print(ZYGOTE._process.pid, flush=True)\n"
@@ -161,7 +161,7 @@ def test_no_child_outlives_a_killed_server() -> None:
 def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another() -> None:
     code = (
         "import time\n"
-        "from duet.confined.zygotes import ZYGOTE, start\n"
+        "from duet.confine.child import ZYGOTE, start\n"
         "start()\n"
         "print(ZYGOTE._process.pid, flush=True)\n"
         "time.sleep(600)\n"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from duet.base.errors import InputError
 from duet.decode import DecodeError, Decoder
-from duet.errors import InputError
 from tests.support import ring
 from tests.support.ring import EXP_GP, PAGE, PRINT, SRCU_GP, STRINGS, SWITCH, WAKING, CpuBuffer
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.cli.entry import main
 from duet.export import browser
 from duet.lessons import load as lessons
-from duet.settings import repo_root
 
 RUN = "04-extent-shrinker/one-file"
 

@@ -20,14 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import repo_root
 from duet.cli.entry import main
 from duet.cli.export import plain_name, read_shot
-from duet.errors import InfraError, InputError
 from duet.export import pictures, site
 from duet.export.pictures import Shot
 from duet.lessons.load import load
-from duet.settings import repo_root
-from duet.stream.packing import differences, small
+from duet.stream.packets import differences, small
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, serving
 

@@ -16,12 +16,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.cli.entry import main
-from duet.export import browser, pictures, site, vector
+from duet.export import browser, pictures, site
+from duet.export import pictures as vector
 from duet.export.browser import Browser, Screen
 from duet.export.pictures import Shot
 from duet.lessons import load as lessons
-from duet.settings import repo_root
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"

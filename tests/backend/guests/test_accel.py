@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, InputError
-from duet.guests import accel as accel_module
-from duet.guests.accel import choose_accel, policy_from_env
+from duet.base.errors import InfraError, InputError
+from duet.guests import boot as accel_module
+from duet.guests.boot import choose_accel, policy_from_env
 from duet.guests.qemu import QemuMachine
 from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 from tests.support.scripted import SPEAK, ScriptedMachine, spec

@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from duet.errors import InfraError
-from duet.guests.clones.check_run import said_until, verdict
+from duet.base.errors import InfraError
+from duet.guests.clones.copy import said_until, verdict
 from duet.guests.types import CTL_STREAM, Chunk
 from duet.wire import (
     Beat,

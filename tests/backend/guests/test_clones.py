@@ -13,13 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.clones import Template, TemplateCounts, Templates, guest
-from duet.guests.clones.files import copy_sparse, held_bytes, nameless, seal
+from duet.guests.clones.copy import CloneMachine
 from duet.guests.clones.guest import CloneableGuest
-from duet.guests.clones.machines import CloneMachine
-from duet.guests.clones.plans import parked_plan, split_plan
-from duet.guests.clones.template import template_key
+from duet.guests.clones.template import (
+    copy_sparse,
+    held_bytes,
+    nameless,
+    parked_plan,
+    seal,
+    split_plan,
+    template_key,
+)
 from duet.guests.qemu import QemuGuest, QemuMachine
 from duet.guests.types import Accel, Clock, GuestSpec
 

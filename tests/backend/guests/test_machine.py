@@ -12,7 +12,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from duet.errors import InfraError, KernelError
+from duet.base.errors import InfraError, KernelError
 from duet.guests.types import Accel
 from duet.wire.reader import pack_frame
 from tests.support.scripted import SPEAK, ScriptedGuest

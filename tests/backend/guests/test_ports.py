@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests import ports as ports_module
 from duet.guests.ports import Ports
 from duet.guests.types import CTL_STREAM

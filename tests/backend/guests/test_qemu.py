@@ -10,14 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
+from duet.base.native import compiled
 from duet.guests.limits import MAX_CPUS
-from duet.guests.qemu import QemuMachine, kernel_cmdline, port_args
-from duet.guests.sharing import SLICE_US, online_lines
-from duet.guests.tsc import SOURCE, host_tsc_khz
+from duet.guests.qemu import (
+    SLICE_US,
+    SOURCE,
+    QemuMachine,
+    host_tsc_khz,
+    kernel_cmdline,
+    online_lines,
+    port_args,
+)
 from duet.guests.types import Accel, Clock, GuestSpec, Microscope
 from duet.guests.vng import VngGuest, VngMachine
-from duet.native import compiled
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root.cpio"), cmdline=("a.b=1",))
 SOCKETS = {-1: Path("/r/ctl"), 0: Path("/r/c0")}

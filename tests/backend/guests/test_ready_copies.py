@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.clones import Template, Templates, guest
-from duet.guests.clones.files import nameless
+from duet.guests.clones.copy import CloneMachine, ReadyCopy
 from duet.guests.clones.guest import READY, CloneableGuest
-from duet.guests.clones.machines import CloneMachine
-from duet.guests.clones.prepared import ReadyCopy
 from duet.guests.clones.ready import MOST_READY
-from duet.guests.clones.template import template_key
+from duet.guests.clones.template import nameless, template_key
 from duet.guests.types import Accel, GuestSpec, Microscope
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root"), plan="plan 1\nrun x 3\n")

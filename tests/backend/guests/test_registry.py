@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests import REGISTRY, GuestOptions, default_kind, open_guest
-from duet.guests.console import Console, killed_for_memory
+from duet.guests.machine import Console, killed_for_memory
 from duet.guests.qemu import QemuGuest
 from duet.guests.registry import Registry
 from duet.guests.replay import ReplayGuest

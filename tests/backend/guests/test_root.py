@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
+from duet.base.settings import repo_root
 from duet.guests import root as root_module
 from duet.guests.root import GuestRoot, ensure_root, run_recipe
-from duet.settings import repo_root
 
 Run = Callable[..., object]
 

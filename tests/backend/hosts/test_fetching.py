@@ -15,17 +15,16 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError
-from duet.hosts import limits
-from duet.hosts.fetching import KernelFetcher
-from duet.hosts.parking import Parking
-from duet.hosts.performance import Performance, first_message
+from duet.base.errors import InfraError
+from duet.host.fetching import KernelFetcher
+from duet.host.guests import Parking
+from duet.host.performing import Performance, first_message
 from duet.kernels import KernelImage, KernelSettings, inputs, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
-from duet.runs.request import RunRequest
-from duet.serve.hosted.door import PATH
-from duet.serve.hosted.kernel_files import AT_ONCE
+from duet.rpc import limits
+from duet.runs.sources import RunRequest
+from duet.server.hosts.door import AT_ONCE, DOOR_PATH
 from duet.session import Lanes
 from tests.backend.hosts.test_joining import in_loop
 from tests.support import miniature
@@ -51,7 +50,7 @@ class Served:
             return answer.status, answer.read()
 
     def fetcher(self) -> KernelFetcher:
-        found = KernelFetcher(f"ws://{self.address}{PATH}")
+        found = KernelFetcher(f"ws://{self.address}{DOOR_PATH}")
         found.secret = self.secret
         return found
 

@@ -10,15 +10,15 @@ import msgpack
 import numpy as np
 import pytest
 
-from duet.errors import InfraError
-from duet.hosts import packets
-from duet.hosts import requests as r
+from duet import messages as m
+from duet.base.errors import InfraError
+from duet.host import requests as packets
+from duet.host import requests as r
 from duet.lessons.load import load
 from duet.lessons.own import with_own
-from duet.runs.request import RunRequest
-from duet.serve.hosted.run import HostedRun
-from duet.stream import messages as m
-from duet.stream.codec import batch, pack, pack_line
+from duet.messages.codec import batch, pack, pack_line
+from duet.runs.sources import RunRequest
+from duet.server.hosts.stage import HostedRun
 from duet.stream.hub import Hub
 
 RUN = "kept:02-grace-periods:1"
@@ -40,7 +40,7 @@ def test_packets_arrive_as_they_were_sent() -> None:
     for sent in (pack_line(LINE, 7), pack(BATCH), pack(m.Loss(
         run_id=RUN, arm="srcu", where="ring buffer", t0_ns=0, t1_ns=1, events=2
     ))):  # fmt: skip
-        _, came = packets.read(packets.packed(sent), FIRST)
+        _, came = packets.read_packet(packets.packed(sent), FIRST)
         assert (came.body, came.type, came.key, came.span) == (
             *(sent.body, sent.type, sent.key, sent.span),
         )
@@ -63,7 +63,7 @@ def test_packets_arrive_as_they_were_sent() -> None:
 )
 def test_nothing_but_messages_of_the_run_goes_on(body: bytes) -> None:
     with pytest.raises(InfraError, match="none of the run"):
-        packets.read(bytes(8) + body, FIRST)
+        packets.read_packet(bytes(8) + body, FIRST)
 
 
 def test_a_request_travels_with_a_change(tmp_path: Path) -> None:

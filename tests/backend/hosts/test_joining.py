@@ -16,9 +16,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from duet.hosts import limits
 from duet.kernels import KernelSettings
-from duet.serve.hosted.door import PATH
+from duet.rpc import limits
+from duet.server.hosts.door import DOOR_PATH
 from tests.support.joined import Joining
 from tests.support.toy_server import serving
 
@@ -37,7 +37,7 @@ def joining(root: Path, cache: Path) -> Iterator[tuple[Joining, str]]:
 
 async def refused(address: str, **headers: str) -> int:
     with pytest.raises(InvalidStatus) as error:
-        async with connect(f"ws://{address}{PATH}", additional_headers=headers):
+        async with connect(f"ws://{address}{DOOR_PATH}", additional_headers=headers):
             pass
     return error.value.response.status_code
 

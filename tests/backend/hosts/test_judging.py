@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet import messages as m
+from duet.base.errors import InfraError, InputError
 from duet.guests.types import Clock
-from duet.hosts import judging
-from duet.hosts.judging import NO_DEBUG, Judging
+from duet.host import judging
+from duet.host.judging import NO_DEBUG, Judging
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.measure.model import Condition, Series, Table
-from duet.serve.checks import check_judge
-from duet.stream import messages as m
+from duet.server.requests import check_judge
 from duet.trials.check.console import Verdict
 
 STORM = lessons.load("02-grace-periods")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duet.errors import InfraError
-from duet.hosts.link import Link
+from duet.base.errors import InfraError
+from duet.rpc.link import Link
 
 
 class Wire:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from duet.hosts.measuring import command_line, measure_plan, measured_message
+from duet.host.judging import command_line, measure_plan, measured_message
 from duet.lessons.load import LessonFolder
 from duet.measure import Kind, Measuring, Progress, Report, Step
-from duet.runs.request import RunRequest
+from duet.runs.sources import RunRequest
 
 
 @pytest.fixture

@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests import Clock
-from duet.hosts import parking
-from duet.hosts.capacity import template_bytes
-from duet.hosts.parking import Parking, live_spec
-from duet.lessons import cache as lesson_cache
-from duet.runs.request import RunRequest
-from duet.serve.expecting import Expecting
+from duet.host import guests as parking
+from duet.host.guests import Parking, live_spec, template_bytes
+from duet.lessons import load as lesson_cache
+from duet.runs.sources import RunRequest
+from duet.server.director import Expecting
 from duet.session import GuestRequest, LaneSource
 from duet.session.lane.request import guest_of
 from tests.support.toy_stage import ToyStage

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError, InputError
-from duet.hosts import limits
-from duet.hosts.channel import StreamChannel
-from duet.hosts.link import Link
-from duet.hosts.peer import Peer
-from duet.hosts.work import Events
+from duet.base.errors import InfraError, InputError
+from duet.rpc import limits
+from duet.rpc.link import Link, StreamChannel
+from duet.rpc.peer import Events, Peer
 from tests.support.peers import connected
 
 

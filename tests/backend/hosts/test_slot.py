@@ -12,12 +12,11 @@ from typing import Any, cast
 
 import pytest
 
-from duet.errors import InfraError
-from duet.hosts.peer import Peer
-from duet.hosts.requests import Begin
+from duet.base.errors import InfraError
+from duet.host.requests import Begin
 from duet.pools.types import Want
-from duet.serve.hosted.leases import Leases
-from duet.serve.hosted.slot import Slot
+from duet.rpc.peer import Peer
+from duet.server.hosts.pooled import Leases, Slot
 
 
 class Pool:

@@ -12,26 +12,23 @@ from typing import Any
 import msgpack
 import pytest
 
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError
 from duet.bundle import open_bundle, write_bundle
-from duet.errors import DuetError, InfraError
-from duet.hosts import limits, packets
-from duet.hosts import requests as r
-from duet.hosts.feed import Feed
-from duet.hosts.parking import live_spec
-from duet.hosts.peer import Peer
-from duet.hosts.performance import first_message
-from duet.hosts.work import Events
+from duet.host import requests as packets
+from duet.host import requests as r
+from duet.host.guests import live_spec
+from duet.host.performing import Feed, first_message
 from duet.lessons.load import load
-from duet.runs.join import Part, joined
-from duet.runs.request import RunRequest, only
-from duet.serve.hosted.hosts import Place
-from duet.serve.hosted.merging import Merged, not_ready
-from duet.serve.hosted.run import HostedRun
+from duet.messages.codec import Packet
+from duet.rpc import limits
+from duet.rpc.peer import Events, Peer
+from duet.runs.pack import Part, joined
+from duet.runs.sources import RunRequest, only
+from duet.server.hosts.processes import Place
+from duet.server.hosts.stage import HostedRun, Merged, not_ready
 from duet.session import Lanes, Limits, RunSession
-from duet.stream import messages as m
-from duet.stream.codec import Packet
-from duet.stream.hub import Hub
-from duet.stream.runlog import RunLog
+from duet.stream.hub import Hub, RunLog
 from tests.backend.hosts.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
 from tests.support.peers import connected, ends

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from duet.hosts import limits
-from duet.hosts.peer import Peer
-from duet.hosts.requests import Begin
-from duet.hosts.work import Events
-from duet.serve.hosted.supervisor import Supervisor
+from duet.host.requests import Begin
+from duet.rpc import limits
+from duet.rpc.peer import Events, Peer
+from duet.server.hosts.processes import Supervisor
 from tests.support.peers import connected, ends
 
 LEAVES_S = 0.2

@@ -15,12 +15,12 @@ import requests
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from duet import budgets
 from duet.api.jupyterhub import HubDoor, HubService
 from duet.api.jupyterhub.checks import Checks, Known, ident_of_token
 from duet.api.jupyterhub.service import HubGone, HubUser
-from duet.errors import InputError
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.base import budgets
+from duet.base.errors import InputError
+from duet.stream.viewer import CLOSE_TOKEN
 from tests.support import jupyterhub
 from tests.support.jupyterhub import HUB, PREFIX, PROXY, Hub
 

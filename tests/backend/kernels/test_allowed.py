@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from duet.kernels.allowed import MOST_BYTES, MOST_FILES, check_patch
-from duet.kernels.diff_names import PatchRefused
-from duet.settings import patch_files
+from duet.base.settings import patch_files
+from duet.kernels.diffs import MOST_BYTES, MOST_FILES, PatchRefused, check_patch
 
 
 def diff(name: str) -> str:

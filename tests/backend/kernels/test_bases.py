@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.base.settings import repo_root
 from duet.kernels import ArmSpec, KernelSettings, build, inputs, plan
 from duet.kernels.bases import base_folders, find_base
-from duet.kernels.folders import BadFolder, _folder_stamp
-from duet.kernels.source import BadTarball, NoSource
-from duet.settings import repo_root
+from duet.kernels.source import BadFolder, BadTarball, NoSource, _folder_stamp
 from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from duet.boxed import NoBox
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
+from duet.confine import NoBox
 from duet.kernels import ArmSpec, KernelSettings, build
-from duet.kernels import boxed as boxing
-from duet.kernels.boxed import BoxedArm, build_in_box, in_box
+from duet.kernels import box_build as boxing
+from duet.kernels.box_build import BoxedArm, build_in_box, in_box
 from duet.kernels.compiler import CompileFails
-from duet.kernels.patching import PatchFails
-from duet.kernels.relink import Layouts
+from duet.kernels.diffs import PatchFails
+from duet.kernels.links import Layouts
 from duet.kernels.tree import WorkTree
 from tests.support import miniature
 from tests.support.small_tree import NEEDS_BOX, digest

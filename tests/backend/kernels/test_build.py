@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, build, plan
 from duet.kernels.compiler import (
     BuildStopped,
@@ -24,8 +24,8 @@ from duet.kernels.compiler import (
     ToolMissing,
     sweep_half_written,
 )
-from duet.kernels.lock import BuildBusy, build_lock
 from duet.kernels.source import DiskFull, NoSource
+from duet.kernels.tree import BuildBusy, build_lock
 from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from duet.kernels.c_text import same_code, without_comments
+from duet.kernels.changed import same_code, without_comments
 
 
 def test_comments_go_and_lines_stay() -> None:

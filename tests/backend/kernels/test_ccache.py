@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.kernels.ccache import ccache_environment
+from duet.kernels.tree import ccache_environment
 
 
 @pytest.fixture

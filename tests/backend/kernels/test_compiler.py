@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.kernels import ArmSpec, KernelSettings, build, inputs, plan
 from duet.kernels.compiler import OptionLost
 from duet.kernels.recipe import options_sha256, read_fragments, read_options, write_options
-from duet.settings import repo_root
 from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")

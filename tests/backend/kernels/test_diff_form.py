@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
-from duet.kernels.diff_form import read_diff, strict
-from duet.kernels.diff_names import PatchRefused
-from duet.kernels.patching import PatchFails
+from duet.base.errors import InputError
+from duet.kernels.diffs import PatchFails, PatchRefused, read_diff, strict
 from duet.kernels.recipe import patched_files
 from duet.kernels.tree import WorkTree
 from tests.backend.trials.commits import git

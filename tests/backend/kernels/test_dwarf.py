@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, InputError
-from duet.kernels import ArmSpec, KernelSettings, dwarf, lookup, plan
+from duet.base.errors import InfraError, InputError
+from duet.kernels import ArmSpec, KernelSettings, lookup, plan
+from duet.kernels.vmlinux import ask as dwarf
 
 SOURCE = """
 #include <stddef.h>

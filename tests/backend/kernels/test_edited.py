@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
-from duet.kernels.edited import Edited, edited_files
-from duet.kernels.fields import FieldChange, field_changes
-from duet.kernels.functions import Change, changes
+from duet.kernels.changed import Change, Edited, FieldChange, changes, edited_files, field_changes
 from duet.kernels.rehearsal import rehearse
 from tests.support.miniature import make_settings, patch, replace
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from duet.errors import DuetError
-from duet.kernels import KernelSettings, dwarf
+from duet.base.errors import DuetError
+from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, find_image
 from duet.kernels.recipe import patched_files
+from duet.kernels.vmlinux import ask as dwarf
 from duet.lessons.load import load
 
 LESSON = "05-cacheline-pingpong"

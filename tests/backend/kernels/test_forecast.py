@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.kernels.forecast import PACE_S, forecast, read_pace, write_pace
-from duet.kernels.standing import Standing
+from duet.kernels.compiler import PACE_S, forecast, read_pace, write_pace
+from duet.kernels.tree import Standing
 
 
 def test_the_sentence_says_from_where_how_much_and_how_long() -> None:

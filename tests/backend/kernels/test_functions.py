@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from duet.kernels.functions import changes, defined
+from duet.base.settings import repo_root
+from duet.kernels.changed import changes, defined
 from duet.kernels.recipe import patched_files
-from duet.settings import repo_root
 from duet.trials.mails import read_patches
 
 FIRST = {

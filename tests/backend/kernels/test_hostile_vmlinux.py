@@ -16,11 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from duet import budgets
-from duet.confined import Reply
-from duet.errors import DuetError, InfraError, InputError
-from duet.kernels import KernelSettings, dwarf
+from duet.base import budgets
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.confine import Reply
+from duet.kernels import KernelSettings
 from duet.kernels.vmlinux import ask as asking
+from duet.kernels.vmlinux import ask as dwarf
 from duet.kernels.vmlinux.ask import READERS
 from duet.lenses.scope import functions_text
 from duet.lenses.scope.symbols import function_ranges, static_names, variable_ranges
@@ -157,7 +158,7 @@ def test_the_process_that_asks_reads_nothing_itself(good: bytes, tmp_path: Path)
     (tmp_path / "vmlinux").write_bytes(good)
     code = (
         "import sys; from pathlib import Path\n"
-        "from duet.kernels import dwarf\n"
+        "from duet.kernels.vmlinux import ask as dwarf\n"
         "from duet.runs.measure import read_statics\n"
         "from duet.runs.sources import functions_text\n"
         "path = Path(sys.argv[1])\n"
@@ -185,7 +186,7 @@ def _is_zygotes(process: psutil.Process) -> bool:
     try:
         above = process.parents()
         mine = any(one.pid == os.getpid() for one in above)
-        return mine and "duet.confined.zygote" in process.cmdline() and not process.children()
+        return mine and "duet.confine.zygote" in process.cmdline() and not process.children()
     except psutil.Error:
         return False
 

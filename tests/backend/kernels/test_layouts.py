@@ -5,15 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.kernels import KernelKey
-from duet.kernels.layouts import (
-    PAGE,
-    layout_gap,
-    layout_key,
-    layout_order,
-    layout_script,
-)
+from duet.kernels.links import PAGE, layout_gap, layout_key, layout_order, layout_script
 
 NAMES = [f"fs/file{number}.o" for number in range(40)]
 SCRIPT = ".text : { *(.text.hot .text.hot.*) *(.text .text.fixup) *(.text.unlikely) }"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
-from duet.kernels import KernelSettings, MadeOf, changes, made_of
+from duet.base.errors import InputError
+from duet.kernels import KernelSettings, MadeOf, changes_since, made_of
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
 
@@ -24,8 +24,8 @@ def test_an_arm_is_asked_for_by_its_files_alone(
     stock, srcu = (made_of(arm_spec(lesson02, arm), settings) for arm in ("rwsem", "srcu"))
     assert stock.config_sha256 == srcu.config_sha256 != ""
     assert set(srcu.patches) - set(stock.patches) == {"02-grace-periods/srcu.patch"}
-    assert changes(stock, stock) == ()
-    assert changes(stock, srcu) == ("02-grace-periods/srcu.patch is new",)
+    assert changes_since(stock, stock) == ()
+    assert changes_since(stock, srcu) == ("02-grace-periods/srcu.patch is new",)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_an_arm_is_asked_for_by_its_files_alone(
     ids=["changed", "gone", "config", "renamed"],
 )  # fmt: skip
 def test_what_has_changed_is_named(now: MadeOf, found: tuple[str, ...]) -> None:
-    assert changes(BEFORE, now) == found
+    assert changes_since(BEFORE, now) == found
 
 
 def test_what_nobody_wrote_down_is_not_taken_for_the_same() -> None:
-    assert changes(MadeOf("", {}), BEFORE) == ("it does not say of what it was made",)
+    assert changes_since(MadeOf("", {}), BEFORE) == ("it does not say of what it was made",)
 
 
 def test_a_patch_that_is_missing_is_reported(lesson02: LessonFolder, tmp_path: Path) -> None:

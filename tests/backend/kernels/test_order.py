@@ -13,8 +13,7 @@ from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.arms import arm_specs
 from duet.kernels.order import WIDE_OBJECTS, Reach, differing, outwards
 from duet.kernels.recipe import FIRST_COMPARISON
-from duet.kernels.standing import Standing, read_standing, write_standing
-from duet.kernels.tree import WorkTree
+from duet.kernels.tree import Standing, WorkTree, read_standing, write_standing
 from duet.lessons import load as lessons
 from tests.support import miniature
 

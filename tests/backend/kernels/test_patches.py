@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.kernels.bases import BASES, base_folders, find_base
 from duet.kernels.recipe import patch_subject, patched_files, read_options
 from duet.kernels.source import own_source
 from duet.lessons import load as lessons
-from duet.settings import repo_root
 
 PATCHES = repo_root() / "kernel-patches"
 ALL = sorted(PATCHES.rglob("*.patch"))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from duet.budgets import KERNEL_PLACES
-from duet.errors import InfraError, KernelError
-from duet.kernels import ArmSpec, KernelSettings, inputs, payload
-from duet.kernels.image import read_system_map
-from duet.kernels.payload import build_ids, is_payload
-from duet.sandbox import can_change_user
+from duet.base.budgets import KERNEL_PLACES
+from duet.base.errors import InfraError, KernelError
+from duet.confine.sandbox import can_change_user
+from duet.kernels import ArmSpec, KernelSettings, inputs
+from duet.kernels import image as payload
+from duet.kernels.image import build_ids, is_payload, read_system_map
 from tests.support import miniature
 
 STOCK = ArmSpec("02-toy", "stock")

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels import ArmSpec, KernelSettings, build
-from duet.kernels.needed import NEEDED
-from duet.kernels.payload import is_payload
+from duet.kernels.bases import NEEDED
+from duet.kernels.image import is_payload
+from duet.kernels.links import Layouts
 from duet.kernels.prebuilt import BadImage, read_prebuilt
-from duet.kernels.relink import Layouts
 from tests.support import miniature
 
 SOURCE = """

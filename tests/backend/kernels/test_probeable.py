@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.kernels.image import KernelImage
-from duet.kernels.probeable import Functions, read_functions
+from duet.kernels.traceable import Functions, read_functions
 
 TEXT, ENTRY, NOINSTR, INIT, DATA = (0xFFFFFFFF81000000 + 0x100000 * n for n in range(5))
 PLACES = [

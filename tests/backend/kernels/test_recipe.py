@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels import ArmSpec, KernelSettings, inputs, plan
 from duet.kernels.recipe import (
     arm_patches,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import ArmSpec, KernelSettings, build
+from duet.kernels.bases import ASKED
 from duet.kernels.compiler import OptionLost
-from duet.kernels.needed import ASKED
-from duet.kernels.patching import PatchFails
+from duet.kernels.diffs import PatchFails
 from duet.kernels.rehearsal import lost_options, rehearse
 from tests.support.miniature import FILES, VMSCAN, diff, make_settings, patch, replace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, KernelError
+from duet.base.errors import InfraError, KernelError
 from duet.kernels import (
     ArmSpec,
     BuildProgress,
@@ -19,9 +19,8 @@ from duet.kernels import (
     build,
     plan,
 )
-from duet.kernels.layouts import layout_key
-from duet.kernels.lock import BuildBusy, build_lock
-from duet.kernels.relink import find_layouts, relink
+from duet.kernels.links import find_layouts, layout_key, relink
+from duet.kernels.tree import BuildBusy, build_lock
 from tests.support import miniature
 
 # Each line of a source becomes a function, and each function that is a word an initcall.

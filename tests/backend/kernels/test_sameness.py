@@ -9,8 +9,7 @@ from typing import cast
 
 import pytest
 
-from duet.kernels.image import KernelImage
-from duet.kernels.sameness import SameKernel, refuse_one, same_kernel
+from duet.kernels.image import KernelImage, SameKernel, refuse_one, same_kernel
 
 SOURCE = """
 struct bug_entry { signed int bug_addr_disp, file_disp; unsigned short line, flags; };

@@ -16,7 +16,9 @@ from threading import Event
 
 import pytest
 
-from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, build, sources, sources_apt
+from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, build
+from duet.kernels import source_fetch as sources
+from duet.kernels import source_fetch as sources_apt
 from duet.kernels.compiler import BuildStopped
 from duet.kernels.source import NoSource, fetched_tarball
 from tests.support import miniature

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from duet.kernels.image import KernelImage
-from duet.kernels.tracepoints import TraceEvent, is_too_wide, number_fields, trace_events
+from duet.kernels.traceable import TraceEvent, is_too_wide, number_fields, trace_events
 
 SOURCE = """
 struct trace_event_class { const char *system; void *probe; };

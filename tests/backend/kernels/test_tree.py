@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.kernels.patching import PatchFails
+from duet.kernels.diffs import PatchFails
 from duet.kernels.tree import WorkTree
 from tests.support import miniature
 

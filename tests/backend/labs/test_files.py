@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from duet.access import Role, Visitor
+from duet import messages as m
+from duet.base.access import Role, Visitor
 from duet.labs import files
-from duet.lessons.problems import LessonError
+from duet.lessons.document import LessonError
 from duet.lint.labs import lab_faults
 from duet.lint.lessons import lint_labs
-from duet.serve.labs.work import asks_for
-from duet.serve.rights import action_of
-from duet.stream import messages as m
+from duet.server.labs.work import asks_for
+from duet.server.requests import action_of
 
 LABS = ("01-shrinker-bitmaps", "02-grace-periods")
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from duet.errors import DuetError, InputError
-from duet.kernels.paths import split_path
+from duet.base.errors import DuetError, InputError
+from duet.kernels.vmlinux.ask import split_path
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.loading import Probes, fault_of, load_probe
 from duet.lenses.memory import Gone, Memory
@@ -83,7 +83,9 @@ def test_a_mistake_of_a_probe_has_its_line_and_a_refusal_stays_what_it_is(folder
         head + "kernel.no_such()\n    def sample(self):\n        1 / 0\n"
     )
     (folder / "fussy.py").write_text(
-        "from duet.errors import InputError\n" + head + "raise InputError('no.', remedy='so')\n"
+        "from duet.base.errors import InputError\n"
+        + head
+        + "raise InputError('no.', remedy='so')\n"
     )
     (folder / "gone.py").write_text(
         "from duet.lenses.memory import Gone\n" + head + "raise Gone('away')\n"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.bundle.record import LENS, Record
-from duet.bundle.stream import pack_stream, read_stream
-from duet.bundle.trim import _lens
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.bundle.archive import pack_stream, read_stream
+from duet.bundle.manifest import LENS, Record
+from duet.bundle.writer import _lens
 from duet.lenses import LensState, Sample, pack_record, probe_names, unpack_record
 from duet.session.transcript import LENS_BYTES, Transcript
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from duet.lenses.registry import GENERIC, probe_files, probe_names
-from duet.lessons.folders import places
+from duet.lessons.load import places
 
 
 @pytest.fixture

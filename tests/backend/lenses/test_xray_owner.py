@@ -11,10 +11,11 @@ import msgpack
 import psutil
 import pytest
 
+from duet.base.errors import InputError
 from duet.cli.shell import pick
-from duet.errors import InputError
 from duet.guests.lanes_file import LaneInfo, publish, running
-from duet.lenses import Wanted, Xray, message_reader
+from duet.lenses import Wanted, Xray
+from duet.lenses import xray as message_reader
 from duet.lenses import xray as owner
 from duet.processes.run_dir import RunDir
 

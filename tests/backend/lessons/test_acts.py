@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from duet.errors import InputError
-from duet.lessons.acts import act_line
+from duet.base.errors import InputError
 from duet.lessons.load import load
-from duet.lessons.plan import plan_text
+from duet.lessons.plan import act_line, plan_text
 
 LESSON = load("01-shrinker-bitmaps").lesson
 PARAMS = {name: param.default for name, param in LESSON.params.items()} | {"n": 56}

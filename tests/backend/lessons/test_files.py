@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from duet.lessons import editor
-from duet.lessons.document import read
-from duet.lessons.files import paths, read_lesson, stamp
-from duet.lessons.problems import LessonError, Problem
+from duet.lessons import author as editor
+from duet.lessons.document import LessonError, Problem, read
+from duet.lessons.load import folder_stamp, paths, read_lesson
 from duet.lessons.schema import FILES
 from duet.lessons.schema.whole import GENERAL_VIEW
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 
 SLUG = "02-grace-periods"
 
@@ -222,10 +221,10 @@ def test_what_is_no_table_of_keys_is_refused(folder: Path, content: bytes, sente
 
 def test_another_stamp_after_a_change_of_any_file(folder: Path) -> None:
     for name in FILES:
-        before = stamp(folder)
+        before = folder_stamp(folder)
         with (folder / name).open("a") as file:
             file.write("# more\n")
-        assert stamp(folder) != before
+        assert folder_stamp(folder) != before
 
 
 def test_a_value_has_the_line_where_it_stands(tmp_path: Path) -> None:

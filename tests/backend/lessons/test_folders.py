@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels.recipe import read_patch
-from duet.lessons import cache, folders, load
+from duet.lessons import load
+from duet.lessons import load as cache
+from duet.lessons import load as folders
 
 SLUG = "02-grace-periods"
 

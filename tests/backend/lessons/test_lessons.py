@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError, KernelError
+from duet.base.errors import InputError, KernelError
 from duet.lessons.load import LessonFolder, load, slugs
 from duet.lessons.plan import boot_cmdline, command, plan_text, substitute
 from duet.lessons.schema import Lesson

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lessons.load import load
 from duet.lessons.own import are_changed, changed_arm, own_name, with_own, with_recorded
 

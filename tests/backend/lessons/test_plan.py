@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import command, filled
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels.recipe import patched_files
 from duet.lessons import load
-from duet.lessons.start import next_steps, start
+from duet.lessons.author import next_steps, start
 from duet.lint.lessons import lint
 
 SLUG = "06-of-a-test"

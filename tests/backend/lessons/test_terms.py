@@ -11,12 +11,11 @@ import pytest
 
 from duet.export.site import index_html
 from duet.lessons import load as lessons
+from duet.lessons.document import LessonError
 from duet.lessons.load import LessonFolder
-from duet.lessons.outline import outline
-from duet.lessons.problems import LessonError
-from duet.lessons.terms import common_folders, explained, pattern, read_common
-from duet.lessons.view import lesson_tree
-from duet.stream.messages.lesson import lesson_of
+from duet.lessons.plan import outline
+from duet.lessons.view import common_folders, explained, lesson_tree, pattern, read_common
+from duet.messages.lesson import lesson_of
 
 SLUG = "02-grace-periods"
 OURS = [slug for slug in lessons.slugs() if slug[0].isdigit()]

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from duet.lessons import load as lessons
-from duet.lessons.texts import texts_of
-from duet.lessons.translations import laid_over, languages, translated
+from duet.lessons.translations import laid_over, languages, texts_of, translated
 from duet.lint.lessons import lint_lesson
-from duet.serve.lesson_words import lesson_words
+from duet.server.lessons import lesson_words
 
 SLUG = "02-grace-periods"
 READ = {"claim", "ask", "why", "said", "became", "context", "because", "intro", "says"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from duet.lessons import cache
-from duet.lessons.typed import meant_by, scene_called
+from duet.lessons import load as cache
+from duet.lessons.document import meant_by, scene_called
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures" / "typed-links.json").read_text())
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet import messages as m
+from duet.base.errors import InputError
 from duet.lessons.load import LessonFolder
 from duet.lessons.view import lesson_tree, read_patch, sections
-from duet.serve import checks
-from duet.stream import messages as m
+from duet.server import requests as checks
 
 PATCH = """\
 From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from duet.lessons import load
-from duet.lessons.files import read_lesson
-from duet.lessons.generic_words import GENERIC
+from duet.lessons.load import read_lesson
 from duet.lessons.schema import Lesson, XrayConfig
-from duet.lessons.words import BACKEND, FRONTEND, generic_files, search, words_of
+from duet.lessons.words import BACKEND, FRONTEND, GENERIC, generic_files, search, words_of
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from duet.lessons import load as lessons
 from duet.lessons.schema import Claim, Lesson
-from duet.lint.claims import broken_claims
-from duet.serve.recordings import MEASURED, read_tables
+from duet.lint.names import broken_claims
+from duet.server.recordings import MEASURED, read_tables
 
 FOLDER = lessons.load("02-grace-periods")
 TABLES = read_tables(FOLDER.folder / "recorded" / MEASURED)

@@ -12,9 +12,9 @@ from duet.bundle import ArmEntry, Manifest, open_bundle
 from duet.kernels import KernelSettings, made_of
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import load
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint.finding import Finding, NotChecked, Subject
-from duet.lint.fresh import fresh
+from duet.lint.recorded import fresh
 from tests.backend.cli.bundles import rewritten
 from tests.support.planted import SLUG
 

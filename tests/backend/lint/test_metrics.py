@@ -7,9 +7,9 @@ from pathlib import Path
 
 from duet.bundle import read_manifest
 from duet.lessons.load import load
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint.finding import Finding, Subject
-from duet.lint.metrics import unmatched
+from duet.lint.names import unmatched
 from tests.support.planted import SLUG
 
 

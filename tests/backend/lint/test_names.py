@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from duet.lessons.load import load
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint import names
 from duet.lint.finding import Finding, Subject
 

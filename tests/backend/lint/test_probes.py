@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from duet.kernels.image import KernelImage
-from duet.kernels.probeable import Functions
+from duet.kernels.traceable import Functions
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Lesson
 from duet.lint import probes

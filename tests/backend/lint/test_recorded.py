@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from duet.lessons.load import load
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint.finding import Finding, Subject
 from duet.lint.recorded import claims, predictions, recordings, table
 from tests.support.planted import SLUG, plant

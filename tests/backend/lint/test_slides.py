@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from duet.lessons.load import load
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint.finding import Finding, Subject
-from duet.lint.slides import claims, excerpts, plan
+from duet.lint.story import claims, excerpts, plan
 from tests.support.planted import SLUG, plant
 
 TICKS = 'together.", minutes: 6'

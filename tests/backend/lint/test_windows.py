@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from duet.lessons.document import LessonError
 from duet.lessons.load import load
-from duet.lessons.problems import LessonError
 from duet.lessons.schema import MustShow
-from duet.lessons.views import read_views
+from duet.lessons.view import read_views
 from duet.lint.finding import Finding, NotChecked, Subject
-from duet.lint.windows import windows
+from duet.lint.recorded import windows
 from tests.support.planted import SLUG, plant
 
 STEP = "id: one-umount, title: One umount, "

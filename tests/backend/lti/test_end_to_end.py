@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from duet.access import Role
+from duet.base.access import Role
 from duet.lti import store as rows
 from duet.lti.items import Choice
 from tests.support.lti_course import LAB, answered, on_loop, visitor, waiting

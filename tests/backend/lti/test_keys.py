@@ -10,7 +10,7 @@ from pathlib import Path
 import jwt
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lti.keyfile import KeyFile
 from duet.lti.limits import FORMER_KEY_S
 from duet.lti.platform_keys import PlatformKeys

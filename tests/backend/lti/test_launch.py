@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from duet.access import Role
 from duet.api.sessions import Sessions, read
 from duet.api.tokens import AccessFile
+from duet.base.access import Role
 from duet.lti import store as rows
 from duet.lti.claims import AGS, CLAIM, DEEP, NRPS
 from tests.support.lti_course import LAB, answered, on_loop, visitor

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from duet.api.front import Front
+from duet.base.errors import InputError
 from duet.cli import entry
 from duet.cli.admission import TokenOptions, admission
-from duet.errors import InputError
 from duet.lti.claims import CLAIM, Claims
 from duet.lti.platforms import load_platforms
 from duet.lti.roles import role_of

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.guests.types import Clock
 from duet.measure.compare import compare_all
 from duet.measure.model import (

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from duet.errors import DuetError, InputError
+from duet.base.errors import DuetError, InputError
 from duet.guests.types import Clock
 from duet.lenses.scope.wire import CELL, Cells
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Claim, Lesson
-from duet.lessons.schema.metric import AccessCount
+from duet.lessons.schema.workload import AccessCount
 from duet.measure import Kind, MeasurePlan, Step
-from duet.measure.accesses import access_value
 from duet.measure.claims import broken, plan_of_claim
-from duet.measure.collect import Collector
 from duet.measure.plan import conditions, metrics_of, steps
+from duet.measure.run import Collector
+from duet.measure.values import access_value
 from duet.session import LaneResult, MicroscopeRequest, ScopeResult
 from tests.backend.measure.test_collect import lane
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from duet.hosts.measuring import measure_plan
+from duet.host.judging import measure_plan
 from duet.kernels import KernelSettings
 from duet.kernels.source import own_source
 from duet.lessons.load import LessonFolder
-from duet.measure.apart import warnings
-from duet.measure.blank import plain_facts
+from duet.measure.compare import warnings
 from duet.measure.model import Report
 from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
-from duet.runs.request import RunRequest
+from duet.measure.run import plain_facts
+from duet.runs.sources import RunRequest
 from tests.backend.measure.reports_made import wall
 
 

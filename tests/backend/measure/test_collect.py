@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.types import Accel, Clock, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Metric
 from duet.measure import Kind, Series, Step
-from duet.measure.blank import evidence_of
-from duet.measure.collect import Collector
 from duet.measure.plan import conditions
+from duet.measure.run import Collector, evidence_of
 from duet.measure.values import NoNumber, line_unit, line_value, read_value
 from duet.session import LanePhase, LaneResult, Line, Metrics
 from tests.backend.measure.test_plan import folder_with, measure_plan

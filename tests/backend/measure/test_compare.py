@@ -11,9 +11,16 @@ from scipy import stats as scipy_stats
 
 from duet.guests.types import Clock
 from duet.measure import Comparison, Condition, Series
-from duet.measure.compare import compare, format_value, verdict_line
+from duet.measure.compare import (
+    compare,
+    format_value,
+    mann_whitney_p,
+    mean_ci,
+    ratio_ci,
+    summary,
+    verdict_line,
+)
 from duet.measure.model import Table
-from duet.measure.stats import mann_whitney_p, mean_ci, ratio_ci, summary
 
 WALL = Condition(Clock.WALL, None, "storm", {})
 COUNT = Condition(Clock.COUNT, 3, "storm", {})

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli import trying
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, Tried
-from duet.errors import InfraError, InputError, KernelError
 from duet.measure.model import Report
 from duet.measure.reports import kcidb
 from duet.trials.ask import Asked

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import Kind, Measuring, Progress
-from duet.measure.layouts import all_steps, layout_steps
-from duet.measure.plan import steps
+from duet.measure.plan import all_steps, layout_steps, steps
 from duet.session import LaneSource, Limits
 from tests.backend.measure.test_plan import measure_plan
 from tests.support.fakes import Fleet

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan, Measuring, Progress, Report
@@ -148,7 +148,7 @@ def test_what_was_measured_before_an_interrupt_is_kept(
 def test_a_busy_host_is_asked_again_and_then_reported(
     lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.5)
+    monkeypatch.setattr("duet.measure.run.HostWatch.waited_share", 0.5)
     fleet = Fleet()
     report = measured(run_async, measure_plan(lesson02, 5), fleet)
     runs = sum("trace off" in f.text for g in fleet.guests for f in g.sent)

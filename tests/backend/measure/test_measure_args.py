@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError, InputError
 from duet.cli import main
 from duet.cli.measure import write
 from duet.cli.measure_args import Given, command_of, read_plan
 from duet.cli.sharing_args import untraced
-from duet.errors import InfraError, InputError
 from duet.guests.types import Clock
 from duet.lessons.load import load
 from duet.measure.plan import conditions

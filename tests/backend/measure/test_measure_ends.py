@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli import against, main
 from duet.cli import measure as measure_verb
 from duet.cli.measuring import SIGNALS, interrupted_exit_code, interruptible
-from duet.errors import InfraError, InputError, KernelError
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
@@ -45,7 +45,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Any:
         for module in (measure_verb, against):
             monkeypatch.setattr(module, "prepare_measurement", house(fleet, unbuilt))
 
-    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
+    monkeypatch.setattr("duet.measure.run.HostWatch.waited_share", 0.0)
     return set_to
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Metric

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from duet import __version__
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels import ArmSpec, KernelSettings, lookup, plan
 from duet.kernels.recipe import patch_diff
 from duet.kernels.source import own_source

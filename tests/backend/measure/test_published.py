@@ -14,8 +14,7 @@ from duet.lessons.schema import Claim, PublishedFigure
 from duet.measure import Condition, Series, Table
 from duet.measure.claims import broken, claim_text, plan_of_claim
 from duet.measure.plan import conditions
-from duet.measure.published import key_of, published_plans
-from duet.measure.published_rows import counts, interval_words, rows_of
+from duet.measure.published import counts, interval_words, key_of, published_plans, rows_of
 
 
 def figure(arm: str | None, to: str | None, **more: Any) -> PublishedFigure:

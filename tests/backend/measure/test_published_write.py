@@ -54,7 +54,7 @@ def bench(lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch) -> Bench:
     made = Bench(lesson02)
     monkeypatch.setattr(against, "prepare_measurement", made.prepare)
     monkeypatch.setattr(against_store, "arm_facts", lambda _, arm, __: facts(arm, made.key))
-    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
+    monkeypatch.setattr("duet.measure.run.HostWatch.waited_share", 0.0)
     monkeypatch.setattr(lessons, "load", lambda *_: made.folder)
     monkeypatch.setattr(lessons, "slugs", lambda *_: [made.folder.slug])
     return made

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.measure.model import ArmFacts, Condition, Report, Series, Table
 from duet.measure.reports import FORMATS, machine, ministat, render

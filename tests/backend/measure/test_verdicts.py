@@ -7,8 +7,7 @@ import math
 
 import pytest
 
-from duet.measure.planted import PLANTED, Planted
-from duet.measure.verdicts import Verdict, effect, judge, judge_exponent
+from duet.measure.verdicts import PLANTED, Planted, Verdict, effect, judge, judge_exponent
 
 V = Verdict
 

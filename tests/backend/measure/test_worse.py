@@ -6,9 +6,8 @@ from __future__ import annotations
 import pytest
 
 from duet.guests.types import Clock
-from duet.measure.compare import compare_all
+from duet.measure.compare import Judgement, compare_all, judge, worse_by
 from duet.measure.model import Condition, Series, Table
-from duet.measure.worse import Judgement, judge, worse_by
 
 
 def table(better: str, first: list[float], second: list[float]) -> Table:

@@ -15,11 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.pools.lease import Lease
 from duet.pools.limits import OUTPUT_BYTES
 from duet.pools.types import Refusal, Want
-from duet.processes.own_cpus import choose, cores
+from duet.processes.cpus import choose, cores
 from tests.backend.pools.conftest import Make
 
 SMALL = 64 << 20

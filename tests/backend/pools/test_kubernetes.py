@@ -14,7 +14,8 @@ from typing import Any
 import kubernetes_validate
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import repo_root
 from duet.pools.choose import open_pool
 from duet.pools.frames import Start
 from duet.pools.kubernetes import place as place_module
@@ -25,7 +26,6 @@ from duet.pools.lease import Lease
 from duet.pools.limits import OUTPUT_BYTES
 from duet.pools.settings import PoolSettings
 from duet.pools.types import Program, Refusal, Want
-from duet.settings import repo_root
 from tests.support.kubectl import NODE, Tree
 
 SETTINGS = PoolSettings(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.pools.choose import open_pool
 from duet.pools.lease import Lease
 from duet.pools.local import LocalPlace, LocalPool
@@ -19,7 +19,7 @@ from duet.pools.settings import PoolSettings
 from duet.pools.slurm.times import seconds_of
 from duet.pools.slurm.words import complaint, constraint, estimate_s, lanes_of, selection
 from duet.pools.types import Refusal, Want
-from duet.processes.own_cpus import OwnCpus
+from duet.processes.cpus import OwnCpus
 from tests.backend.pools.test_conformance import SMALL
 
 Run = Callable[..., Any]

@@ -16,7 +16,7 @@ import pytest
 FILM = """
 import asyncio
 from collections.abc import AsyncIterator
-from duet.export.films import film
+from duet.export.pictures import film
 
 async def frames() -> AsyncIterator[bytes]:
     while True:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.measure import watch
-from duet.processes.own_cpus import OwnCpus, choose, cores
+from duet.measure import run as watch
+from duet.processes.cpus import OwnCpus, choose, cores
 from duet.session import LanePhase, LaneState
 
 MANY = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the host has one CPU")

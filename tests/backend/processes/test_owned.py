@@ -17,19 +17,19 @@ from pathlib import Path
 import psutil
 import pytest
 
-from duet.errors import InfraError
-from duet.guests.console import Console
+from duet.base.errors import InfraError
+from duet.confine.sandbox import FIRST_ID, can_change_user
+from duet.guests.machine import Console
 from duet.guests.qemu import QEMU, QemuGuest, QemuMachine, qemu_version
 from duet.guests.types import Accel, GuestSpec
 from duet.processes.owned import OwnedProcess, find_program
 from duet.processes.run_dir import RunDir, sweep
-from duet.sandbox import FIRST_ID, can_change_user
 
 Run = Callable[..., object]
 
 OWNER = """
 import asyncio, json, sys
-from duet.guests.console import Console
+from duet.guests.machine import Console
 from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import RunDir
 async def main():

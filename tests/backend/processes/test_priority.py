@@ -12,14 +12,14 @@ import sys
 
 import pytest
 
-from duet.processes.priority import SERVER_NICE, SESSION
+from duet.processes.cpus import SERVER_NICE, SESSION
 
 WAIT_S = 60.0
 OWN = os.getpriority(os.PRIO_PROCESS, 0)
 """Of whoever runs the tests."""
 LOOK = """
 import asyncio, os, pathlib, sys
-from duet.processes.priority import SESSION, loop_first, session_first
+from duet.processes.cpus import SESSION, loop_first, session_first
 own = lambda: os.getpriority(os.PRIO_PROCESS, 0)
 def session():
     return int(SESSION.read_text().split()[-1]) if SESSION.exists() else None

@@ -15,7 +15,7 @@ import pytest
 from duet.lessons.load import LessonFolder, load, slugs
 from duet.lessons.view import lesson_tree
 from duet.runs.fitting import best_recording
-from duet.serve.recordings import LessonRecordings
+from duet.server.recordings import LessonRecordings
 
 ASK = """
 import { readFileSync } from 'node:fs';

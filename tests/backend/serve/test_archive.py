@@ -18,14 +18,13 @@ from typing import Any
 import pytest
 
 from duet.api.app import create_app
+from duet.base.errors import InfraError, InputError
 from duet.bundle import open_bundle, read_manifest
 from duet.cli.entry import main
-from duet.errors import InfraError, InputError
 from duet.lessons.load import load
 from duet.runs.replay import play_bundle
-from duet.serve.archive import ArchivedRuns, ArchiveFolder
-from duet.serve.director import Director
-from duet.serve.ownership import Saved, victims
+from duet.server.archive import ArchivedRuns, ArchiveFolder, Saved, victims
+from duet.server.director import Director
 from tests.support.real_server import keyed, look, real_app
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
@@ -306,8 +305,8 @@ def test_a_broken_file_is_looked_at_once_and_never_unpacked(
         looked.append(path)
         return read_manifest(path)
 
-    monkeypatch.setattr("duet.serve.recordings.open_bundle", whole)
-    monkeypatch.setattr("duet.serve.recordings.read_manifest", manifest)
+    monkeypatch.setattr("duet.server.recordings.open_bundle", whole)
+    monkeypatch.setattr("duet.server.recordings.read_manifest", manifest)
     runs = ArchivedRuns(saved)
     first = runs.all()
     assert runs.all() == first

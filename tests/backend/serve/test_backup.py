@@ -14,16 +14,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from duet.access import Role
 from duet.api.tokens import AccessFile
-from duet.changes import Change, Changes
+from duet.base.access import Role
+from duet.base.errors import InputError
 from duet.cli.commands.app import app
-from duet.errors import InputError
+from duet.kernels import Change, Changes
 from duet.kernels.image import Store
 from duet.lessons.load import load
-from duet.serve.archive import ArchiveFolder
-from duet.serve.backup import MANIFEST, make, restore
-from duet.serve.stored import FORMAT, FORMAT_FILE, Places, claim, kind_of
+from duet.server.archive import ArchiveFolder
+from duet.server.backup import FORMAT, FORMAT_FILE, MANIFEST, Places, claim, kind_of, make, restore
 
 OWNERS = ("", "0123456789abcdef", "fedcba9876543210")
 DIFF = "--- a/mm/vmscan.c\n+++ b/mm/vmscan.c\n@@ -1,1 +1,1 @@\n-one\n+two\n"

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InputError
 from duet.classes import queries, reading
 from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts, Stored
 from duet.classes.store import ClassStore
-from duet.errors import InputError
-from duet.serve.backup import make, restore
-from duet.serve.stored import Places, kind_of
+from duet.server.backup import Places, kind_of, make, restore
 
 ANSWER = AnswerFacts("s", "q", 1, "m", value=0.0)
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from duet import budgets
+from duet.base import budgets
 from duet.classes.board import hash_of
-from duet.serve.classroom.limits import ROSTER_EVERY_S
-from duet.serve.classroom.text import cleaned
+from duet.server.classroom.limits import ROSTER_EVERY_S
+from duet.server.classroom.text import cleaned
 from tests.support.class_pages import browser, class_app, cookie, join, refused, start
 from tests.support.class_pages import teacher_and_two as three
 from tests.support.toy_server import Message, Page, page, serving

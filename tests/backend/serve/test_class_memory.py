@@ -12,13 +12,13 @@ from typing import Any
 import msgpack
 import pytest
 
-from duet import budgets
+from duet import messages as m
+from duet.base import budgets
+from duet.base.errors import DuetError
 from duet.classes import reading
 from duet.classes.store import ClassStore
-from duet.errors import DuetError
-from duet.serve.classroom import Classrooms
-from duet.serve.classroom.room import Room
-from duet.stream import messages as m
+from duet.server.classroom import Classrooms
+from duet.server.classroom.room import Room
 from duet.stream.hub import Hub, Viewer
 from tests.support.class_worker import come
 from tests.support.toy_server import SLUG

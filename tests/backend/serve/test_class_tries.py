@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-from duet import budgets
-from duet.stream import messages as m
+from duet import messages as m
+from duet.base import budgets
 from duet.stream.outbox import LASTING_TYPES
 from tests.support.class_pages import browser, drive, join, refused
 from tests.support.class_tries import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from duet import budgets
+from duet.base import budgets
 from tests.support.class_pages import (
     browser,
     class_app,

@@ -9,13 +9,13 @@ from typing import Any
 
 import msgpack
 
+from duet import messages as m
 from duet.bundle import Waited, open_bundle, read_manifest, write_bundle
-from duet.hosts.feed import Feed
+from duet.host.performing import Feed
 from duet.lessons.load import LessonFolder
-from duet.serve.recorded_run import RecordedRun
+from duet.messages.codec import Packet
+from duet.server.recordings import RecordedRun
 from duet.session import Contention, LanePhase, LaneState, contention_bound
-from duet.stream import messages as m
-from duet.stream.codec import Packet
 
 
 def lanes_of(packets: list[Packet]) -> list[dict[str, Any]]:

@@ -16,20 +16,20 @@ import pytest
 from sqlalchemy import Engine, create_engine, text
 from websockets.exceptions import ConnectionClosed
 
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError
 from duet.classes import queries, reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore
-from duet.errors import DuetError, InfraError
-from duet.serve.classroom.refusals import Elsewhere
-from duet.serve.classroom.room import Room
-from duet.serve.classroom.storing import store_all
-from duet.serve.servers import looking
-from duet.serve.servers.looking import Looking
-from duet.serve.servers.relay import MOVED
-from duet.serve.servers.shared import AWAY, SharedClassrooms
-from duet.stream import messages as m
-from duet.stream.endpoint import CLOSE_RESTART
+from duet.server.classroom.refusals import Elsewhere
+from duet.server.classroom.room import Room
+from duet.server.classroom.storing import store_all
+from duet.server.servers import looking
+from duet.server.servers.looking import Looking
+from duet.server.servers.relay import MOVED
+from duet.server.servers.shared import AWAY, SharedClassrooms
 from duet.stream.hub import Hub, Viewer
+from duet.stream.viewer import CLOSE_RESTART
 from tests.support.class_pages import browser, join, start
 from tests.support.people import until
 from tests.support.several import database, server

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError
+from duet import messages as m
+from duet.base.errors import InfraError
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase
 from duet.kernels.compiler import BuildStopped
 from duet.lessons.load import LessonFolder, load, slugs
-from duet.serve import kernel_builds
-from duet.serve.build_messages import BuildMessages
-from duet.serve.kernel_builds import CheckoutKernels
-from duet.stream import messages as m
-from duet.stream.codec import failure
+from duet.messages.codec import failure
+from duet.server import builds as kernel_builds
+from duet.server.builds import BuildMessages, CheckoutKernels
 
 SLUG = "02-grace-periods"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
-from duet.serve.known_stale import known_stale, take_off
-from duet.serve.recorded_items import recordings_of
+from duet.server.recorded_items import known_stale, recordings_of, take_off
 
 
 def test_the_file_goes_with_its_last_line(lesson02: LessonFolder, tmp_path: Path) -> None:

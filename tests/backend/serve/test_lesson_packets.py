@@ -11,13 +11,13 @@ import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.arms import arm_specs
-from duet.lessons import cache as lesson_cache
+from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder
-from duet.serve import readiness
-from duet.serve.lesson_packets import LessonCache
-from duet.serve.native_file import NATIVE
-from duet.serve.own_lessons import OwnLessons
-from duet.serve.readiness import Readiness
+from duet.server import builds as readiness
+from duet.server.builds import Readiness
+from duet.server.lessons import LessonCache
+from duet.server.own_arms import OwnLessons
+from duet.server.recorded_items import NATIVE
 from tests.support.toy_stage import ToyKernels, ToyRecordings
 
 SLUG = "02-grace-periods"

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from duet.api.app import create_app
-from duet.budgets import FINISHED_RUNS
-from duet.errors import InputError
-from duet.hosts.capacity import live_runs as runs_at_once
-from duet.serve import performer, run_requests
-from duet.serve.director import Director
-from duet.stream.control import Control
+from duet.base.budgets import FINISHED_RUNS
+from duet.base.errors import InputError
+from duet.host.guests import live_runs as runs_at_once
+from duet.server import runs as performer
+from duet.server import runs as run_requests
+from duet.server.director import Director
+from duet.server.run_board import Control
 from tests.support.toy_server import SLUG, Page, page, serving
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyRun, ToyStage, toy_app
 

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from duet import messages as m
 from duet.kernels import MadeOf
-from duet.serve.made import made, made_of_table
-from duet.stream import messages as m
+from duet.server.recorded_items import made, made_of_table
 from tests.backend.measure import reports_made
 
 

@@ -15,13 +15,13 @@ import msgpack
 import pytest
 from sqlalchemy import create_engine
 
-from duet.errors import InfraError
-from duet.hosts.packets import packed
-from duet.runs.request import RunRequest
-from duet.serve.servers import mirrors, relay
-from duet.serve.servers.mirror import Mirror
-from duet.stream import messages as m
-from duet.stream.codec import Packet, pack
+from duet import messages as m
+from duet.base.errors import InfraError
+from duet.host.requests import packed
+from duet.messages.codec import Packet, pack
+from duet.runs.sources import RunRequest
+from duet.server.servers import mirrors, relay
+from duet.server.servers.mirror import Mirror
 from duet.stream.hub import Hub
 from tests.support.class_pages import browser, join, start
 from tests.support.class_tries import ENDLESS_S, STEP, NumberedRun, NumberedStage, attempt, gallery

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from duet.changes import Changes
-from duet.kernels import KernelSettings
-from duet.serve import own_lessons, own_ready
-from duet.serve.own_lessons import Changing
+from duet.kernels import Changes, KernelSettings
+from duet.server import own_arms as own_lessons
+from duet.server import own_arms as own_ready
+from duet.server.own_arms import Changing
 from tests.support import miniature
 from tests.support.own_server import diff, own_app
 from tests.support.small_tree import NEEDS_BOX

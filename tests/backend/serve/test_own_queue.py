@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from duet.budgets import CHANGES_WAITING
-from duet.changes import Change
-from duet.errors import InfraError
+from duet.base.budgets import CHANGES_WAITING
+from duet.base.errors import InfraError
+from duet.kernels import Change
 from duet.lessons.load import LessonFolder, load
-from duet.serve.own_queue import OwnQueue
-from duet.serve.problems import problems
+from duet.server.own_arms import OwnQueue, problems
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError
-from duet.serve import own_ready
-from duet.serve.own_ready import OwnReady
+from duet.base.errors import InfraError
+from duet.server import own_arms as own_ready
+from duet.server.own_arms import OwnReady
 
 SLUG = "02-grace-periods"
 

@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import create_engine
 from websockets.exceptions import ConnectionClosed
 
-from duet import budgets
+from duet.base import budgets
 from duet.classes import claims
-from duet.serve.servers import finding
-from duet.serve.servers.shared import SILENT
-from duet.stream.endpoint import CLOSE_RESTART
+from duet.server.servers import finding
+from duet.server.servers.shared import SILENT
+from duet.stream.viewer import CLOSE_RESTART
 from tests.support.class_pages import browser, join, refused, start
 from tests.support.people import until
 from tests.support.several import database, server

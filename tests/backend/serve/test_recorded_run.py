@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import numpy as np
 import pytest
 
-from duet.bundle.read import open_bundle
+from duet.bundle.reader import open_bundle
 from duet.lessons.load import load, slugs
 from tests.support.real_server import look, real_app
 from tests.support.toy_server import SLUG, Page, page, reported, serving

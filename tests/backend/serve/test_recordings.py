@@ -11,16 +11,15 @@ from typing import Any
 import msgpack
 import pytest
 
-from duet.errors import DuetError, InfraError, InputError
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.export.site import NoKernels, taken
 from duet.lessons.load import load
 from duet.runs.fitting import best_recording
-from duet.serve import recorded_run
-from duet.serve.director import Director
-from duet.serve.hosted import HostStage
-from duet.serve.recorded_run import Progress, RecordedRun
-from duet.serve.recordings import ChosenRecordings, LessonRecordings
-from duet.stream import messages as m
+from duet.server import recordings as recorded_run
+from duet.server.director import Director
+from duet.server.hosts import HostStage
+from duet.server.recordings import ChosenRecordings, LessonRecordings, Progress, RecordedRun
 from duet.stream.hub import Hub, Viewer
 
 SLUG = "02-grace-periods"

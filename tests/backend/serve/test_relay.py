@@ -14,20 +14,20 @@ from starlette.routing import WebSocketRoute
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from duet.access import Person, Role, Visitor
+from duet import messages as m
+from duet.base.access import Person, Role, Visitor
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.classes.configured import servers_url
-from duet.errors import DuetError, InfraError, InputError
-from duet.serve.classroom.refusals import Elsewhere, not_yours
-from duet.serve.classroom.seated import Command
-from duet.serve.servers import finding, relay, wire
-from duet.serve.servers.entrance import ServerEntrance
-from duet.serve.servers.finding import Finding
-from duet.serve.servers.relay import Broken, Relay
-from duet.serve.servers.relays import Relays
-from duet.serve.watchdog import Watchdog
-from duet.stream import messages as m
-from duet.stream.admission import Admission
-from duet.stream.codec import Packet, pack
+from duet.messages.codec import Packet, pack
+from duet.server.classroom.refusals import Elsewhere, not_yours
+from duet.server.classroom.seated import Command
+from duet.server.servers import finding, relay, wire
+from duet.server.servers.entrance import ServerEntrance
+from duet.server.servers.finding import Finding
+from duet.server.servers.relay import Broken, Relay
+from duet.server.servers.relays import Relays
+from duet.server.watchdog import Watchdog
+from duet.stream.http import Admission
 from duet.stream.hub import Hub, Viewer
 from tests.support.people import until
 from tests.support.toy_server import serving

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.errors import InputError
-from duet.serve.scheduler import Scheduler
-from duet.serve.slots import Slots
-from duet.serve.waiting_line import Request
+from duet.base.errors import InputError
+from duet.server.queue import Request, Scheduler
+from duet.server.runs import Slots
 
 NUMBERS = itertools.count()
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from duet.access import Role
+from duet.base.access import Role
 from duet.classes import reading
 from duet.classes.records import Stored
-from duet.serve.servers.wire import PATH
+from duet.server.servers.wire import PATH
 from tests.support.people import Member, Teacher, living, until
 from tests.support.postgres import INSTALLED
 from tests.support.proxy import NGINX

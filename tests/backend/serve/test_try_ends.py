@@ -9,18 +9,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from duet import messages as m
 from duet.classes import try_queries
 from duet.classes.records import ClassFacts
 from duet.classes.store import ClassStore
 from duet.classes.try_records import TryFacts
-from duet.serve.classroom.owning import Owning
-from duet.serve.classroom.rooms import Rooms
-from duet.serve.classroom.tried import Try
-from duet.serve.classroom.try_ends import TryEnds
-from duet.serve.tried_runs import Ended, TriedRuns
-from duet.stream import messages as m
-from duet.stream.codec import pack
-from duet.stream.runlog import RunLog
+from duet.messages.codec import pack
+from duet.server.classroom.owning import Owning
+from duet.server.classroom.rooms import Rooms
+from duet.server.classroom.tried import Try
+from duet.server.classroom.try_ends import TryEnds
+from duet.server.runs import Ended, TriedRuns
+from duet.stream.hub import RunLog
 from tests.support.people import until
 from tests.support.toy_server import SLUG
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from duet.lessons import cache as lesson_cache
+from duet import messages as m
+from duet.lessons import load as lesson_cache
 from duet.lessons.own import with_own
-from duet.serve.classroom.try_requests import turned
-from duet.serve.classroom.try_results import (
+from duet.messages.codec import pack, pack_line
+from duet.server.classroom.try_requests import turned
+from duet.server.classroom.try_results import (
     FAILED,
     STOPPED,
     compared,
@@ -14,9 +16,7 @@ from duet.serve.classroom.try_results import (
     result_of,
     sentence_of,
 )
-from duet.stream import messages as m
-from duet.stream.codec import pack, pack_line
-from duet.stream.runlog import RunLog
+from duet.stream.hub import RunLog
 
 SLUG = "02-grace-periods"
 RUN = f"kept:{SLUG}:run-1"

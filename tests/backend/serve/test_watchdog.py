@@ -8,7 +8,7 @@ import gc
 import time
 from typing import Any
 
-from duet.serve.watchdog import Holds, Watchdog
+from duet.server.watchdog import Holds, Watchdog
 
 HOLD_S = 0.05
 

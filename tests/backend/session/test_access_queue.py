@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from duet.lenses.scope.wire import RECORD, Log
-from duet.session.lane.access_queue import AccessQueue
+from duet.session.lane.microscope import AccessQueue
 
 
 class BetterKnown:

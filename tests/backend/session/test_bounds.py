@@ -13,16 +13,15 @@ from typing import Any
 
 import pytest
 
-from duet import budgets
+from duet.base import budgets
+from duet.base.errors import DuetError, InputError, KernelError
 from duet.decode import DecodeError, Decoder
-from duet.errors import DuetError, InputError, KernelError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
-from duet.session.arrivals import Pages
-from duet.session.engine import LaneEngine, LaneOf, Step
-from duet.session.lane import parts
+from duet.session.engine import LaneEngine, LaneOf, Pages, Step
+from duet.session.lane import run as parts
 from duet.session.lane.child import LaneChild, terms_of
 from duet.session.merge import Merger
 from duet.session.program import compile_program

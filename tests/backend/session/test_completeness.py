@@ -6,8 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.session.completeness import Completeness
-from duet.session.losses import LossLedger
+from duet.session.pipeline import Completeness, LossLedger
 from duet.wire import Beat, CpuBeat, CpuStats, Stats
 
 

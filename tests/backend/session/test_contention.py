@@ -21,7 +21,7 @@ from duet.session import (
     RunSpec,
     contention_bound,
 )
-from duet.session.contention import ContentionWatch, _Reading, between
+from duet.session.lane.run import ContentionWatch, _Reading, between
 from tests.support.fakes import Ears, FakeGuest, Fleet
 
 Run = Callable[..., Any]

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from duet.decode.columns import CpuColumns, Table
-from duet.errors import KernelError
+from duet.base.errors import KernelError
+from duet.decode.decoder import CpuColumns, Table
 from duet.lessons.schema import Point
-from duet.session.points import PointSorter, point_rules
+from duet.session.program import PointSorter, point_rules
 
 VISIT = Point(name="visit", probe="visit", title="a visit", fields=("memcg", "ret"))
 CLEAR = Point(name="clear", probe="clear", title="a clear")

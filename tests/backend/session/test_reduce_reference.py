@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from duet.base.settings import repo_root
 from duet.bundle import open_bundle
 from duet.decode import CpuColumns, Decoder
 from duet.guests.types import CTL_STREAM
@@ -25,7 +26,6 @@ from duet.session.lane.guest import MAX_CPU_PORTS
 from duet.session.program import Program, compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import Batch, Metrics
-from duet.settings import repo_root
 from duet.wire import FrameReader, GuestFile, PageSplitter, decode_frame
 from tests.backend.session.slow.slow_reduce import LaneReducer as SlowReducer
 from tests.support.chaos import Chaos

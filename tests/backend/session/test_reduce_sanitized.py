@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 
 SANITIZE = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 TIMEOUT_S = 300
@@ -21,7 +21,7 @@ def main() -> None:
     """In a process that has the sanitizers' libraries: each seed on each arm, in steps of seven."""
     from duet.decode import Decoder
     from duet.lessons.load import load
-    from duet.session import reduce_binding
+    from duet.session import reduce as reduce_binding
     from tests.support.chaos import Chaos
     from tests.support.stage import FILES, reducer
 
@@ -61,7 +61,7 @@ def test_the_loop_holds_under_sanitizers() -> None:
 @pytest.mark.parametrize("flaw", ["rows - 1", "rows + 900"])
 def test_the_sanitizers_see_a_write_beyond_a_table(flaw: str, tmp_path: Path) -> None:
     """The test above could not fail if the loop ran without them."""
-    from duet.session.reduce_binding import FLAGS, FOLDER
+    from duet.session.reduce import FLAGS, FOLDER
 
     text = (FOLDER / "reduce.h").read_text()
     assert "(table)->rows - 1]" in text

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError, InputError, KernelError
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson

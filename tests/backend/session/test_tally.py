@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.decode import CpuColumns, Table
-from duet.decode.columns import EventType, Field, FieldKind
+from duet.decode.decoder import EventType, Field, FieldKind
 from duet.lessons.schema import Lesson
-from duet.session.brackets import depths, outermost, pairs
 from duet.session.engine import LaneOf
 from duet.session.pipeline import LanePipeline
-from duet.session.tally import Tally
+from duet.session.tally import Tally, depths, outermost, pairs
 from tests.support import stage
 from tests.support.own_engine import OwnEngine
 

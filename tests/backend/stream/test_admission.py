@@ -19,10 +19,9 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from duet import budgets
-from duet.stream import admission
-from duet.stream.admission import Seats
-from duet.stream.connection import OUT_OF_FILES, OutOfFiles
+from duet.base import budgets
+from duet.stream import http as admission
+from duet.stream.http import OUT_OF_FILES, OutOfFiles, Seats
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.errors import InfraError, InputError
-from duet.stream import messages as m
-from duet.stream.codec import MAX_CLIENT_BYTES, batch, failure, pack, unpack_client
+from duet import messages as m
+from duet.base.errors import InfraError, InputError
+from duet.messages.codec import MAX_CLIENT_BYTES, batch, failure, pack, unpack_client
 
 GOOD = {"type": "start", "lesson": "02-grace-periods", "arms": ["srcu"], "params": {"hogs": 3}}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from duet.access import Role, Visitor
-from duet.errors import InputError
-from duet.stream.control import Control
+from duet.base.access import Role, Visitor
+from duet.base.errors import InputError
+from duet.server.run_board import Control
 
 OWNER, OTHER = Visitor("owner", Role.STUDENT), Visitor("other", Role.STUDENT)
 TEACHER, GUEST = Visitor("teacher", Role.INSTRUCTOR), Visitor("guest", Role.VIEWER)

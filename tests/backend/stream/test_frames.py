@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 from websockets.frames import Frame, Opcode
 
-from duet.stream.codec import Packet
-from duet.stream.framed import binary_head
-from duet.stream.line import WRITE_BYTES, WRITE_MESSAGES, waiting_with
+from duet.messages.codec import Packet
 from duet.stream.outbox import Outbox
+from duet.stream.packets import binary_head
+from duet.stream.viewer import WRITE_BYTES, WRITE_MESSAGES, waiting_with
 
 
 @pytest.mark.parametrize("length", [0, 1, 125, 126, 127, 65535, 65536, 1 << 20])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.stream import messages as m
-from duet.stream.codec import Packet, batch, pack
+from duet import messages as m
+from duet.messages.codec import Packet, batch, pack
+from duet.stream.hub import RunLog
 from duet.stream.outbox import Outbox, OutboxFull
-from duet.stream.runlog import RunLog
 
 
 def a_batch(table: str, seq: int, rows: int = 2) -> Packet:

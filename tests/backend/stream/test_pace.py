@@ -13,9 +13,8 @@ import msgpack
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from duet import budgets
-from duet.stream.bucket import Bucket
-from duet.stream.turns import Turns
+from duet.base import budgets
+from duet.stream.viewer import Bucket, Turns
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 

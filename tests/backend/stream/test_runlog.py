@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import msgpack
 
-from duet.budgets import RUN_PACKETS
-from duet.stream import messages as m
-from duet.stream.codec import pack_line
-from duet.stream.runlog import RunLog
+from duet import messages as m
+from duet.base.budgets import RUN_PACKETS
+from duet.messages.codec import pack_line
+from duet.stream.hub import RunLog
 
 
 def test_the_oldest_of_very_many_lines_go_and_the_gap_says_so() -> None:

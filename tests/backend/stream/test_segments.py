@@ -11,14 +11,12 @@ import msgpack
 import numpy as np
 import pytest
 
-from duet.budgets import CACHE_PROBES, REACH_ENOUGH, SEGMENT_RAW_BYTES
-from duet.errors import InputError
-from duet.stream import messages as m
-from duet.stream.codec import Packet, batch, pack
-from duet.stream.cutting import Cutting
-from duet.stream.hub import Hub, Viewer
-from duet.stream.reach import Reach
-from duet.stream.runlog import RunLog
+from duet import messages as m
+from duet.base.budgets import CACHE_PROBES, REACH_ENOUGH, SEGMENT_RAW_BYTES
+from duet.base.errors import InputError
+from duet.messages.codec import Packet, batch, pack
+from duet.stream.cutting import Cutting, Reach
+from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import SegmentLog, SegmentStore, conflated, pack_cut
 from tests.support.segments import Message, messages_of
 

@@ -14,14 +14,12 @@ import uvicorn
 from fastapi import FastAPI
 from websockets.asyncio.client import ClientConnection, connect
 
-from duet.stream import messages as m
-from duet.stream.admission import Admission
-from duet.stream.codec import pack
-from duet.stream.connection import server_config
-from duet.stream.endpoint import Endpoint
-from duet.stream.framed import Framed
-from duet.stream.hub import Hub, Viewer
-from duet.stream.runlog import RunLog
+from duet import messages as m
+from duet.messages.codec import pack
+from duet.stream.http import Admission, server_config
+from duet.stream.hub import Hub, RunLog, Viewer
+from duet.stream.packets import Framed
+from duet.stream.viewer import Endpoint
 from tests.backend.stream.test_together import lane, rows
 
 Run = Callable[..., Any]

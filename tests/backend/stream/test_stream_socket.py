@@ -17,7 +17,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from duet.stream import endpoint
+from duet.stream import viewer as endpoint
 from duet.stream.hub import Hub
 from duet.stream.outbox import Outbox
 from tests.support.toy_server import SLUG, Page, page, reported, serving

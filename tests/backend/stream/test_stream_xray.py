@@ -6,10 +6,10 @@ from __future__ import annotations
 import msgpack
 import numpy as np
 
-from duet.stream import messages as m
-from duet.stream.codec import Packet, batch, pack
+from duet import messages as m
+from duet.messages.codec import Packet, batch, pack
+from duet.stream.hub import RunLog
 from duet.stream.outbox import Outbox
-from duet.stream.runlog import RunLog
 
 
 def sample(seq: int, size: int = 1000) -> Packet:

@@ -10,12 +10,11 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from duet.stream import messages as m
-from duet.stream.codec import Packet, batch, pack
-from duet.stream.framed import together
-from duet.stream.hub import TOGETHER, Hub, Viewer
+from duet import messages as m
+from duet.messages.codec import Packet, batch, pack
+from duet.stream.hub import TOGETHER, Hub, RunLog, Viewer
 from duet.stream.outbox import Outbox
-from duet.stream.runlog import RunLog
+from duet.stream.packets import together
 
 Run = Callable[..., Any]
 

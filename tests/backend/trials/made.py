@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.spec import Trial
 from duet.trials.tracing import Function, Mark, Tracing

@@ -7,12 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, InputError, KernelError
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.kernels.compiler import CompileFails
-from duet.trials.bisect.history import BisectFails, Commit, History, find_commit
-from duet.trials.bisect.memory import Memory, files_digest
-from duet.trials.bisect.report import Question, markdown
-from duet.trials.bisect.search import Found, Measured, Search, answer_of, reason_to_skip
+from duet.trials.bisect import (
+    BisectFails,
+    Commit,
+    Found,
+    History,
+    Measured,
+    Memory,
+    Question,
+    Search,
+    answer_of,
+    files_digest,
+    find_commit,
+    markdown,
+    reason_to_skip,
+)
 from tests.backend.trials.commits import commits, git, value_of
 
 

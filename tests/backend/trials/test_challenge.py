@@ -9,18 +9,23 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from duet.base.errors import InfraError, InputError, KernelError
+from duet.base.settings import repo_root
 from duet.cli import challenging, entry
-from duet.errors import InfraError, InputError, KernelError
 from duet.guests.types import Clock
 from duet.kernels.recipe import patched_files
 from duet.lessons import load as lessons
 from duet.lessons.schema import Challenge, Goal
 from duet.measure.model import Condition, Series, Table
-from duet.settings import repo_root
-from duet.trials.challenge.judge import Judgement, judge
-from duet.trials.challenge.order import barriers_gone
-from duet.trials.challenge.own import with_patch
-from duet.trials.challenge.plans import groups, limits, tables_of
+from duet.trials.challenge import (
+    Judgement,
+    barriers_gone,
+    groups,
+    judge,
+    limits,
+    tables_of,
+    with_patch,
+)
 from duet.trials.check.console import Verdict
 
 FIXTURES = repo_root() / "tests/challenges"

@@ -14,16 +14,16 @@ from typing import cast
 
 import pytest
 
+from duet.base.settings import EXTRA_LESSONS
 from duet.cli import checking, entry, trial_run
 from duet.cli.checking import Check, finish, plan_of, read_check
 from duet.cli.judged import BAD, STOP, UNKNOWN
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
-from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
+from duet.trials.check.chosen import ROWS, SCRIPTS, plan, script
 from duet.trials.check.console import first_complaint, judge
-from duet.trials.check.program import first_program
-from duet.trials.check.table import ROWS, SCRIPTS, plan, script
+from duet.trials.check.machine import first_program
 from duet.trials.spec import Trial
 from tests.backend.trials.commits import commits
 from tests.backend.trials.made import PATCH

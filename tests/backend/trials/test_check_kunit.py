@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import EXTRA_LESSONS, cache_dir
 from duet.cli import checking
 from duet.cli.check_kernels import settings_of, touched_files
 from duet.cli.checking import Check, finish, read_check
 from duet.cli.judged import BAD
 from duet.kernels.recipe import read_options
-from duet.settings import EXTRA_LESSONS, cache_dir
 from duet.trials.ask import Asked
-from duet.trials.check import ktap
+from duet.trials.check import console as ktap
+from duet.trials.check.chosen import ALL, FOLDERS, about, fitting, fragment
 from duet.trials.check.console import first_complaint, judge
-from duet.trials.check.kunit import ALL, fitting, fragment
-from duet.trials.check.selftests import FOLDERS, about
 from duet.trials.spec import Trial
 from tests.backend.trials.made import PATCH
 from tests.backend.trials.test_check import QUIET, images

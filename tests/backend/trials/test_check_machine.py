@@ -15,14 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from duet.budgets import QEMU_BEYOND_GUEST_BYTES
-from duet.control_groups import Budget, Group
-from duet.errors import InfraError
+from duet.base.budgets import QEMU_BEYOND_GUEST_BYTES
+from duet.base.errors import InfraError
+from duet.confine.control_groups import Budget, Group
+from duet.confine.namespaces import missing_namespaces
+from duet.confine.sandbox import can_change_user
 from duet.guests.qemu import SANDBOX
 from duet.guests.types import GuestSpec
-from duet.namespaces import missing_namespaces
 from duet.processes.run_dir import OWNER, live_folders, passable_base
-from duet.sandbox import can_change_user
 from duet.trials.check import machine as machine_module
 from duet.trials.check.console import judge
 from duet.trials.check.machine import MEMORY_MB, StressMachine, WholeConsole, boot

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.lint.workloads import guest_programs
-from duet.settings import repo_root
+from duet.base.settings import repo_root
+from duet.lint.arms import guest_programs
 from duet.trials import command as command_module
 from duet.trials.command import OVER_LIMIT, BadCommand, c_string, needs, read_command
 

@@ -11,10 +11,10 @@ import pytest
 
 from duet.cli.trial_run import trial_diffs
 from duet.kernels import ArmSpec, KernelSettings, build
+from duet.kernels.image import SameKernel
 from duet.kernels.rehearsal import rehearse
-from duet.kernels.sameness import SameKernel
 from duet.trials.command import Command
-from duet.trials.distinct import by_build, by_source, distinct, unchecked
+from duet.trials.kernels import by_build, by_source, distinct, unchecked
 from duet.trials.mails import Patch
 from duet.trials.spec import Trial, TrialArm
 from tests.support.miniature import FILES, VMSCAN, diff, make_settings, patch, replace

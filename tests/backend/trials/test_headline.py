@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from duet.trials.command import read_command
-from duet.trials.headline import headline, stressors
+from duet.trials.write import headline, stressors
 from tests.backend.trials.made import trial
 
 KNOWN = frozenset({"stress-ng", "sh", "sleep", "taskset", "head", "env"})

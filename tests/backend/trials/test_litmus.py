@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from duet.lessons import load as lessons
-from duet.lessons.schema.litmus import Litmus
-from duet.trials.challenge.litmus import swapped, witness
+from duet.lessons.schema.challenges import Litmus
+from duet.trials.challenge import swapped, witness
 
 BUFFERED = {"a": ["x = 1", "smp_mb()", "p = y"], "b": ["y = 1", "smp_mb()", "q = x"]}
 PASSED = {

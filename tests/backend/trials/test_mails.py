@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.kernels.recipe import patch_commit, patch_diff, patch_subject, patched_files
-from duet.settings import repo_root
 from duet.trials.mails import (
     MOST_BYTES,
     NoPatch,

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.base.settings import repo_root
 from duet.lessons.load import load
-from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.spec import Trial
-from duet.trials.story import Times
 from duet.trials.tracing import Tracing
-from duet.trials.write import write_trial
+from duet.trials.write import Times, write_trial
 from tests.backend.kernels.test_prebuilt import CONFIG, build_kernel
 from tests.backend.trials.made import KNOWN, PATCH
 

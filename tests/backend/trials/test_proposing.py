@@ -10,18 +10,17 @@ from typing import cast
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.base.settings import repo_root
 from duet.kernels import KernelImage
-from duet.kernels.fields import FieldChange, field_changes, users
-from duet.kernels.tracepoints import TraceEvent
+from duet.kernels.changed import FieldChange, field_changes, users
+from duet.kernels.traceable import TraceEvent
 from duet.lessons.load import load
-from duet.lessons.schema.metric import AccessCount
-from duet.settings import repo_root
+from duet.lessons.schema.workload import AccessCount
 from duet.trials import proposing, tracing
 from duet.trials.proposing import proposals, propose
-from duet.trials.story import Times
 from duet.trials.tracing import Field, Proposal, Tracing
-from duet.trials.write import write_trial
+from duet.trials.write import Times, write_trial
 from tests.backend.trials.made import TRACING, trial
 from tests.backend.trials.test_tracing import Kernel
 

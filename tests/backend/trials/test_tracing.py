@@ -9,10 +9,9 @@ from typing import cast
 
 import pytest
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels import KernelImage
-from duet.kernels.probeable import Functions, Refusal
-from duet.kernels.tracepoints import TraceEvent
+from duet.kernels.traceable import Functions, Refusal, TraceEvent
 from duet.trials import tracing
 from duet.trials.tracing import Mark, read_trace
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from duet.base.settings import repo_root
 from duet.kernels.recipe import patch_diff
-from duet.settings import repo_root
 from duet.trials.ask import Asked, read_trial
 from duet.trials.mails import NoPatch
-from duet.trials.spans import commits as commits_of
 from duet.trials.trees import BadSource, TreeStore, nearest_fragments, tarball_version
+from duet.trials.trees import commits as commits_of
 from tests.backend.trials.commits import commits, git
 from tests.backend.trials.made import KNOWN, PATCH
 

@@ -11,14 +11,13 @@ from typing import cast
 
 import pytest
 
-from duet.errors import InputError
-from duet.kernels import KernelImage, dwarf
+from duet.base.errors import InputError
+from duet.kernels import KernelImage
+from duet.kernels.vmlinux import ask as dwarf
 from duet.lessons.load import load
 from duet.trials.mails import Patch
-from duet.trials.story import Times
-from duet.trials.tracing import Variable
-from duet.trials.variables import choose_variables, read_paths
-from duet.trials.write import write_trial
+from duet.trials.tracing import Variable, choose_variables, read_paths
+from duet.trials.write import Times, write_trial
 from tests.backend.trials.made import TRACING, trial
 
 STOCK = """

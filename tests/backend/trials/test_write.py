@@ -12,26 +12,22 @@ import pytest
 import yaml
 from typer.main import get_command
 
+from duet.base.errors import InputError
+from duet.base.settings import repo_root
 from duet.cli import checking, entry
 from duet.cli.commands.app import app
-from duet.errors import InputError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec
-from duet.kernels.needed import ASKED
+from duet.kernels.bases import ASKED
 from duet.kernels.recipe import patch_commit, read_fragments
-from duet.lessons.files import read_lesson
-from duet.lessons.load import load
+from duet.lessons.load import load, read_lesson
 from duet.lessons.plan import plan_text
 from duet.lint.lessons import lint
 from duet.measure.provenance import source_facts
-from duet.settings import repo_root
-from duet.trials.ask import Asked, read_trial
-from duet.trials.calls import ARGUMENTS, OPTIONS, check_line, try_line
-from duet.trials.saving import check_target, save_lesson
+from duet.trials.ask import ARGUMENTS, OPTIONS, Asked, check_line, read_trial, try_line
 from duet.trials.spec import TrialBase
-from duet.trials.story import Times
 from duet.trials.tracing import Tracing
-from duet.trials.write import write_trial
+from duet.trials.write import Times, check_target, save_lesson, write_trial
 from tests.backend.trials.commits import commits
 from tests.backend.trials.made import KNOWN, PATCH, TRACING, trial
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.wire import (
     Beat,
     CpuBeat,

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InputError
-from duet.kernels.diff_form import read_diff
+from duet.base.errors import InputError
+from duet.kernels.diffs import read_diff
 from duet.kernels.tree import WorkTree
 from duet.trials.mail_text import decoded
 from duet.trials.mails import Damaged, parse, read_patches

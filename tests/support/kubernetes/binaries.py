@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from duet.settings import cache_dir
+from duet.base.settings import cache_dir
 
 MODULE: Final = Path(__file__).parent / "programs"
 PACKAGES: Final = {

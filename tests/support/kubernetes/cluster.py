@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 from tests.support.kubernetes.control import Control
 from tests.support.kubernetes.daemons import END_S
 from tests.support.kubernetes.node import COMMAND_S, Node

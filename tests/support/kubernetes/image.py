@@ -17,7 +17,7 @@ import tarfile
 from pathlib import Path
 from typing import Any, Final
 
-from duet.settings import repo_root
+from duet.base.settings import repo_root
 
 NAME: Final = "localhost/kernel-duet-test:1"
 PAUSE: Final = "localhost/pause-test:1"

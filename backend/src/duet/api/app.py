@@ -11,32 +11,29 @@ from pathlib import Path
 from fastapi import Depends, FastAPI, WebSocket
 from fastapi.concurrency import run_in_threadpool
 
-from duet import __version__, confined
+from duet import __version__
+from duet import confine as confined
 from duet.api.classes import add_class_routes
-from duet.api.costly import Costly
 from duet.api.front import Behind, Front
 from duet.api.guard import Foreign, Guard, answered_names, is_loopback
-from duet.api.host_entrance import HostEntrance, doors_of
-from duet.api.host_kernels import HostKernels
+from duet.api.hosts import HostEntrance, HostKernels, doors_of
 from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
 from duet.api.labs import add_lab_routes
 from duet.api.lti import UNASKED, add_lti_routes, lab_choices, launches
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
-from duet.api.rights import may_call
-from duet.api.routes import add_routes
-from duet.api.segments import add_segment_routes
+from duet.api.routes import add_routes, add_segment_routes, may_call
 from duet.api.sessions import Sessions
-from duet.api.stills import Stills
-from duet.api.token_page import NEEDED
-from duet.budgets import SESSION_CHECK_S
+from duet.api.stills import Costly, Stills
+from duet.api.tokens import NEEDED
+from duet.base.budgets import SESSION_CHECK_S
 from duet.classes.configured import classes_days
 from duet.lti.service import Lti, Registered
-from duet.serve.director import Director
-from duet.serve.watchdog import Watchdog
-from duet.stream.admission import Admission
-from duet.stream.endpoint import SEND_STALL_S, Endpoint
+from duet.server.director import Director
+from duet.server.watchdog import Watchdog
+from duet.stream.http import Admission
 from duet.stream.hub import Hub
+from duet.stream.viewer import SEND_STALL_S, Endpoint
 
 MakeDirector = Callable[[Hub], Director]
 

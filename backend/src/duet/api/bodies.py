@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from duet.bundle.compare import Of
-from duet.stream.messages.base import ClockName, LanePhase
+from duet.bundle.decoding import Of
+from duet.messages.base import ClockName, LanePhase
 
 
 class Body(BaseModel):

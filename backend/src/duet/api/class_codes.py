@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from duet.budgets import (
+from duet.base.budgets import (
     CODE_WAIT_S,
     CODES_OF_ADDRESS,
     CODES_OF_ALL,

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from duet.api import bodies
 from duet.api.class_report import csv_of, report_of
 from duet.classes.records import ClassFacts
-from duet.serve.director import Director
-from duet.stream.endpoint import visitor_of
+from duet.server.director import Director
+from duet.stream.viewer import visitor_of
 
 
 def add_class_routes(app: FastAPI, director: Director) -> None:

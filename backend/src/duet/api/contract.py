@@ -15,10 +15,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
+from duet import messages
 from duet.api import bodies, lab_bodies
-from duet.settings import repo_root
-from duet.stream import messages
-from duet.stream.messages.lesson import NumbersLesson, PictureLesson
+from duet.base.settings import repo_root
+from duet.messages.lesson import NumbersLesson, PictureLesson
 
 PLACE = Path("frontend/src/protocol/contract.schema.json")
 REF = "#/$defs/"

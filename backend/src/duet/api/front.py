@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 LOCAL = ("127.0.0.1", "::1")
 PORTS = {"http": 80, "https": 443}

@@ -19,8 +19,32 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.api import fetch_site
 from duet.api.front import Asked, asked_of
+
+# Requests that pages of other sites make are refused, by the browser's own word for them.
+#
+# Such a page cannot read the answers, but it could make the server work for each of them. Only
+# the page itself may be linked to, or be framed. A client that is no browser sends no such header.
+
+OWN = frozenset({"same-origin", "none"})
+PAGES = frozenset({"/", "/index.html"})
+
+
+def refused(method: str, path: str, headers: Headers) -> str | None:
+    """Why a request is refused; None: it is not.
+
+    Args:
+        method: of HTTP.
+        path: without the query.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is None or site in OWN:
+        return None
+    to_page = path in PAGES and method in ("GET", "HEAD")
+    if to_page and headers.get("sec-fetch-mode", "navigate") == "navigate":
+        return None
+    return f"a page of another site asked for {path:.60}, which only this server's pages may do."
+
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 POLICY = (
@@ -116,7 +140,7 @@ class Guard:
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
         wrong = self._why_not(acts and not foreign, headers, asked_of(scope))
         if wrong is None and scope["type"] == "http" and not foreign:
-            wrong = fetch_site.refused(scope["method"], scope["path"], headers)
+            wrong = refused(scope["method"], scope["path"], headers)
         if wrong is None:
             await self._app(scope, receive, _with_headers(send, self._foreign.framed_by(scope)))
         elif scope["type"] == "http":

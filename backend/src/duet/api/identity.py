@@ -22,11 +22,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.access import Role, Visitor
 from duet.api.class_codes import CodeTurns
-from duet.api.cookies import (
+from duet.api.sessions import (
     PAGES,
     SECRET,
+    Sessions,
     cookie_line,
     from_elsewhere,
     ident_of,
@@ -35,11 +35,11 @@ from duet.api.cookies import (
     read_cookie,
     with_cookie,
 )
-from duet.api.sessions import Sessions
-from duet.api.token_page import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
-from duet.budgets import CODE_WAIT_S
-from duet.serve.classroom.open_classes import OpenClasses
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
+from duet.base.access import Role, Visitor
+from duet.base.budgets import CODE_WAIT_S
+from duet.server.classroom.open_classes import OpenClasses
+from duet.stream.viewer import CLOSE_TOKEN
 
 BEARER = "bearer "
 

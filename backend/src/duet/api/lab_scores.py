@@ -16,7 +16,7 @@ from duet.labs.files import LabFile
 from duet.labs.records import Attempt, Participant, broken
 from duet.labs.scoring import in_time, share
 from duet.labs.words import rubric_words
-from duet.serve.labs.work import Work
+from duet.server.labs.work import Work
 
 Rows = Sequence[tuple[Participant, Work]]
 

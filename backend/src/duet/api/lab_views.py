@@ -14,10 +14,10 @@ from duet.labs.records import Attempt, Participant
 from duet.labs.scoring import figures, holds, misfit, share
 from duet.labs.tasks import Explain, Limit, Measure, Point, Predict, Task
 from duet.labs.words import limit_words, rubric_words
-from duet.lessons import cache as lesson_cache
+from duet.lessons import load as lesson_cache
 from duet.lessons.schema import Lesson
-from duet.serve.labs.showing import closed
-from duet.serve.labs.work import Work
+from duet.server.labs.showing import closed
+from duet.server.labs.work import Work
 
 Rows = Sequence[tuple[Participant, Work]]
 

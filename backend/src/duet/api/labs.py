@@ -12,18 +12,18 @@ from fastapi import FastAPI, Request
 from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
-from duet.access import Visitor
 from duet.api import bodies
 from duet.api import lab_bodies as b
 from duet.api import lab_scores as tables
 from duet.api import lab_views as views
-from duet.errors import InputError
+from duet.base.access import Visitor
+from duet.base.errors import InputError
 from duet.labs import files
 from duet.labs.files import LabFile
 from duet.labs.limits import BODY_BYTES
-from duet.serve.director import Director
-from duet.serve.labs.language import in_language
-from duet.stream.endpoint import visitor_of
+from duet.server.director import Director
+from duet.server.labs.language import in_language
+from duet.stream.viewer import visitor_of
 
 Model = TypeVar("Model", bound=BaseModel)
 BODY_S = 20.0

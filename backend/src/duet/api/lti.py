@@ -17,20 +17,19 @@ from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from duet.api.cookies import cookie_line, named_cookie, new_secret
 from duet.api.guard import Foreign
 from duet.api.lti_pages import choice_page, entry_page, refusal_page, window_page
 from duet.api.lti_requests import LAUNCH, launch_url, state_cookie, state_name, values_of
-from duet.api.sessions import Sessions
-from duet.errors import DuetError, InputError
+from duet.api.sessions import Sessions, cookie_line, named_cookie, new_secret
+from duet.base.errors import DuetError, InputError
 from duet.labs import files as lab_files
-from duet.lessons import cache as lesson_cache
+from duet.lessons import load as lesson_cache
 from duet.lti.claims import CHOOSING, Launch
 from duet.lti.items import Choice, answer, settings_of
 from duet.lti.limits import LOGIN_S
 from duet.lti.refused import LaunchRefused
 from duet.lti.service import Lti, Registered, refused_by_platform
-from duet.stream.endpoint import visitor_of
+from duet.stream.viewer import visitor_of
 
 log = logging.getLogger("duet.lti")
 LOGIN: Final = "/lti/login"

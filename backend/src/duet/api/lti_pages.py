@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from urllib.parse import urlencode
 
-from duet.api.token_page import PAGE
-from duet.errors import DuetError
+from duet.api.tokens import PAGE
+from duet.base.errors import DuetError
 from duet.lti.items import Choice
 
 BUTTON = '<button style="font: inherit; padding: .35em 1em; cursor: pointer">{text}</button>'

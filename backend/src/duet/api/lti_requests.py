@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from duet.api.cookies import cookie_name
 from duet.api.front import asked_of
+from duet.api.sessions import cookie_name
 from duet.lti.limits import FORM_BYTES
 from duet.lti.refused import LaunchRefused
 

@@ -21,10 +21,10 @@ from starlette.responses import Response
 
 from duet import __version__
 from duet.guests.clones import TemplateCounts
-from duet.serve.director import Director
-from duet.serve.meters import EVENTS
-from duet.serve.watchdog import Watchdog
-from duet.stream.admission import Admission
+from duet.server.director import Director
+from duet.server.meters import EVENTS
+from duet.server.watchdog import Watchdog
+from duet.stream.http import Admission
 
 PROGRAMS: Final = ("qemu", "python", "bwrap", "chromium", "ffmpeg", "make")
 """Child processes that are counted by name, by its beginning; all others are `other`."""

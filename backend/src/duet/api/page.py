@@ -17,10 +17,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from duet.api.front import asked_of
-from duet.api.noscript import noscript
-from duet.api.token_page import PAGE
+from duet.api.stills import noscript
+from duet.api.tokens import PAGE
+from duet.lessons.document import meant_by
 from duet.lessons.load import slugs
-from duet.lessons.typed import meant_by
 
 NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Kernel Duet</title>

@@ -4,32 +4,108 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+from collections import OrderedDict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from threading import Lock
+from typing import Annotated, Final
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import JsonValue
+from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, JSONResponse, Response
 
 from duet import __version__
-from duet.access import FORBIDDEN, Action
 from duet.api import bodies
-from duet.api.comparisons import Comparisons
-from duet.api.costly import Costly
-from duet.api.sources import source_body
-from duet.api.still_request import StillQuery, resolve_still
-from duet.api.stills import Stills
-from duet.budgets import RETRY_AFTER_S
-from duet.errors import DuetError, InfraError, InputError
-from duet.lessons import cache as lesson_cache
-from duet.serve.director import Director
-from duet.serve.lesson_words import lesson_words
-from duet.serve.ownership import owner_of
-from duet.stream.codec import failure
-from duet.stream.endpoint import visitor_of
-from duet.stream.messages import PROTOCOL
+from duet.api.stills import Costly, StillQuery, Stills, resolve_still
+from duet.base.access import FORBIDDEN, Action
+from duet.base.budgets import COMPARISONS_SAVED, RETRY_AFTER_S
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.files import Stamp, stamp
+from duet.lessons import load as lesson_cache
+from duet.messages import PROTOCOL, Segments
+from duet.messages.codec import failure
+from duet.runs.compare import compare
+from duet.server.archive import owner_of
+from duet.server.director import Director
+from duet.server.lessons import lesson_words
+from duet.stream.viewer import visitor_of
+
+# The kernel source that a visitor may change, as one arm has it.
+
+
+def source_body(director: Director, slug: str, arm: str) -> bodies.ArmSource:
+    """The answer of /api/lessons/{slug}/arms/{arm}/source. Blocking: it reads and patches files.
+
+    Raises:
+        DuetError: no such lesson or arm, or its source is not here.
+    """
+    files = [
+        bodies.SourceFile(
+            name=file.name,
+            text=file.text,
+            regions=[
+                bodies.SourceRegion(title=one.title, first=one.first, last=one.last)
+                for one in file.regions
+            ],
+        )
+        for file in director.own.source(slug, arm)
+    ]
+    return bodies.ArmSource(arm=arm, off=director.own.off(), files=files)
+
+
+# Comparisons of recordings over HTTP: made once for each pair of contents, then served again.
+
+
+class Comparisons:
+    """Results by the checksums of both files. Blocking; several threads may use it."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._sums: OrderedDict[tuple[Path, Stamp], str] = OrderedDict()
+        self._lock = Lock()
+        self.count = 0
+        """How many were really made."""
+
+    def tree(self, first: Path, second: Path) -> bytes:
+        """The comparison as JSON.
+
+        Raises:
+            DuetError: see comparing.compare.
+        """
+        key = self._sum(first), self._sum(second)
+        with self._lock:
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        made = json.dumps(compare(first, second).tree()).encode()
+        with self._lock:
+            self.count += 1
+            self._made[key] = made
+            while len(self._made) > COMPARISONS_SAVED:
+                self._made.popitem(last=False)
+        return made
+
+    def _sum(self, path: Path) -> str:
+        now = stamp(path)
+        if now is None:
+            raise InputError(
+                f"the recording {path.name} is gone.", remedy="List the saved runs anew."
+            )
+        with self._lock:
+            known = self._sums.get((path, now))
+        if known is None:
+            with path.open("rb") as file:
+                known = hashlib.file_digest(file, "sha256").hexdigest()
+            with self._lock:
+                self._sums[path, now] = known
+                while len(self._sums) > 2 * COMPARISONS_SAVED:
+                    self._sums.popitem(last=False)
+        return known
+
 
 MAX_RAW_EVENTS = 500
 
@@ -205,3 +281,85 @@ def failure_body(error: dict[str, JsonValue]) -> dict[str, JsonValue]:
 def address_of(request: Request) -> str:
     """Who asks, for what is bounded by address."""
     return request.client.host if request.client else ""
+
+
+# Segments of runs over HTTP: each for ever the same, so a cache before the server may answer.
+#
+# Who may watch a run may have its segments. An answer out of a cache asks nobody; what guards it is
+# its address, which nobody can guess and only viewers of the run are sent (docs/SEGMENTS.md).
+
+HEADERS: Final = {
+    "content-encoding": "gzip",
+    "cache-control": "public, max-age=31536000, immutable",
+    "x-accel-buffering": "yes",  # nginx caches only what it buffers
+}
+
+
+def add_segment_routes(app: FastAPI, director: Director) -> None:
+    """A run's list of segments, and each of them."""
+    costly: Costly = app.state.costly
+
+    @app.get("/api/runs/{run_id}/segments")
+    async def listing(request: Request, run_id: str, response: Response) -> Segments:
+        response.headers["cache-control"] = "no-store"
+        live = director.live_runs.find(run_id)
+        if live is not None:
+            return await director.segments.listing(live.log)
+        async with costly.turn("listing", address_of(request)):  # it may have to be read
+            run = await director.find_run(run_id)
+            return await director.segments.listing(run.log)
+
+    @app.get("/segments/{run_id}/{name}")
+    async def segment(run_id: str, name: str) -> Response:
+        found = director.segments.store.find(run_id, name)
+        director.segments.announcer.answered(found)
+        return Response(found.body, media_type="application/octet-stream", headers=HEADERS)
+
+
+# Which action each HTTP route is; whose run it is decides more, when one is deleted.
+
+ROUTES: Final[dict[str, Action]] = {
+    "/ws": Action.WATCH,
+    "/still.png": Action.WATCH,
+    "/api/health": Action.WATCH,
+    "/api/lessons": Action.WATCH,
+    "/api/lessons/{slug}": Action.WATCH,
+    "/api/words/{language}": Action.WATCH,
+    "/api/lessons/{slug}/arms/{arm}/source": Action.WATCH,
+    "/api/runs/{run_id}/lanes/{arm}/events": Action.WATCH,
+    "/api/runs/{run_id}/bundle": Action.WATCH,
+    "/api/runs/{run_id}/segments": Action.WATCH,
+    "/segments/{run_id}/{name}": Action.WATCH,
+    "/api/kept": Action.WATCH,
+    "/api/kept/{name}": Action.RUN,
+    "/api/compare": Action.WATCH,
+    "/api/classes": Action.WATCH,
+    "/api/classes/{class_id}": Action.WATCH,
+    "/api/classes/{class_id}/report": Action.WATCH,
+    "/api/classes/{class_id}/report.csv": Action.WATCH,
+    "/api/labs": Action.WATCH,
+    "/api/labs/{lab}": Action.WATCH,
+    "/api/labs/{lab}/mine": Action.WATCH,
+    "/api/labs/{lab}/attempts": Action.ANSWER,
+    "/api/labs/{lab}/scores": Action.TEACH,
+    "/api/labs/{lab}/scores.csv": Action.TEACH,
+    "/api/labs/{lab}/answers": Action.TEACH,
+    "/api/labs/{lab}/grades": Action.TEACH,
+    "/api/labs/{lab}/regrade": Action.TEACH,
+    "/api/people/me": Action.WATCH,
+    "/lti/login": Action.WATCH,
+    "/lti/launch": Action.WATCH,
+    "/lti/jwks": Action.WATCH,
+    "/api/lti/members": Action.TEACH,
+    "/metrics": Action.OPERATE,
+}
+"""The least that each route needs. One that is not here answers nobody."""
+
+
+def may_call(connection: HTTPConnection) -> None:
+    """A dependency of every route.
+
+    Raises:
+        InputError: with code `forbidden`: the visitor's role does not allow it.
+    """
+    visitor_of(connection.scope).require(ROUTES[connection.scope["route"].path])

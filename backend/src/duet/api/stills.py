@@ -5,16 +5,148 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeVar
+from urllib.parse import parse_qs, urlencode
 
-from duet.api.still_request import StillRequest
-from duet.errors import InfraError
-from duet.export.pictures import Shot, taken_of
-from duet.lessons import files
-from duet.lessons.load import LessonFolder
-from duet.settings import repo_root
+from pydantic import BaseModel, ConfigDict, Field
+
+from duet.base import budgets
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.settings import repo_root
+from duet.bundle import read_manifest
+from duet.export.browser import Screen, find_chromium
+from duet.export.pictures import Shot, scene_of, taken_of
+from duet.lessons import load as files
+from duet.lessons import load as lesson_cache
+from duet.lessons.document import meant_by, scene_called
+from duet.lessons.load import LessonFolder, slugs
+from duet.lessons.plan import outline
+from duet.lessons.translations import laid_over
+from duet.lessons.view import Laid, step_text
+from duet.runs.fitting import best_recording
+from duet.server.director import Director
+
+# What an address asks a still of: the words of the page's own address (navigation/place.ts).
+
+Millis = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+Word = Annotated[str, Field(max_length=200)]
+
+
+class StillQuery(BaseModel):
+    """The words that matter to a picture; others are passed over, as the page does."""
+
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    lesson: Word
+    step: Word = ""
+    run: Word = ""
+    at: Millis | None = None
+    start: Annotated[Millis | None, Field(alias="from")] = None
+    length: Annotated[Millis | None, Field(alias="for", gt=0)] = None
+    arms: Word = ""
+    align: Literal["time", "operation", "marker", "begin"] | None = None
+    n: Annotated[int | None, Field(ge=1, le=1_000_000_000)] = None
+
+
+SCREEN = Screen(scale=1.5)
+"""1920 x 1080 dots. Without scripts the page is light (ui/theme.ts), and so is the picture."""
+WORDS = tuple(field.alias or name for name, field in StillQuery.model_fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class StillRequest:
+    """A still that can be taken."""
+
+    folder: LessonFolder
+    path: Path
+    shot: Shot
+
+
+def resolve_still(query: StillQuery, director: Director) -> StillRequest:
+    """What is to be taken of which file. Blocking.
+
+    A run that goes on has no file yet, and its moments mean nothing in another run: of it the
+    step is shown where it looks by itself, on the lesson's recording.
+
+    Raises:
+        InputError: there is no such lesson, step, lane or run.
+    """
+    folder = lesson_cache.find(query.lesson)
+    if folder.lesson.view is None:
+        raise InputError(
+            f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
+        )
+    live = _has_no_file_yet(folder, query.run, director)
+    # Without a name the page shows the first step; a picture of no moment is the lesson's own.
+    first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
+    scene = scene_of(folder, query.step or first)
+    arms = tuple(dict.fromkeys(arm for arm in query.arms.split(",") if arm))
+    path = _path(folder, scene.id, "" if live else query.run, director)
+    _check_arms(folder, path, arms)
+    shot = Shot(step=scene.id, arms=arms, screen=SCREEN)
+    return StillRequest(folder, path, shot if live else _moment(shot, query))
+
+
+def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool:
+    if director.live_runs.find(run) is None:
+        return False
+    saved = director.saved.paths(folder.slug) if director.saved else {}
+    return run.rpartition(":")[2] not in saved
+
+
+def _moment(shot: Shot, query: StillQuery) -> Shot:
+    """With the moment, window and alignment of an address."""
+    window = query.start is not None and query.length is not None
+    return replace(
+        shot,
+        at_ms=query.at,
+        from_ms=query.start if window else None,
+        to_ms=(query.start or 0) + (query.length or 0) if window else None,
+        align=query.align,
+        nth=query.n,
+    )
+
+
+def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path:
+    """The file of a run; of none, of the recording that fits the step."""
+    slug = folder.slug
+    own = director.recordings.paths(slug)
+    kind, _, name = run.partition(f":{slug}:")
+    if not run:
+        listing = director.recordings.listing(slug)
+        best = best_recording(folder, scene_of(folder, step), listing)
+        if best is None:
+            raise InputError(
+                f"lesson {slug} has no recording.", remedy=f"Make one: ./duet record {slug}."
+            )
+        return own[best]
+    saved = director.saved.paths(slug) if kind == "kept" and director.saved else {}
+    found = saved.get(name) if kind == "kept" else own.get(name if kind == "recorded" else run)
+    if found is None:
+        raise InputError(
+            f"lesson {slug} has no run '{run:.60}' that a picture could be taken of.",
+            remedy=f"Choose from: {', '.join(own) or 'none'}, or a saved run.",
+        )
+    return found
+
+
+def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None:
+    """Lanes that the run does not have would be awaited in vain."""
+    there = [entry.name for entry in read_manifest(path).arms]
+    for arm in arms:
+        if folder.arm(arm).name not in there:
+            raise InputError(
+                f"the recording {path.stem} has no lane '{arm:.60}'.",
+                remedy=f"Choose from: {', '.join(there)}.",
+            )
+
 
 MAX_CACHED = 64
 MAX_CACHED_BYTES = 16 << 20
@@ -111,7 +243,7 @@ class Stills:
             while len(self._sums) > MAX_CACHED:
                 self._sums.popitem(last=False)
         page = repo_root() / "frontend/dist/site/page.js"
-        return known, (files.stamp(asked.folder.folder), _stamp(page)), asked.shot
+        return known, (files.folder_stamp(asked.folder.folder), _stamp(page)), asked.shot
 
     def _found(self, key: Key) -> bytes | None:
         if key in self._cache:
@@ -131,3 +263,225 @@ def _stamp(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+# What the page says where scripts are off: a still of its address's moment, and the step's text.
+#
+# Everything from the address is written anew: known words only, encoded, then escaped.
+
+LONGEST = 200
+"""Longer values than any of the page's own are left out."""
+FIELDS = 100
+OFF = "This page plays it with JavaScript, which is switched off here."
+MAIN = '<main style="max-width: 120rem; margin: 0 auto; padding: 0.5rem 1rem; line-height: 1.5">'
+FITS = "display: block; width: 100%; max-width: calc((100vh - {}rem) * 16 / 9); margin: 0 auto"
+"""The picture and what stands around it, in whatever frame."""
+AROUND_REM = {True: 6, False: 9}
+BELOW = "max-width: 44rem; margin: 1.5rem auto"
+WORDS_STYLE = "text-align: center; margin: 0.5rem"
+
+
+def noscript(query: str) -> str:
+    """The inside of the page's <noscript>.
+
+    Args:
+        query: of the request, as it came.
+    """
+    words = _words(query)
+    bare = words.pop("embed", "") == "1"
+    language = words.pop("lang", "")
+    try:
+        typed = words.get("lesson", "")
+        words["lesson"] = meant_by(typed, slugs()) or typed
+        folder = lesson_cache.find(words["lesson"])
+    except DuetError:
+        return f"{MAIN}{_contents()}</main>"
+    if (scene := scene_called(folder.lesson.scenes, words.get("step"))) is not None:
+        words["step"] = scene.id
+    said = _said(folder, language)
+    question = escape(said.get(("question",), folder.lesson.question))
+    heading = "" if bare else f'<h1 style="{WORDS_STYLE}">{question}</h1>\n'
+    text = f"{step_text(folder, words.get('step'), said)}\n{outline(folder)}"
+    below = "" if bare else f'\n<div style="{BELOW}">{text}</div>'
+    return f"{MAIN}\n{heading}{_still(folder, words, bare)}{below}\n</main>"
+
+
+def _said(folder: LessonFolder, language: str) -> Laid:
+    """The lesson's texts in the address's language; what it does not have is English."""
+    try:
+        return dict(laid_over(folder, language))
+    except DuetError:  # duet lint reports it
+        return {}
+
+
+def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
+    if folder.lesson.view is None:
+        return f"<p>{escape(folder.lesson.title)} has no picture yet.</p>"
+    try:
+        find_chromium()
+    except InfraError as error:
+        return f"<p>No still: {escape(error.sentence)} {OFF}</p>"
+    said = "A still of a recorded run."
+    run = words.get("run", "")
+    if run.startswith("kept:"):
+        said += " While a live run goes on, this is the lesson’s own recording in its place."
+    source = escape("./still.png?" + urlencode(words, safe=",:"))
+    style = FITS.format(AROUND_REM[bare])
+    return (
+        f'<img src="{source}" alt="{_alt(folder, words)}" style="{style}">\n'
+        f'<p style="{WORDS_STYLE}">{said} {OFF}</p>'
+    )
+
+
+def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
+    """The step's title, and the question."""
+    lesson = folder.lesson
+    scene = scene_called(lesson.scenes, words.get("step"))
+    title = lesson.title if scene is None else scene.title
+    return escape(f"A still of a recorded run: {title}. {lesson.question}")
+
+
+def _contents() -> str:
+    """All lessons, for an address that names none."""
+    links = "".join(
+        f'<li><a href="?{urlencode({"lesson": f.slug})}">{escape(f.lesson.question)}</a></li>'
+        for f in lesson_cache.usable()
+    )
+    return (
+        "<h1>Kernel Duet</h1>\n<p>Two kernels, one workload, one screen. The pictures move with "
+        f"JavaScript, which is switched off here; each lesson has a still.</p>\n<ul>{links}</ul>"
+    )
+
+
+def _words(query: str) -> dict[str, str]:
+    """Of each known word the first value, as the page reads it."""
+    try:
+        found = parse_qs(query, max_num_fields=FIELDS)
+    except ValueError:  # more fields than any address has
+        return {}
+    known = {name: found[name][0] for name in (*WORDS, "embed", "lang") if name in found}
+    return {name: value for name, value in known.items() if len(value) <= LONGEST}
+
+
+# Requests that take a second of a CPU or more: bounded, in turn, and never during a measurement.
+#
+# They have threads of their own, so that the threads that serve the page are free.
+
+T = TypeVar("T")
+ALWAYS: Final = frozenset({"listing", "still"})
+"""Kinds that go on beside a measurement: they read little. Pictures have a rule of their own."""
+
+
+class Busy(InfraError):
+    """The server does not do it now; the same request may be made later."""
+
+    code = "busy"
+
+
+class Line:
+    """Requests of one kind."""
+
+    def __init__(self, kind: str, at_once: int, waiting: int, per_address: int) -> None:
+        self.kind = kind
+        self._turns = asyncio.Semaphore(at_once)
+        self._most = at_once + waiting
+        self._per_address = per_address
+        self._of: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def turn(self, address: str) -> AsyncIterator[None]:
+        """Wait for one's turn.
+
+        Raises:
+            Busy: too many are in line, in total or from this address, or it took too long.
+        """
+        if self._of.total() >= self._most or self._of[address] >= self._per_address:
+            raise Busy(
+                f"too many requests of this kind ({self.kind}) are in line already.",
+                remedy=f"Ask again in {budgets.RETRY_AFTER_S} seconds.",
+            )
+        self._of[address] += 1
+        try:
+            try:
+                async with asyncio.timeout(budgets.COSTLY_WAIT_S):
+                    await self._turns.acquire()
+            except TimeoutError as error:
+                raise Busy(
+                    f"the turn of this request ({self.kind}) did not come within "
+                    f"{budgets.COSTLY_WAIT_S:.0f} s.",
+                    remedy=f"Ask again in {budgets.RETRY_AFTER_S} seconds.",
+                ) from error
+            try:
+                yield
+            finally:
+                self._turns.release()
+        finally:
+            self._of[address] -= 1
+            if not self._of[address]:
+                del self._of[address]
+
+
+class Costly:
+    """All kinds of one server.
+
+    Args:
+        busy: what must not be disturbed now, in words; None: nothing.
+    """
+
+    def __init__(self, busy: Callable[[], str | None]) -> None:
+        self._busy = busy
+        self._lines = {kind: Line(kind, *bounds) for kind, bounds in budgets.COSTLY.items()}
+        self._threads = ThreadPoolExecutor(budgets.COSTLY_THREADS, "costly")
+        self._going: dict[object, asyncio.Task[Any]] = {}
+
+    @asynccontextmanager
+    async def turn(self, kind: str, address: str) -> AsyncIterator[None]:
+        """Wait for one's turn.
+
+        Raises:
+            Busy: see Line.turn; or a measurement goes on.
+        """
+        self._undisturbed(kind)
+        async with self._lines[kind].turn(address):
+            self._undisturbed(kind)
+            yield
+
+    async def run(
+        self, kind: str, address: str, work: Callable[[], T], same: object | None = None
+    ) -> T:
+        """Do blocking work in a thread, in turn.
+
+        Args:
+            same: requests with equal ones that come meanwhile get the one result.
+
+        Raises:
+            Busy: see `turn`.
+        """
+        key = (kind, object() if same is None else same)
+        going = self._going.get(key)
+        if going is None:
+            going = asyncio.create_task(self._run(kind, address, work), name=f"costly {kind}")
+            self._going[key] = going
+            going.add_done_callback(lambda task: self._over(key, task))
+        found: T = await asyncio.shield(going)
+        return found
+
+    def _over(self, key: object, task: asyncio.Task[Any]) -> None:
+        self._going.pop(key, None)
+        if not task.cancelled():
+            task.exception()  # who asked may be gone
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, kind: str, address: str, work: Callable[[], T]) -> T:
+        async with self.turn(kind, address):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _undisturbed(self, kind: str) -> None:
+        if kind not in ALWAYS and (what := self._busy()) is not None:
+            raise Busy(
+                f"the server does nothing else ({kind}) while {what}, which it would disturb.",
+                remedy="Ask again when it is over.",
+            )

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded runs in one file: `.duet` bundles, written, checked and read."""
 
-from duet.bundle.manifest import ArmEntry, Figures, Manifest, Waited, patches_of
-from duet.bundle.read import Bundle, open_bundle, read_manifest
-from duet.bundle.record import Record
-from duet.bundle.trim import trim
-from duet.bundle.write import write_bundle
+from duet.bundle.manifest import ArmEntry, Figures, Manifest, Record, Waited, patches_of
+from duet.bundle.reader import Bundle, open_bundle, read_manifest
+from duet.bundle.writer import trim, write_bundle
 
 __all__ = [
     "ArmEntry",

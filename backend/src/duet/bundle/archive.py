@@ -16,17 +16,98 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from duet.bundle import limits
-from duet.bundle.manifest import FORMAT, Manifest
-from duet.bundle.stream import check_stream
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
+from duet.bundle.manifest import FORMAT, LENS, Manifest, Record
+
+# Bounds of a bundle, checked before anything is unpacked.
+
+FILE_BYTES = 256 << 20
+"""The zip itself."""
+MANIFEST_BYTES = 1 << 20
+STREAM_BYTES = 512 << 20
+"""One lane, unpacked."""
+PATCH_BYTES = 1 << 20
+TOTAL_BYTES = 1 << 30
+"""All members, unpacked."""
+RATIO = 1000
+"""Unpacked over packed, of a member above RATIO_FROM; real lanes reach a tenth of that."""
+RATIO_FROM = 16 << 20
+MEMBERS = 64
+RECORD_BYTES = 8 << 20
+STREAMS = 64
+"""CPU numbers below this."""
+
+
+# stream.bin of a lane: records behind one another.
+
+HEAD = struct.Struct("<QhHI")
+"""host_ns u64, stream i16, pad u16, length u32."""
+
+
+def pack_stream(records: Iterable[Record]) -> bytes:
+    """Records as bytes; long ones are split, which a byte stream does not notice."""
+    parts: list[bytes] = []
+    for host_ns, stream, payload in records:
+        for at in range(0, len(payload), RECORD_BYTES):
+            piece = payload[at : at + RECORD_BYTES]
+            parts += (HEAD.pack(host_ns, stream, 0, len(piece)), piece)
+    return b"".join(parts)
+
+
+def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
+    """The records of a lane, read one by one.
+
+    Args:
+        size: bytes from where the file stands to its lane's end.
+
+    Raises:
+        InputError: a record is cut off or has an impossible head; names the byte.
+    """
+    for host_ns, number, length in _heads(file, size, name):
+        yield Record(host_ns, number, file.read(length))
+
+
+def check_stream(file: BinaryIO, size: int, name: str) -> None:
+    """Look at all heads.
+
+    Raises:
+        InputError: as for `read_stream`.
+    """
+    for _, _, length in _heads(file, size, name):
+        file.seek(length, io.SEEK_CUR)
+
+
+def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
+    """Per record: host time, stream and length of its payload, where the file stands then."""
+    at = 0
+    while at < size:
+        start = at + HEAD.size
+        if size < start:
+            raise _broken(name, at, f"a record head lacks {start - size} bytes")
+        host_ns, number, _, length = HEAD.unpack(file.read(HEAD.size))
+        if not LENS <= number < STREAMS:
+            raise _broken(name, at, f"there is no stream {number}")
+        if length > RECORD_BYTES:
+            raise _broken(name, at, f"a record of {length} bytes is too long")
+        at = start + length
+        if at > size:
+            raise _broken(name, start - HEAD.size, f"a record lacks {at - size} of {length} bytes")
+        yield host_ns, number, length
+
+
+def _broken(name: str, at: int, what: str) -> InputError:
+    return InputError(
+        f"{name} of the recording is broken at byte {at}: {what}.",
+        remedy="Get the file anew, or record it again.",
+    )
+
 
 MEMBER = re.compile(
     r"(?:manifest\.json|lanes/[a-z0-9][a-z0-9_-]{0,39}/stream\.bin"
@@ -123,10 +204,8 @@ class Archive:
     def _checked(self) -> set[str]:
         """Names of all members; none is unpacked before all entries are in order."""
         members = self._zip.infolist()
-        if len(members) > limits.MEMBERS:
-            raise refused(
-                self._name, f"it has {len(members)} members, and {limits.MEMBERS} are allowed"
-            )
+        if len(members) > MEMBERS:
+            raise refused(self._name, f"it has {len(members)} members, and {MEMBERS} are allowed")
         for member in members:
             self._check_member(member)
         names = {member.filename for member in members}
@@ -145,17 +224,15 @@ class Archive:
         name = member.filename
         if not MEMBER.fullmatch(name):
             raise refused(self._name, f"it has a member of the odd name {name[:80]!r}")
-        most = limits.STREAM_BYTES if name.startswith("lanes/") else limits.PATCH_BYTES
+        most = STREAM_BYTES if name.startswith("lanes/") else PATCH_BYTES
         if name == "manifest.json":
-            most = limits.MANIFEST_BYTES
+            most = MANIFEST_BYTES
         if member.file_size > most:
             raise refused(
                 self._name, f"{name} has {member.file_size} bytes, and {most} are allowed"
             )
-        if limits.RATIO_FROM < member.file_size > limits.RATIO * member.compress_size:
-            raise refused(
-                self._name, f"{name} would grow more than {limits.RATIO} times when unpacked"
-            )
+        if RATIO_FROM < member.file_size > RATIO * member.compress_size:
+            raise refused(self._name, f"{name} would grow more than {RATIO} times when unpacked")
         if member.compress_type not in METHODS or member.flag_bits & 1:
             raise refused(self._name, f"{name} is packed or locked in an unknown way")
 

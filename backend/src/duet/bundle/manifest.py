@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from struct import Struct
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 FORMAT: Literal[2] = 2
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -132,3 +133,21 @@ class Manifest(Strict):
             f"the recording has no lane '{name:.60}'.",
             remedy=f"Choose from: {', '.join(entry.name for entry in self.arms)}.",
         )
+
+
+# One record of a transcript: when, from which port, what.
+
+CTL = -1
+"""Stream number of the control port; CPUs are 0, 1, ..."""
+LENS = -2
+"""Records of the x-ray: samples, and how it is. Each begins with RECORD_TIME."""
+RECORD_TIME = Struct("<Q")
+"""Guest time of a sample; 0: it is none."""
+
+
+class Record(NamedTuple):
+    """Bytes as they came, host time counted from the beginning of the recording."""
+
+    host_ns: int
+    stream: int
+    payload: bytes

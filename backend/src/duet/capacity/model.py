@@ -5,14 +5,156 @@ the formulas."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from duet.budgets import LIVE_RUNS_MOST, SOCKETS
-from duet.capacity.constants import Figures
-from duet.capacity.demand import Demand
-from duet.capacity.estimate import NOTHING, Estimate, exactly, larger, spanning
-from duet.capacity.loads import Load, lasting, starting
+from duet.base.budgets import DIRECT_VIEWERS, LIVE_RUNS_MOST, SOCKETS, SOCKETS_PER_ADDRESS
+from duet.base.errors import InputError
+from duet.capacity.constants import NOTHING, Estimate, Figures, exactly, larger, spanning
+
+# What a plan is made for: students, live runs, the lesson, the hosts and the link that are had.
+
+MOST_STUDENTS: Final = 1_000_000
+MOST_LIVE: Final = 10_000
+MOST_LANES: Final = 16
+MOST_CPUS: Final = 4096
+MOST_MEMORY_BYTES: Final = 1 << 50
+MOST_LINK: Final = 1e13
+MOST_ARRIVE_S: Final = 86_400.0
+RECORDING_BYTES: Final = Estimate(15e3, 300e3)
+SEGMENTS: Final = Estimate(3, 12)
+"""Of the largest recording of each lesson that is shipped."""
+PLACES_PER_S: Final = 10.0
+"""While the driver of a class plays or drags; else places are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One class.
+
+    Args:
+        students: pages that are open at once; each sees the recording at the start.
+        live: runs that go on at once.
+        lanes: of each run.
+        recording_bytes: of the lesson's recording as segments.
+        segments: that it is cut into.
+        guest_bytes: memory of each guest.
+        vcpus: of each guest.
+        cache: nginx or a CDN answers for segments.
+        pool: where live runs are: local (the server's own machine), slurm or kubernetes.
+        host_cpus: of each host; a host runs a server, guests, or both.
+        host_bytes: memory of each host.
+        link_bits_per_s: of each server to the students.
+        arrive_s: all of them come in this time.
+    """
+
+    students: int
+    live: int
+    lanes: int
+    recording_bytes: Estimate
+    segments: Estimate
+    guest_bytes: int
+    vcpus: int
+    cache: bool
+    pool: str
+    host_cpus: int
+    host_bytes: int
+    link_bits_per_s: float
+    arrive_s: float
+
+    def checked(self) -> Demand:
+        """The same.
+
+        Raises:
+            InputError: a number that no class has.
+        """
+        for what, value, low, high in (
+            ("students", self.students, 0, MOST_STUDENTS),
+            ("live runs", self.live, 0, MOST_LIVE),
+            ("lanes of a run", self.lanes, 1, MOST_LANES),
+            ("CPUs of a host", self.host_cpus, 1, MOST_CPUS),
+            ("bytes of memory of a host", self.host_bytes, 1 << 28, MOST_MEMORY_BYTES),
+            ("bits per second of the link", self.link_bits_per_s, 1e5, MOST_LINK),
+            ("seconds in which all come", self.arrive_s, 1, MOST_ARRIVE_S),
+        ):
+            if not (math.isfinite(value) and low <= value <= high):
+                raise InputError(
+                    f"a plan has {low:g} to {high:g} {what}, but {value:g} came.",
+                    remedy="./duet plan --help lists the options with their units.",
+                )
+        return self
+
+
+# What students ask of the servers: while all of them come, and afterwards. Pure.
+
+PAGE_CONNECTIONS: Final = 6
+"""That a browser opens to fetch files and segments, while it loads a page."""
+MS: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Of all servers together.
+
+    Args:
+        connections: at nginx, or at the server where no cache stands before it.
+    """
+
+    server_cores: Estimate
+    nginx_cores: Estimate
+    bits_per_s: Estimate
+    connections: Estimate
+
+
+def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
+    """While all come: each opens the page and its socket, and fetches the whole recording."""
+    per_s = asked.students / asked.arrive_s
+    of_segments = asked.segments * known["segment_nginx" if asked.cache else "segment_server"]
+    server, nginx = known["open_server"], NOTHING
+    if asked.cache:
+        nginx = known["open_nginx"] + of_segments
+    else:
+        server = server + of_segments
+    page = spanning(known["page_first_bytes"], known["page_all_bytes"])
+    sent = page + known["open_bytes"] + asked.recording_bytes
+    return Load(
+        server_cores=server * (per_s * MS),
+        nginx_cores=nginx * (per_s * MS),
+        bits_per_s=sent * (per_s * 8),
+        connections=_connections(asked, PAGE_CONNECTIONS),
+    )
+
+
+def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
+    """Afterwards: the class follows its driver, and looks at live runs.
+
+    Low: a place a second, and each run has one viewer. High: the driver drags, and all watch one
+    run, while the others have one viewer each.
+    """
+    places = Estimate(1.0, PLACES_PER_S) * asked.students
+    server, nginx = places * (known["place_server"] * MS), NOTHING
+    sent = places * known["place_bytes"]
+    least = min(asked.live, asked.students)
+    most = asked.students + max(0, least - 1) if least else 0
+    if least:
+        packed = max(0, asked.students - DIRECT_VIEWERS) if asked.cache else 0
+        direct = Estimate(least, max(least, most - packed))
+        by_segments = Estimate(0, packed)
+        server = server + direct * (known["live_messages_server"] * MS)
+        server = server + by_segments * (known["live_segments_server"] * MS)
+        nginx = by_segments * (known["live_segments_nginx"] * MS)
+        sent = sent + direct * known["live_messages_bytes"]
+        sent = sent + by_segments * known["live_segments_bytes"]
+    # A CPU that is wanted more than once is what `bottleneck` looks at; nothing is cut off here.
+    return Load(server, nginx, sent * 8, _connections(asked, 1 if asked.cache else 0))
+
+
+def _connections(asked: Demand, fetching: int) -> Estimate:
+    """A socket of each page, twice where nginx passes it on, and those that fetch."""
+    each = 2 if asked.cache else 1
+    return Estimate(asked.students * each, asked.students * (each + fetching))
+
 
 SERVER_SHARE: Final = 0.7
 """Of one CPU: a server is one event loop, and answers late when it is busier for long."""
@@ -162,3 +304,139 @@ def _moves(asked: Demand, known: dict[str, Estimate]) -> Estimate:
 def _alone(asked: Demand, run_time: Estimate) -> Estimate:
     rounds = math.ceil(asked.live / LIVE_RUNS_MOST) - 1
     return run_time * exactly(max(0, rounds))
+
+
+# What is short first: how much of each resource of a plan is in use, and one sentence. Pure.
+
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Of one resource, by the high estimate.
+
+    Args:
+        share: that is in use; above 1 it is short.
+        grows: what makes it more: students or live runs.
+        count: of these now.
+        remedy: when it is short.
+    """
+
+    what: str
+    share: float
+    grows: str
+    count: int
+    remedy: str
+
+    @property
+    def carries(self) -> int:
+        """So many of `grows` use all of it."""
+        return int(self.count / self.share) if self.share else 0
+
+
+def uses(plan: Plan) -> list[Use]:
+    """Every resource that is in use, the shortest first."""
+    return sorted(
+        (use for use in (*_of_students(plan), *_of_live(plan)) if use.share > 0),
+        key=lambda use: -use.share,
+    )
+
+
+def _of_students(plan: Plan) -> Iterable[Use]:
+    asked, servers = plan.demand, max(1.0, plan.servers.high)
+    link = asked.link_bits_per_s * servers
+
+    def use(what: str, share: float, remedy: str) -> Use:
+        return Use(what, share, "students", asked.students, remedy)
+
+    wider = "a wider link, a CDN, or students who come over a longer time"
+    yield use("the link while all come", plan.start.bits_per_s.high / link, wider)
+    yield use(
+        "the link afterwards",
+        plan.steady.bits_per_s.high / link,
+        "a wider link" if asked.cache else "a cache before the server (docs/SEGMENTS.md)",
+    )
+    yield use(
+        "the CPU of the server's one process while all come",
+        plan.start.server_cores.high / servers,
+        "students who come over a longer time, or one more server"
+        + ("" if asked.cache else ", or a cache before the server"),
+    )
+    yield use(
+        "the CPU of the server's one process afterwards",
+        plan.steady.server_cores.high / (servers * SERVER_SHARE),
+        "one more server",
+    )
+    web = plan.web_cpus.high / (servers * asked.host_cpus)
+    yield use("the CPUs of the servers' hosts", web, "more CPUs")
+    yield use("the sockets of the server", asked.students / (servers * SOCKETS), "one more server")
+
+
+def _of_live(plan: Plan) -> Iterable[Use]:
+    asked, hosts = plan.demand, max(1.0, plan.guest_hosts.high)
+
+    def use(what: str, share: float, remedy: str) -> Use:
+        return Use(what, share, "live runs", asked.live, remedy)
+
+    runs = plan.servers.high * LIVE_RUNS_MOST
+    yield use(f"the {LIVE_RUNS_MOST} live runs of a server", asked.live / runs, "one more server")
+    cpus = asked.live * plan.run_cpus.high / (hosts * asked.host_cpus)
+    yield use("the CPUs of the guests' hosts", cpus, "hosts with more CPUs")
+    memory = asked.live * plan.run_bytes.high / (hosts * asked.host_bytes)
+    yield use("the memory of the guests' hosts", memory, "hosts with more memory")
+
+
+def sentence(plan: Plan) -> str:
+    """What is short first, if more come."""
+    found = uses(plan)
+    if not found:
+        return "Nothing is in use."
+    first = found[0]
+    if first.share > 1:
+        return (
+            f"Short now: {first.what}, by {first.share:.1f} times; it carries {first.carries} "
+            f"{first.grows}. Needed: {first.remedy}."
+        )
+    return (
+        f"Short first: {first.what}, {first.share:.0%} in use; it carries {first.carries} "
+        f"{first.grows}. Then needed: {first.remedy}."
+    )
+
+
+def notes(plan: Plan) -> list[str]:
+    """What else an operator has to know before the class."""
+    asked, found = plan.demand, []
+    if asked.students > SOCKETS_PER_ADDRESS and not asked.cache:
+        found.append(
+            f"A server takes {SOCKETS_PER_ADDRESS} sockets from one address: students behind one "
+            "router, or a proxy that is not trusted, are one address."
+        )
+    if asked.students > SOCKETS:
+        found.append(
+            f"A server takes {SOCKETS} sockets: a larger class takes several with one PostgreSQL. "
+            "A recording alone can be an exported site (docs/RECORDINGS.md), without a server."
+        )
+    return [*found, *_notes_of_live(plan)] if asked.live else found
+
+
+def _notes_of_live(plan: Plan) -> list[str]:
+    asked, found = plan.demand, list[str]()
+    if asked.live > LIVE_RUNS_MOST:
+        found.append(
+            f"A server runs {LIVE_RUNS_MOST} live runs at once and queues the rest: on one server "
+            f"the last of {asked.live} begins after {plan.alone_s.low:.0f} to "
+            f"{plan.alone_s.high:.0f} s."
+        )
+    if plan.hosts.high > 1 and asked.pool == "local":
+        found.append(
+            "Guests on further hosts take a pool (docs/CLUSTER.md), or further servers there."
+        )
+    if runs_each(asked, plan.run_cpus.high, 1.0) * plan.run_cpus.high > asked.host_cpus:
+        found.append(
+            f"One run may want {plan.run_cpus.high:.0f} CPUs of a host's {asked.host_cpus}: its "
+            "lanes wait for each other, and the page says that shapes are distorted."
+        )
+    if plan.run_bytes.high > asked.host_bytes:
+        found.append(f"One run may want {plan.run_bytes.high / MIB:.0f} MiB, more than a host has.")
+    return found

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 AT_ONCE: Final = 4

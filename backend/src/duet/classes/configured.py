@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
+from duet.base.errors import InputError
+from duet.base.settings import runs_dir, whole_number
 from duet.classes.database import backend_of
-from duet.errors import InputError
-from duet.settings import runs_dir, whole_number
 
 CLASSES_DAYS = 180
 LABS_DAYS = 400

@@ -15,8 +15,8 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from duet.base.errors import InfraError, InputError
 from duet.classes.limits import BUSY_MS
-from duet.errors import InfraError, InputError
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 PRAGMAS: Final = {

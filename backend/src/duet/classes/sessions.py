@@ -13,8 +13,8 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
+from duet.base.errors import InfraError
 from duet.classes.limits import DEAD_PEER_S, LOCK_S, PROBE_S, PROBES
-from duet.errors import InfraError
 
 Result = TypeVar("Result")
 INFO: Final = "duet session"

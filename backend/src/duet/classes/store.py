@@ -19,12 +19,12 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from duet import budgets
+from duet.base import budgets
+from duet.base.errors import InfraError
 from duet.classes import claims, queries
 from duet.classes.database import engine_of, trouble, upgrade
 from duet.classes.limits import CALL_S, CLOSE_S, DAY_S, TOGETHER, UNUSED_DAYS
 from duet.classes.sessions import Sessions, connect_args
-from duet.errors import InfraError
 
 Result = TypeVar("Result")
 log = logging.getLogger("duet.classes")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from duet.access import Role
 from duet.api.front import Front
 from duet.api.guard import Foreign, is_loopback
 from duet.api.identity import AnyoneIn, Door, TokensOnly
@@ -16,7 +15,8 @@ from duet.api.jupyterhub import HubDoor, HubService
 from duet.api.jupyterhub.service import CALLBACK
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
-from duet.errors import InputError
+from duet.base.access import Role
+from duet.base.errors import InputError
 from duet.lti.service import Registered
 
 

@@ -8,12 +8,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.cli.against_store import Shelf
 from duet.cli.against_table import Work, table, tree
 from duet.cli.measure import check_format, check_output, write
 from duet.cli.measuring import ProgressBar, format_duration, interrupted_exit_code, interruptible
 from duet.cli.output import note
-from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder

@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet.base.errors import DuetError, InputError
+from duet.base.files import write
+from duet.base.settings import repo_root
 from duet.cli.against_table import Work
 from duet.cli.output import note
 from duet.cli.published_page import page
-from duet.durable import write
-from duet.errors import DuetError, InputError
 from duet.kernels import KernelSettings
 from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
@@ -18,9 +19,7 @@ from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan
 from duet.measure.model import Report
 from duet.measure.provenance import arm_facts
-from duet.measure.published import Key
-from duet.measure.published_store import Stored, read_stored, stored_table, write_stored
-from duet.settings import repo_root
+from duet.measure.published import Key, Stored, read_stored, stored_table, write_stored
 
 
 @dataclass(slots=True)

@@ -15,8 +15,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.measure.compare import format_value
 from duet.measure.model import ArmFacts, Report, Table
-from duet.measure.published import Key
-from duet.measure.published_rows import FigureRow, counts, interval_words, rows_of
+from duet.measure.published import FigureRow, Key, counts, interval_words, rows_of
 from duet.measure.reports.text import WIDTH, plain
 from duet.measure.verdicts import RULE, Verdict
 

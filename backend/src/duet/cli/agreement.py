@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from duet.base.errors import InfraError
 from duet.cli.output import document
 from duet.cli.results.agreement import AgreementResult, ComparedFigure, ComparedHosts
-from duet.errors import InfraError
-from duet.measure.host_facts import host_words
+from duet.measure.model import host_words
 from duet.runs.pooled.agree import Agreement, difference_words
 from duet.runs.pooled.job import Job
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from duet.cli.output import emit
 from duet.cli.results.host import BackupResult
-from duet.serve.backup import Contents, make, restore
-from duet.serve.stored import Places
+from duet.server.backup import Contents, Places, make, restore
 
 WORDS = {
     "run": "saved runs",

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli.results.bisecting import BisectCommit, BisectResult, BisectStep
 from duet.cli.trial_run import Tried
-from duet.errors import InfraError, InputError, KernelError
-from duet.measure.worse import worse_by
-from duet.trials.bisect.report import Question
-from duet.trials.bisect.search import Found, Measured, Step
+from duet.measure.compare import worse_by
+from duet.trials.bisect import Found, Measured, Question, Step
 
 
 def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:

@@ -8,20 +8,27 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.errors import DuetError
+from duet.base.settings import trials_dir
 from duet.cli.bisect_result import bisect_result, measured_of
 from duet.cli.output import document, emit, note
 from duet.cli.trial_run import How, Tried, run_trial
-from duet.errors import DuetError
-from duet.kernels.sameness import SameKernel
-from duet.measure.worse import Judgement
-from duet.settings import trials_dir
-from duet.trials.ask import Asked
-from duet.trials.bisect.history import Commit, History, find_commit
-from duet.trials.bisect.memory import Memory, files_digest
-from duet.trials.bisect.report import Question, markdown
-from duet.trials.bisect.search import Found, Measured, Search
-from duet.trials.calls import try_line
+from duet.kernels.image import SameKernel
+from duet.measure.compare import Judgement
+from duet.trials.ask import Asked, try_line
+from duet.trials.bisect import (
+    Commit,
+    Found,
+    History,
+    Measured,
+    Memory,
+    Question,
+    Search,
+    files_digest,
+    find_commit,
+    markdown,
+)
 from duet.trials.spec import MOST_NAME, plain_name
 
 FOLDER = "bisect.d"

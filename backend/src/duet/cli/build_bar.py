@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from duet import messages as m
 from duet.cli.build_progress import BuildLines, BuildProgress, end_words
 from duet.cli.terminal import raw, visible
-from duet.stream import messages as m
 
 REFRESH_PER_S = 2.0
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
 
-from duet.stream import messages as m
+from duet import messages as m
 
 LINE_EVERY_S = 60.0
 """Without a tty a line is written at most so often for one kernel."""

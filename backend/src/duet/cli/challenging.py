@@ -9,26 +9,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.errors import DuetError, InputError
+from duet.base.settings import trials_dir
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import emit, fail, note
 from duet.cli.results.challenging import ChallengeResult, JudgedLine, ListedChallenge
 from duet.cli.trial_run import build_arms
-from duet.errors import DuetError, InputError
 from duet.guests import ensure_root
-from duet.hosts.judging import measured
+from duet.host.judging import measured
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
+from duet.lessons.document import meant
 from duet.lessons.load import LessonFolder
-from duet.lessons.meant import meant
 from duet.lessons.schema import Challenge
 from duet.measure.model import Table
-from duet.settings import trials_dir
-from duet.trials.challenge.judge import Judgement, judge
-from duet.trials.challenge.own import with_patch
-from duet.trials.challenge.plans import Group, groups, limits, tables_of
-from duet.trials.challenge.report import listing, text
-from duet.trials.check import lesson as stress
+from duet.trials.challenge import (
+    Group,
+    Judgement,
+    groups,
+    judge,
+    limits,
+    listing,
+    tables_of,
+    text,
+    with_patch,
+)
+from duet.trials.check import report as stress
 from duet.trials.check.console import Verdict
 
 MET, NOT_MET, UNBUILT = 0, 1, 125

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
 from duet.kernels import KernelSettings
 from duet.kernels.recipe import patched_files
-from duet.trials.check.kunit import fitting, fragment
-from duet.trials.check.table import Plan, plan
+from duet.trials.check.chosen import Plan, fitting, fragment, plan
 from duet.trials.spec import Trial, TrialArm
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.settings import repo_root, trials_dir
 from duet.cli.check_kernels import plan_of, settings_of, touched_files
 from duet.cli.check_result import check_result
 from duet.cli.judged import BAD, GOOD, UNKNOWN
@@ -21,24 +22,17 @@ from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline
-from duet.settings import repo_root, trials_dir
 from duet.trials.ask import Asked, read_trial
+from duet.trials.check.chosen import Plan, about, fitting, script
 from duet.trials.check.console import judge
-from duet.trials.check.kunit import fitting
-from duet.trials.check.machine import boot
-from duet.trials.check.program import TURN_S, first_program, has_begun, turn
+from duet.trials.check.machine import TURN_S, boot, first_program, has_begun, turn
 from duet.trials.check.races import Sorted, counted, excerpt, functions_of, sort
 from duet.trials.check.races import read as read_races
 from duet.trials.check.report import Checked, headline, markdown
-from duet.trials.check.selftests import about
-from duet.trials.check.table import Plan, script
-from duet.trials.distinct import unchecked
-from duet.trials.origins import origins
-from duet.trials.sameness import same_error
+from duet.trials.kernels import origins, same_error, unchecked
 from duet.trials.spec import Trial, TrialArm, plain_name
-from duet.trials.story import Times
 from duet.trials.tracing import Tracing
-from duet.trials.write import write_trial
+from duet.trials.write import Times, write_trial
 
 NOTHING = "sleep 0"
 """The command of a trial without one; it is not run."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, select
 
+from duet.base.errors import InputError
 from duet.classes import queries, reading, try_queries
 from duet.classes.board_tables import RAISED, VOTES
 from duet.classes.records import ClassFacts, MemberFacts
@@ -15,7 +16,6 @@ from duet.classes.try_tables import TRIES
 from duet.cli.lab import opened
 from duet.cli.output import emit
 from duet.cli.results.classes import ClassEntry, ClassResult
-from duet.errors import InputError
 
 ACTIONS = ("list", "forget")
 LIST = "./duet class list has the ids of classes."

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from duet.base.settings import runs_dir
 from duet.cli.output import emit
 from duet.cli.reproduce import figure_table
 from duet.cli.results.keys import from_tree
@@ -12,8 +13,7 @@ from duet.cli.results.recordings import CompareResult
 from duet.lessons import load as lessons
 from duet.runs.compare import Comparison
 from duet.runs.compare import compare as compared
-from duet.serve.archive import ArchiveFolder
-from duet.settings import runs_dir
+from duet.server.archive import ArchiveFolder
 
 
 def compare(first: Path, second: Path, as_json: bool) -> int:

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from duet.errors import InfraError
-from duet.serve.recordings import LessonRecordings
-from duet.stream.runlog import RunLog
+from duet.base.errors import InfraError
+from duet.server.recordings import LessonRecordings
+from duet.stream.hub import RunLog
 from duet.stream.segments import SegmentLog, pack_cut
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
+from duet.base.errors import DuetError
+from duet.base.settings import cache_dir, repo_root
 from duet.cli.check_line import DELEGATE, Check, show
-from duet.control_groups import Group
-from duet.errors import DuetError
-from duet.namespaces import missing_namespaces
-from duet.sandbox import can_unshare_network, missing_user
-from duet.settings import cache_dir, repo_root
+from duet.confine.control_groups import Group
+from duet.confine.namespaces import missing_namespaces
+from duet.confine.sandbox import can_unshare_network, missing_user
 
 NEEDED_BYTES = 6 << 30
 """Tree, objects and a handful of images of one base."""
@@ -174,7 +174,7 @@ def _budgets() -> Check:
 
 def _box() -> Check:
     """Whether patches of others can be built."""
-    from duet.boxed import box_weakness, missing_box
+    from duet.confine import box_weakness, missing_box
 
     name, purpose = "sandbox", "builds of patches that are not your own"
     if why := missing_box():

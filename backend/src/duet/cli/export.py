@@ -7,18 +7,18 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from duet.base.errors import InfraError, InputError
 from duet.bundle import open_bundle
 from duet.cli.output import emit, note
 from duet.cli.results.recordings import ExportedFile, ExportResult
 from duet.cli.which import which
-from duet.errors import InfraError, InputError
 from duet.export import FORMATS as FILES
 from duet.export import export as write_files
 from duet.export import handout, pictures, site
 from duet.export.browser import Screen
 from duet.export.pictures import Shot
+from duet.export.scene import Target
 from duet.export.site import SITE_BYTES
-from duet.export.target import Target
 from duet.lessons import load as lessons
 from duet.lessons.load import SLUG, LessonFolder
 

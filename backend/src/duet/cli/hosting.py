@@ -7,12 +7,11 @@ import logging
 import sys
 from pathlib import Path
 
-from duet.errors import InputError
-from duet.hosts.joining import join
-from duet.hosts.process import run
-from duet.logs import begin_log
+from duet.base.errors import InputError
+from duet.base.logs import begin_log
+from duet.base.settings import log_form
+from duet.host.worker import join, run
 from duet.processes.run_dir import sweep_all
-from duet.settings import log_form
 
 TOKEN_CHARS = 400
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from duet.base.errors import InputError
 from duet.bundle import ArmEntry, Bundle, open_bundle
-from duet.bundle.contents import LaneContents, contents_of
+from duet.bundle.reader import LaneContents, contents_of
 from duet.cli.inspect_text import LaneFound, text
 from duet.cli.output import emit
 from duet.cli.results.recordings import InspectResult
-from duet.errors import InputError
 from duet.lenses import LensState, unpack_record
 
 

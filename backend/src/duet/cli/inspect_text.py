@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duet.bundle import ArmEntry, Bundle, Manifest, patches_of
-from duet.bundle.contents import LaneContents
+from duet.bundle.reader import LaneContents
 from duet.cli.results.recordings import InspectedLane
 
 HEADINGS = ("lane", "kernel", "config", "packed", "unpacked", "pages", "events", "lost", "samples")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duet.errors import DuetError, InfraError, KernelError
+from duet.base.errors import DuetError, InfraError, KernelError
 
 GOOD, BAD, UNKNOWN, STOP = 0, 1, 125, 255
 ALWAYS = "check"
@@ -30,8 +30,8 @@ def code_of(error: DuetError) -> int:
     what the next commit would meet as well (a call that is not usable) ends the search.
     """
     from duet.kernels.compiler import CompileFails, OptionLost
-    from duet.kernels.patching import PatchFails
-    from duet.kernels.sameness import SameKernel
+    from duet.kernels.diffs import PatchFails
+    from duet.kernels.image import SameKernel
     from duet.trials.trees import NotComparable
 
     of_one_commit = (PatchFails, CompileFails, OptionLost, NotComparable, SameKernel)

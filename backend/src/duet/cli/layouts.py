@@ -9,7 +9,7 @@ from duet.cli.build import build_with_bar
 from duet.cli.sources import install_sources
 from duet.kernels import KernelSettings, plan
 from duet.kernels.arms import arm_spec
-from duet.kernels.relink import Layouts, relink
+from duet.kernels.links import Layouts, relink
 from duet.measure import MeasurePlan
 
 

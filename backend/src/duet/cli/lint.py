@@ -8,14 +8,14 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from duet.base.settings import repo_root
 from duet.cli.output import emit, note
 from duet.cli.results.lessons import LintResult
-from duet.lessons import editor
+from duet.lessons import author as editor
 from duet.lessons import load as lessons
 from duet.lint.lessons import BESIDE, Result, stale_schemas
 from duet.lint.lessons import lint as check
 from duet.lint.watch import changes, stamps
-from duet.settings import repo_root
 
 SHOWN = 3
 """Names of changed files in a line."""

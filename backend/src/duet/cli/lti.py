@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from duet.api.front import PublicUrl
 from duet.api.lti import CHOOSE, KEYS, LOGIN
 from duet.api.lti_requests import LAUNCH
+from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.lti import LtiKey, LtiPlatform, LtiResult
-from duet.errors import InputError
 from duet.lti.keyfile import KeyFile, ToolKey
 from duet.lti.limits import FORMER_KEY_S
 from duet.lti.platforms import load_platforms, platforms_file

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.cli.build import build_optional
 from duet.cli.layouts import link_layouts
 from duet.cli.measure_args import Given, command_of, read_plan
@@ -20,10 +21,9 @@ from duet.cli.measuring import (
 )
 from duet.cli.output import note
 from duet.cli.pooled import Pooling, check_hosts, measure_on_pool
-from duet.errors import DuetError, InfraError, InputError
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report
-from duet.measure.apart import warnings
+from duet.measure.compare import warnings
 from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
 from duet.runs.measure import prepare_measurement

@@ -7,14 +7,13 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from duet.base.errors import InputError
 from duet.cli.output import parse_settings, split_names
 from duet.cli.request import read_request
 from duet.cli.sharing_args import shares_thread, untraced, with_vcpus
-from duet.errors import InputError
 from duet.guests import Clock
-from duet.kernels.layouts import MAX_LAYOUTS, MIN_LAYOUTS
-from duet.lessons.load import LessonFolder, slugs
-from duet.lessons.roles import knob
+from duet.kernels.links import MAX_LAYOUTS, MIN_LAYOUTS
+from duet.lessons.load import LessonFolder, knob, slugs
 from duet.measure import MeasurePlan
 from duet.measure.plan import MAX_REPEATS, PERTURBED, default_repeats, default_shifts, knobs
 

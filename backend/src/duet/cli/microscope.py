@@ -7,17 +7,17 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+from duet.base.errors import InputError
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.microscope_table import LineFilter, table_tree, write_table
 from duet.cli.output import emit, split_names
 from duet.cli.request import Request, read_request
-from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope.symbols import static_names, variable_ranges
 from duet.lessons.load import load
-from duet.measure.accesses import no_counts
+from duet.measure.values import no_counts
 from duet.runs.sources import kernel_sources
 from duet.session import Lanes, MicroscopeRequest, RunSession, RunSpec, ScopeResult
 

@@ -8,7 +8,8 @@ import statistics
 from dataclasses import asdict
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.errors import InfraError
 from duet.cli.output import emit, note
 from duet.cli.results.lenses import (
     NativeArm,
@@ -19,14 +20,15 @@ from duet.cli.results.lenses import (
     NativeResult,
     Spread,
 )
-from duet.errors import InfraError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
-from duet.lenses.scope import native, native_host, native_perf
+from duet.lenses.scope import native
+from duet.lenses.scope import native as native_host
+from duet.lenses.scope import native as native_perf
 from duet.lenses.scope.native import Layout, Operation, Run
 from duet.lessons.load import LessonFolder, load
-from duet.measure.stats import ratio_ci
-from duet.serve.native_file import NATIVE
+from duet.measure.compare import ratio_ci
+from duet.server.recorded_items import NATIVE
 
 ROUNDS = 7
 RUN_MS = 700

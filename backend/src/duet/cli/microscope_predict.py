@@ -8,16 +8,15 @@ from collections.abc import Container, Iterable
 from dataclasses import asdict
 from typing import Any
 
+from duet.base.errors import InfraError, InputError
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.microscope import look, read_microscope_request
 from duet.cli.output import emit, note
 from duet.cli.results.keys import from_tree
 from duet.cli.results.lenses import PredictResult
-from duet.errors import InfraError, InputError
 from duet.lenses.scope import model
-from duet.lenses.scope.coherence import Stream
-from duet.lenses.scope.stated import part_numbers, stated
-from duet.lenses.scope.streams import recorded_streams, whole_operations
+from duet.lenses.scope.coherence import Stream, part_numbers, stated
+from duet.lenses.scope.model import recorded_streams, whole_operations
 from duet.lessons.load import load
 from duet.session import Batch
 

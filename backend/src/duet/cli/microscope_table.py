@@ -15,19 +15,13 @@ from operator import not_
 import numpy as np
 from numpy.typing import NDArray
 
+from duet.base.errors import DuetError
 from duet.cli.request import Request
 from duet.cli.results.keys import from_tree
 from duet.cli.results.lenses import BrokenOperations, MicroscopeLine, MicroscopeResult
-from duet.errors import DuetError
 from duet.session import MicroscopeRequest, ScopeResult
-from duet.session.accesses import LINE
-from duet.session.lane.target import STACK, STACK_BYTES, USER_END, VMALLOC, VMALLOC_END
-from duet.session.microscope_operations import (
-    broken_by,
-    no_operation,
-    operation_words,
-    operations_line,
-)
+from duet.session.accesses import LINE, broken_by, no_operation, operation_words, operations_line
+from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, VMALLOC_END
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}

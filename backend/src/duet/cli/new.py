@@ -7,7 +7,7 @@ from pathlib import Path
 
 from duet.cli.output import emit
 from duet.cli.results.lessons import NewResult
-from duet.lessons.start import next_steps, start
+from duet.lessons.author import next_steps, start
 
 
 def new(slug: str, folder: Path | None, as_json: bool) -> int:

@@ -7,7 +7,7 @@ import json
 import sys
 from dataclasses import asdict, is_dataclass
 
-from duet.errors import DuetError, InputError
+from duet.base.errors import DuetError, InputError
 
 
 def document(tree: object) -> str:

@@ -11,21 +11,26 @@ from pathlib import Path
 
 import psutil
 
-from duet.capacity.bottleneck import notes, sentence, uses
-from duet.capacity.constants import Figures
-from duet.capacity.demand import MOST_MEMORY_BYTES, RECORDING_BYTES, SEGMENTS, Demand
-from duet.capacity.estimate import Estimate, exactly
-from duet.capacity.measured import constants_file, figures, read
-from duet.capacity.model import Plan
+from duet.base.errors import InputError
+from duet.capacity.constants import Estimate, Figures, constants_file, exactly, figures, read
+from duet.capacity.model import (
+    MOST_MEMORY_BYTES,
+    RECORDING_BYTES,
+    SEGMENTS,
+    Demand,
+    Plan,
+    notes,
+    sentence,
+    uses,
+)
 from duet.capacity.model import plan as planned
 from duet.cli.cut_recording import segment_sizes
 from duet.cli.output import emit
 from duet.cli.plan_crowd import Options, crowds, draw
 from duet.cli.plan_text import text_of
 from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
-from duet.errors import InputError
 from duet.lessons import load as lessons
-from duet.lessons import roles
+from duet.lessons import load as roles
 from duet.pools.settings import POOLS, PoolSettings
 from duet.runs.pack import host_fingerprint
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.errors import InputError
 from duet.capacity.constants import Figures
-from duet.capacity.demand import RECORDING_BYTES, SEGMENTS
+from duet.capacity.model import RECORDING_BYTES, SEGMENTS
 from duet.capacity.simulation import Scene, Simulated, simulate
 from duet.cli.plan_picture import picture
 from duet.cli.results.planning import CrowdRow
-from duet.errors import InputError
 
 HEAD_BYTES = 450
 """Of an answer, before a segment."""

@@ -7,10 +7,10 @@ import asyncio
 import os
 from dataclasses import replace
 
+from duet.base.errors import InputError
 from duet.cli.output import emit, note
 from duet.cli.results.pool import PoolHost, PoolResult
-from duet.errors import InputError
-from duet.measure.watch import BUSY
+from duet.measure.run import BUSY
 from duet.pools.choose import open_pool
 from duet.pools.probe import Facts
 from duet.pools.settings import POOLS, PoolSettings

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from duet.base.errors import InfraError, InputError
 from duet.cli.agreement import report_agreement
 from duet.cli.measure_args import command_of
 from duet.cli.measuring import interrupted_exit_code, interruptible
 from duet.cli.output import note
-from duet.errors import InfraError, InputError
 from duet.measure import MeasurePlan, Report
 from duet.pools.choose import open_pool
 from duet.pools.limits import TTL_MOST_S

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import asyncio
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.guests import Accel, GuestOptions, GuestSpec, ensure_root, open_guest
-from duet.guests.accel import kvm_refusal
+from duet.guests.boot import kvm_refusal
 from duet.kernels import KernelImage, KernelSettings, lookup, plan
 from duet.kernels.arms import arm_specs
 from duet.lessons import load as lessons

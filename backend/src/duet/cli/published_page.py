@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from duet.cli.against_table import Work, clock_words, here, mail_words, short
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Mail
-from duet.measure.planted import PLANTED
-from duet.measure.published_rows import FigureRow, counts, interval_words
-from duet.measure.published_store import Stored, StoredTable
-from duet.measure.verdicts import RULE
+from duet.measure.published import FigureRow, Stored, StoredTable, counts, interval_words
+from duet.measure.verdicts import PLANTED, RULE
 
 COMMAND = "./duet measure --published --stored --write docs/PUBLISHED.md"
 Changed = Mapping[str, frozenset[str]]
@@ -125,7 +123,7 @@ def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:
 
 def _planted() -> Iterator[str]:
     yield from ("", "## What the rule refuses")
-    yield "Planted wrong results; `backend/src/duet/measure/planted.py` has them for a test, too."
+    yield "Planted wrong results; `backend/src/duet/measure/verdicts.py` has them for a test, too."
     yield ""
     yield from _table(
         ("the mail says, and planted is", "verdict"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from duet.base.errors import InputError, KernelError
 from duet.bundle import Figures, Record, trim
 from duet.cli.build import build_optional
 from duet.cli.console_sink import CollectingConsoleSink
@@ -16,7 +17,6 @@ from duet.cli.output import emit, note
 from duet.cli.recorded_table import record_table
 from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RecordedArm, RecordResult
-from duet.errors import InputError, KernelError
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
 from duet.runs.pack import APART, How, figures, write_run

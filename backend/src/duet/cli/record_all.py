@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from duet.base.errors import DuetError, InputError
 from duet.cli.build import build_missing
 from duet.cli.measuring import INTERRUPTED, format_duration, interruptible
 from duet.cli.output import emit, note
@@ -16,13 +17,11 @@ from duet.cli.record_pace import Pace
 from duet.cli.recorded_table import record_table
 from duet.cli.request import Request
 from duet.cli.results.recordings import RecordAllResult, RecordedItem
-from duet.errors import DuetError, InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec
 from duet.lessons import load as lessons
-from duet.serve.known_stale import take_off
-from duet.serve.recorded_items import Item, checked_params, recordings_of, tables_of
+from duet.server.recorded_items import Item, checked_params, recordings_of, tables_of, take_off
 
 PACE = "record-pace.json"
 """In the cache folder."""

@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
 from duet.guests import Clock
 from duet.measure.plan import PERTURBED, default_repeats
-from duet.serve.recorded_items import Item
+from duet.server.recorded_items import Item
 
 GUEST_S = 12.0
 """Seconds of a run of one guest, before any was timed here."""

@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from duet import durable
+from duet.base import files as durable
+from duet.base.errors import InfraError
 from duet.cli.output import note
 from duet.cli.request import Request
 from duet.cli.run import refuse_nothing
-from duet.errors import InfraError
 from duet.guests import Clock
-from duet.hosts.measuring import command_line, measure_plan, measured_message
+from duet.host.judging import command_line, measure_plan, measured_message
 from duet.kernels import KernelSettings
 from duet.measure import Report
 from duet.measure.plan import FIRST_SEED, PERTURBED, default_repeats
+from duet.messages import Measured
 from duet.runs.measure import prepare_measurement
-from duet.serve.made import made
-from duet.serve.recordings import MEASURED, read_tables
-from duet.stream.messages import Measured
+from duet.server.recorded_items import made
+from duet.server.recordings import MEASURED, read_tables
 
 
 async def record_table(request: Request, kernels: KernelSettings) -> Path:

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, open_bundle
-from duet.bundle.compare import Difference, differences
+from duet.bundle.decoding import Difference, differences
 from duet.cli.build import build_missing
 from duet.cli.output import emit, note
 from duet.cli.record import record_run
 from duet.cli.reproduce_claims import Checked, check_claims
 from duet.cli.request import Request
 from duet.cli.results.recordings import ReproduceResult
-from duet.errors import InputError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_specs

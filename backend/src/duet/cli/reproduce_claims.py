@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from duet.cli.measuring import ProgressBar
 from duet.cli.request import Request
 from duet.kernels import KernelSettings
-from duet.lessons.roles import knob
+from duet.lessons.load import knob
 from duet.lessons.schema import Claim
 from duet.measure import MeasurePlan, Table
 from duet.measure.claims import broken, claim_text, plan_of_claim

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from duet.base.errors import InputError
 from duet.cli.output import parse_settings, split_names
-from duet.errors import InputError
 from duet.guests import Clock
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import workload_of
 from duet.lessons.schema import ClockName
-from duet.runs.request import RunRequest
+from duet.runs.sources import RunRequest
 
 
 @dataclass(frozen=True, slots=True)

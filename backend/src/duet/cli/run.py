@@ -6,18 +6,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from duet.base.errors import DuetError
 from duet.cli.build import build_optional
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RunResult
 from duet.cli.run_table import RunRow
-from duet.errors import DuetError
-from duet.hosts.measuring import measure_plan
+from duet.host.judging import measure_plan
 from duet.kernels import KernelSettings
 from duet.lessons.schema import Lesson
 from duet.measure import Kind, Measuring, Progress, Report, Step
-from duet.measure.apart import warnings
-from duet.measure.compare import verdict_line
+from duet.measure.compare import verdict_line, warnings
 from duet.runs.sources import kernel_sources
 from duet.session import LaneResult
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.recordings import RunsResult
-from duet.errors import InputError
-from duet.serve.archive import ArchivedRuns, ArchiveFolder
+from duet.server.archive import ArchivedRuns, ArchiveFolder
 
 
 def runs(add: Path | None, delete: str, as_json: bool) -> int:

@@ -2,7 +2,7 @@
 """`duet selftest`: what a host's guests must be able to do, tried on real ones, and written down.
 
 Under KVM nobody of this project could try it: whoever has such a host runs it once. Reports of
-measurements on that host then name it (duet.measure.hardware).
+measurements on that host then name it (duet.measure.provenance).
 """
 
 from __future__ import annotations
@@ -15,23 +15,21 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
+from duet.base.errors import DuetError, InfraError
 from duet.cli.output import emit, note
 from duet.cli.probe import kvm_works
 from duet.cli.request import Request, read_request
 from duet.cli.results.host import SelftestResult, SelftestStep
 from duet.cli.variables import variable
-from duet.errors import DuetError, InfraError
 from duet.guests import Accel, Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import ready_arms
 from duet.lenses import LensState
 from duet.lessons import load as lessons
-from duet.lessons.load import LessonFolder
-from duet.lessons.roles import knob
+from duet.lessons.load import LessonFolder, knob
 from duet.measure import MeasurePlan, Measuring
-from duet.measure.collect import TSC
-from duet.measure.hardware import remember
-from duet.measure.provenance import host_fingerprint
+from duet.measure.provenance import host_fingerprint, remember
+from duet.measure.run import TSC
 from duet.runs.sources import kernel_sources
 from duet.session import LanePhase, LaneResult, Lanes, LaneState, RunSession, RunSpec, SessionSink
 

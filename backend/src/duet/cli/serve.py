@@ -18,26 +18,25 @@ import uvicorn
 from duet.api.app import create_app
 from duet.api.front import Front
 from duet.api.guard import is_loopback
+from duet.base.errors import InfraError, InputError
+from duet.base.logs import begin_log
+from duet.base.settings import log_form, repo_root
 from duet.classes.configured import servers_url
 from duet.cli.admission import TokenOptions, admission
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
 from duet.cli.serve_access import Greeting, shown_name
-from duet.control_groups import remove_own_groups
-from duet.errors import InfraError, InputError
+from duet.confine.control_groups import remove_own_groups
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
-from duet.logs import begin_log
 from duet.lti.service import Registered
 from duet.pools.settings import PoolSettings
-from duet.processes.ending import ending
-from duet.processes.priority import be_prompt, loop_first, session_first
+from duet.processes.cpus import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
-from duet.processes.service_manager import ServiceManager
-from duet.serve.hosted.door import PATH
-from duet.serve.wiring import default_director
-from duet.settings import log_form, repo_root
-from duet.stream.connection import OutOfFiles, server_config
+from duet.processes.service import ServiceManager, ending
+from duet.server.hosts.door import DOOR_PATH
+from duet.server.wiring import default_director
+from duet.stream.http import OutOfFiles, server_config
 from duet.stream.hub import Hub
 
 GRACE_S = 2
@@ -102,7 +101,7 @@ def hosts_url(host: str, listener: socket.socket) -> str:
     """What host processes of a pool dial, where the operator has not named it."""
     name = host if is_loopback(host) else socket.getfqdn()
     bracketed = f"[{name}]" if ":" in name else name
-    return f"ws://{bracketed}:{listener.getsockname()[1]}{PATH}"
+    return f"ws://{bracketed}:{listener.getsockname()[1]}{DOOR_PATH}"
 
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:

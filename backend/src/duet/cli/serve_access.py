@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from urllib.parse import urlencode
 
-from duet.access import Role
 from duet.api.front import Front, Proxies, PublicUrl
 from duet.api.guard import is_loopback
+from duet.base.access import Role
+from duet.base.settings import public_url, trusted_proxies
 from duet.cli.admission import Admission
 from duet.cli.results.host import ServeResult
-from duet.settings import public_url, trusted_proxies
 
 ANY = ("", "0.0.0.0", "::", "0")
 TEST_NET = ("192.0.2.1", 9)

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from duet.errors import InputError
-from duet.lessons.load import LessonFolder
-from duet.lessons.roles import knob
+from duet.base.errors import InputError
+from duet.lessons.load import LessonFolder, knob
 
 Sweep = tuple[str, tuple[int, ...]] | None
 

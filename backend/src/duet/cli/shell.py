@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from duet.base.errors import InfraError, InputError
 from duet.cli.output import emit
 from duet.cli.results.lenses import DrgnLane, DrgnResult
-from duet.errors import InfraError, InputError
 from duet.guests.lanes_file import LaneInfo, running
 
 START = "Start one: ./duet serve and a run, or ./duet run, and leave it running."

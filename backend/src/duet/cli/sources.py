@@ -8,7 +8,7 @@ from threading import Event
 
 from duet.cli.output import note
 from duet.kernels import ArmSpec, KernelImage, KernelSettings, lookup, plan
-from duet.kernels.sources import bring_sources
+from duet.kernels.source_fetch import bring_sources
 
 
 def install_sources(specs: Sequence[ArmSpec], settings: KernelSettings) -> None:

@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TextIO, cast
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 
 HARMLESS = frozenset("\n\t")
 UNSAFE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))

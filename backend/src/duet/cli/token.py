@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from duet.access import Role
 from duet.api.front import PublicUrl
 from duet.api.tokens import AccessFile
+from duet.base.access import Role
+from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.host import TokenEntry, TokenResult
 from duet.cli.serve_access import link, link_lines
-from duet.errors import InputError
 
 ACTIONS = ("show", "create", "rotate", "revoke")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from duet.base.errors import DuetError, KernelError
 from duet.cli.measure import refuse_nothing
 from duet.cli.measure_args import Given, read_plan
 from duet.cli.measuring import ProgressBar
 from duet.cli.request import Request
-from duet.errors import DuetError, KernelError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.measure import MeasurePlan, Progress, Report
@@ -17,9 +17,9 @@ from duet.measure.compare import verdict_line
 from duet.runs.measure import prepare_measurement
 from duet.session import LaneResult, workload_trouble
 from duet.trials.command import OVER_LIMIT
-from duet.trials.metrics import SHARED_PREFIX, WATCHED
 from duet.trials.spec import Trial
 from duet.trials.tracing import Tracing
+from duet.trials.write import SHARED_PREFIX, WATCHED
 
 
 async def measured(request: Request, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from duet.base.errors import InfraError
+from duet.base.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.cli.build import build_missing
 from duet.cli.output import note
 from duet.cli.record import record_run
@@ -28,30 +30,23 @@ from duet.cli.trial_numbers import (
     verdict_of,
 )
 from duet.cli.tried_arm import tried_arm
-from duet.errors import InfraError
 from duet.kernels import ArmSpec, KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
-from duet.kernels.edited import edited_files
-from duet.kernels.functions import SOURCES, changes
+from duet.kernels.changed import SOURCES, changes, edited_files
+from duet.kernels.image import SameKernel
 from duet.kernels.recipe import patched_files
 from duet.kernels.rehearsal import lost_options, rehearse
-from duet.kernels.sameness import SameKernel
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.lint.workloads import guest_programs
+from duet.lint.arms import guest_programs
 from duet.measure import Report
 from duet.session import LaneResult
-from duet.settings import EXTRA_LESSONS, repo_root, trials_dir
-from duet.trials.ask import Asked, read_trial
-from duet.trials.calls import check_line, try_line
-from duet.trials.distinct import by_build, by_source, distinct
+from duet.trials.ask import Asked, check_line, read_trial, try_line
+from duet.trials.kernels import by_build, by_source, distinct
 from duet.trials.proposing import propose
-from duet.trials.saving import check_target, save_lesson
 from duet.trials.spec import Trial
-from duet.trials.story import Times
-from duet.trials.tracing import Tracing, choose
-from duet.trials.variables import choose_variables
-from duet.trials.write import write_trial
+from duet.trials.tracing import Tracing, choose, choose_variables
+from duet.trials.write import Times, check_target, save_lesson, write_trial
 
 RECORDING = "first"
 MOST_FILES = 3

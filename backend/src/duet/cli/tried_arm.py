@@ -6,8 +6,8 @@ from __future__ import annotations
 from duet.cli.results.trying import TriedArm, TriedPatch, TriedSource
 from duet.kernels import KernelImage
 from duet.measure.model import SourceFacts
+from duet.trials.kernels import diff_sha256
 from duet.trials.mails import Patch
-from duet.trials.origins import diff_sha256
 from duet.trials.spec import Trial
 
 

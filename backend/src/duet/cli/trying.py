@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
+from duet.base.errors import InputError
+from duet.base.settings import EXTRA_LESSONS
 from duet.cli.measure import check_output, errors_of, write
 from duet.cli.output import emit, fail, note
 from duet.cli.results.trying import TryResult
 from duet.cli.trial_run import How, run_trial
-from duet.errors import InputError
-from duet.kernels.sameness import SameKernel
+from duet.kernels.image import SameKernel
 from duet.lessons.schema import ClockName
 from duet.measure import Report
+from duet.measure.compare import Judgement, judge
 from duet.measure.reports import kcidb, render
-from duet.measure.worse import Judgement, judge
-from duet.settings import EXTRA_LESSONS
 from duet.trials.ask import Asked
 from duet.trials.spec import Better
 

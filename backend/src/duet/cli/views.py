@@ -10,15 +10,15 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from duet.base.errors import DuetError, InputError
 from duet.cli.output import emit
 from duet.cli.results.keys import from_tree
 from duet.cli.results.lessons import CommonViewNames, ViewEntry, ViewsResult
-from duet.errors import DuetError, InputError
 from duet.lessons import load as lessons
+from duet.lessons.document import meant
 from duet.lessons.load import LessonFolder
-from duet.lessons.meant import meant
 from duet.lessons.schema import Scene
-from duet.lessons.views import Catalogue, View, read_views
+from duet.lessons.view import Catalogue, View, read_views
 
 WIDEST = 100
 """Columns of text at most; a narrow terminal has fewer."""

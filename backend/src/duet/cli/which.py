@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.base.settings import runs_dir
 from duet.lessons import load as lessons
-from duet.settings import runs_dir
 
 OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$")
 REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's recording."
@@ -24,7 +24,7 @@ def which(text: str) -> Path:
     if path.exists() or path.suffix == ".duet":
         return path
     # With it come the messages of the server, longer than a small recording takes.
-    from duet.serve.archive import NAME, ArchiveFolder
+    from duet.server.archive import NAME, ArchiveFolder
 
     name = text.removeprefix("kept:").rpartition(":")[2]
     if NAME.match(name):

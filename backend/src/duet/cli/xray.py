@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from duet.base.errors import InfraError
 from duet.cli.console_sink import ConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.lenses import XrayResult
-from duet.errors import InfraError
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, probe_names

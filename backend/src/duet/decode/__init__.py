@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage 5. Ring-buffer pages become numpy columns, through libtraceevent. Pure."""
 
-from duet.decode.binding import library
-from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
-from duet.decode.decoder import DecodeError, Decoder
+from duet.decode.decoder import (
+    CpuColumns,
+    DecodeError,
+    Decoder,
+    EventType,
+    Field,
+    FieldKind,
+    LostEvents,
+    Table,
+    library,
+)
 
 
 def prepare() -> None:

@@ -7,16 +7,187 @@ import ctypes
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
 from operator import itemgetter
+from pathlib import Path
 
 import numpy as np
-import numpy.ctypeslib  # numpy imports it late, and a confined child could not
+import numpy.ctypeslib
 from numpy.typing import NDArray
 
-from duet.decode.binding import Loss, library
-from duet.decode.columns import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
-from duet.decode.strings import StringTable
-from duet.errors import InputError
+from duet.base.errors import InputError
+from duet.base.native import compiled, loaded
+
+# The C functions of _pages.c, typed. ctypes frees the interpreter lock while they run.
+
+SOURCE = Path(__file__).with_name("_pages.c")
+
+
+class Loss(ctypes.Structure):
+    """struct loss of _pages.c; count is -1 if the kernel did not say."""
+
+    _fields_ = (
+        ("t0", ctypes.c_uint64),
+        ("t1", ctypes.c_uint64),
+        ("count", ctypes.c_int64),
+        ("page", ctypes.c_int64),
+    )
+
+
+_HANDLE = ctypes.c_void_p
+_INT_OUT = ctypes.POINTER(ctypes.c_int)
+_SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "duet_new": (_HANDLE, [ctypes.c_int]),
+    "duet_free": (None, [_HANDLE]),
+    "duet_error": (ctypes.c_char_p, [_HANDLE]),
+    "duet_header_page": (ctypes.c_int, [_HANDLE, ctypes.c_char_p, ctypes.c_long]),
+    "duet_add_event": (ctypes.c_int, [_HANDLE, *[ctypes.c_char_p] * 3, ctypes.c_long]),
+    "duet_event_id": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
+    "duet_nfields": (ctypes.c_int, [_HANDLE, ctypes.c_int]),
+    "duet_field": (ctypes.c_char_p, [_HANDLE, ctypes.c_int, ctypes.c_int, *[_INT_OUT] * 4]),
+    "duet_decode": (ctypes.c_int, [_HANDLE, ctypes.c_int, ctypes.c_char_p, ctypes.c_long]),
+    "duet_rows": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
+    "duet_column": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
+    "duet_losses": (ctypes.c_long, [_HANDLE, ctypes.POINTER(ctypes.POINTER(Loss))]),
+    "duet_unknown": (ctypes.POINTER(ctypes.c_uint64), [_HANDLE]),
+    "duet_clear": (None, [_HANDLE]),
+}
+
+
+def ensure(flags: Sequence[str] = ()) -> Path:
+    """The decoder's library, compiled if need be (see native.compiled)."""
+    return compiled(SOURCE, "libtraceevent", flags=flags)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The compiled binding, loaded once.
+
+    Raises:
+        InfraError: it is not built and cannot be built.
+    """
+    return loaded(ensure(), _SIGNATURES)
+
+
+# Texts that events name by a number or by an address in the kernel. Pure.
+
+PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
+
+
+class StringTable:
+    """Each text once, by index.
+
+    Args:
+        printk_formats: the file of that name in tracefs: which text lies at which address.
+    """
+
+    def __init__(self, printk_formats: bytes = b"") -> None:
+        self._by_address = {
+            int(address, 16): text.decode(errors="replace")
+            for address, text in PRINTK_LINE.findall(printk_formats)
+        }
+        self._ids: dict[str, int] = {}
+        self._address_ids: dict[int, int] = {}
+        self.texts: list[str] = []
+
+    def id_of(self, text: str) -> int:
+        """The index of a text, added if new."""
+        if text not in self._ids:
+            self._ids[text] = len(self.texts)
+            self.texts.append(text)
+        return self._ids[text]
+
+    def ids_at(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The index of the text at each address; where none is known, the address is the text."""
+        values, places = np.unique(addresses, return_inverse=True)
+        ids = np.empty(len(values), np.int64)
+        for index, value in enumerate(values.tolist()):
+            if value not in self._address_ids:
+                address = value & 0xFFFF_FFFF_FFFF_FFFF
+                text = self._by_address.get(address, f"{address:#x}")
+                self._address_ids[value] = self.id_of(text)
+            ids[index] = self._address_ids[value]
+        return ids[places]
+
+
+# What decoding gives: one table per event type, one numpy column per field.
+
+Ints = NDArray[np.int64]
+
+
+class FieldKind(IntEnum):
+    """How a field is stored in its column (numbers shared with _pages.c)."""
+
+    INT = 0
+    """int64; unsigned 64-bit values keep their bits."""
+    CHARS = 1
+    """fixed text such as comm: S16."""
+    STRING = 2
+    """const char *: int64 index into Decoder.strings."""
+    TEXT = 3
+    """text at the end of the record, e.g. of ftrace/print: S256."""
+    LOC = 4
+    """__data_loc text: S256."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of an event's format."""
+
+    name: str
+    kind: FieldKind
+    size: int
+    signed: bool
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One event as the guest's format file describes it."""
+
+    name: str
+    id: int
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All records of one event type on one CPU, in the order in which they were written.
+
+    Args:
+        seq: running number on this CPU over all events; decides where times are equal.
+    """
+
+    ts_ns: Ints
+    seq: Ints
+    pid: NDArray[np.int32]
+    columns: dict[str, NDArray[np.generic]]
+
+    def __len__(self) -> int:
+        return len(self.ts_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class LostEvents:
+    """The kernel overwrote events of one CPU between two guest times; None: it did not count."""
+
+    cpu: int
+    t0_ns: int
+    t1_ns: int
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CpuColumns:
+    """Everything decoded from some pages of one CPU; event types without records are absent."""
+
+    cpu: int
+    tables: dict[str, Table]
+    losses: tuple[LostEvents, ...]
+    events: int
+
 
 FORMAT_FILE = re.compile(r"^events/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/format$")
 DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9});")

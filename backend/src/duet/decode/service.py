@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from duet.decode.columns import CpuColumns
-from duet.decode.decoder import Decoder
+from duet.decode.decoder import CpuColumns, Decoder
 
 Answer = tuple[Mapping[str, object], Sequence[bytes]]
 

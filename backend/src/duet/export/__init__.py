@@ -6,12 +6,11 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle
-from duet.bundle.contents import contents_of
-from duet.errors import InputError
+from duet.bundle.reader import contents_of
 from duet.export import perfetto, tables, tracedat
-from duet.export.scene import Scene
-from duet.export.target import Target
+from duet.export.scene import Scene, Target
 from duet.lessons import load as lessons
 from duet.runs.replay import play_bundle
 

@@ -20,17 +20,17 @@ from types import TracebackType
 
 from pydantic import JsonValue
 
-from duet.budgets import (
+from duet.base.budgets import (
     CHROMIUM_ANSWER_BYTES,
     CHROMIUM_CPU_S,
     CHROMIUM_FILE_BYTES,
     CHROMIUM_FILES,
     CHROMIUM_THREADS,
 )
-from duet.errors import InfraError
+from duet.base.errors import InfraError
+from duet.confine.sandbox import Identity, Limits, can_change_user, prefix
 from duet.export.helper import Helper
 from duet.processes.owned import find_program
-from duet.sandbox import Identity, Limits, can_change_user, prefix
 
 START_S = 60.0
 """Until Chromium has made its page."""

@@ -11,10 +11,10 @@ import asyncio
 from pathlib import Path
 from urllib.parse import urlencode
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.export import site
 from duet.export.browser import Browser, Screen, find_chromium
-from duet.export.target import Target
+from duet.export.scene import Target
 from duet.lessons.load import LessonFolder
 from duet.processes.run_dir import RunDir
 

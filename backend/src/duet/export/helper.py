@@ -3,8 +3,8 @@
 
 Chromium and ffmpeg get a private folder that whoever starts next sweeps if its owner was killed.
 A process between (duet.processes.reaper) ends all their children, also when the server is
-killed. Each has namespaces of its own (duet.namespaces); as root also a user id of its own and no
-rights: they never run as root.
+killed. Each has namespaces of its own (duet.confine.namespaces); as root also a user id of its own
+and no rights: they never run as root.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from duet.errors import InfraError
-from duet.guests.console import Console
-from duet.namespaces import missing_namespaces, namespace_words
+from duet.base.errors import InfraError
+from duet.confine.namespaces import missing_namespaces, namespace_words
+from duet.confine.sandbox import Identity, Limits, missing_user, prefix
+from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_words
-from duet.processes.pipes import Outlet
-from duet.processes.run_dir import RunDir, passable_base
-from duet.sandbox import Identity, Limits, missing_user, prefix
+from duet.processes.run_dir import Outlet, RunDir, passable_base
 
 SHOWN: Final = tuple(
     Path(path)

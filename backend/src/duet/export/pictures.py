@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 import shutil
@@ -11,16 +12,142 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode
+from xml.etree import ElementTree
 
-from duet.errors import InfraError, InputError
-from duet.export import site, vector
+from duet.base.budgets import FFMPEG_CPU_S, FFMPEG_FILE_BYTES, FFMPEG_MEMORY_BYTES
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import repo_root
+from duet.bundle import read_manifest
+from duet.confine.sandbox import Limits
+from duet.export import site
 from duet.export.browser import IDLE_S, Browser, Screen, find_chromium
-from duet.export.films import FPS, film
-from duet.export.target import Target
+from duet.export.helper import Helper
+from duet.export.scene import Target
+from duet.guests.machine import Console
+from duet.lessons.document import scene_called
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
-from duet.lessons.typed import scene_called
 from duet.processes.run_dir import RunDir
+
+# A picture as SVG: text stays text, marks stay shapes.
+#
+# The open page is drawn once more, by a script of its own (frontend/src/svg) with a pen that writes
+# shapes. Chromium's own way, over PDF, gives pixels for canvases and outlines for text.
+
+SCRIPT = "frontend/dist/svg/svg.js"
+ID_DIGITS = 8
+MOMENT = "document.querySelector('[data-testid=moment]')?.textContent ?? ''"
+"""The page's own words: it may count from another point than the start of the workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a picture says of itself, to those who do not see it and to those who find the file."""
+
+    title: str
+    desc: str
+
+    @property
+    def id(self) -> str:
+        """Prefix of the ids, so that two pictures can stand in one document."""
+        content = f"{self.title}\n{self.desc}".encode()
+        return "duet-" + hashlib.sha256(content).hexdigest()[:ID_DIGITS]
+
+
+def words_of(folder: LessonFolder, path: Path, scene: Scene, moment: str) -> Words:
+    """Lesson, recording and moment in words."""
+    lesson, manifest = folder.lesson, read_manifest(path)
+    return Words(
+        title=f"{lesson.title}: {scene.title}",
+        desc=(
+            f"{lesson.question} Lesson {folder.slug}, step {scene.id}. A recorded run, not a live "
+            f"one: {path.stem}, of {manifest.created}. Moment: {moment}. Drawn by Kernel Duet."
+        ),
+    )
+
+
+def script() -> str:
+    """The built script.
+
+    Raises:
+        InfraError: it is not built, or is being built just now.
+    """
+    try:
+        return (repo_root() / SCRIPT).read_text()
+    except OSError as error:
+        raise InfraError(
+            "the script that draws the page as SVG is not built.", remedy="Run ./setup.sh page."
+        ) from error
+
+
+async def drawn(browser: Browser, folder: LessonFolder, path: Path, scene: Scene) -> bytes:
+    """The open page, which shows a moment of a recording, as SVG.
+
+    Raises:
+        InfraError: a part of the page cannot be drawn as shapes, or what came is no XML.
+    """
+    await browser.evaluate(script())
+    words = words_of(folder, path, scene, str(await browser.evaluate(MOMENT)))
+    given = json.dumps({"title": words.title, "desc": words.desc, "id": words.id})
+    text = str(await browser.evaluate(f"duetSvg.picture({given})"))
+    try:
+        ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise InfraError(
+            "what was drawn is no well-formed SVG.",
+            remedy="Export to png, and report this with the recording.",
+            detail=str(error),
+        ) from error
+    return text.encode()
+
+
+# Frames as one film, by ffmpeg.
+
+FPS = {"gif": 12, "webm": 25}
+FFMPEG_S = 300.0
+"""From the last frame to the film, and the longest that ffmpeg may take for one frame."""
+FILTERS = {
+    "gif": ["-filter_complex", "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse"],
+    "webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
+}
+LIMITS = Limits(memory_bytes=FFMPEG_MEMORY_BYTES, cpu_s=FFMPEG_CPU_S, file_bytes=FFMPEG_FILE_BYTES)
+
+
+async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
+    """Frames as one file, by ffmpeg.
+
+    Raises:
+        InfraError: it fails or takes too long.
+    """
+    program = shutil.which("ffmpeg") or "ffmpeg"
+    made = f"film.{to}"
+    words = [
+        *(program, "-v", "error", "-f", "image2pipe", "-framerate", str(FPS[to]), "-i", "-"),
+        *(*FILTERS[to], made),
+    ]
+    async with Helper("ffmpeg", LIMITS) as helper:
+        process = await helper.start(words, Console(), lambda: None)
+        try:
+            async for frame in frames:
+                async with asyncio.timeout(FFMPEG_S):
+                    await process.send(frame)
+            process.end_input()
+            async with asyncio.timeout(FFMPEG_S):
+                await process.wait()
+        except TimeoutError as error:
+            raise InfraError(
+                f"ffmpeg did not come to an end within {FFMPEG_S:.0f} s.",
+                remedy="Take a shorter film.",
+            ) from error
+        content = await asyncio.to_thread(helper.read, made)
+        if process.returncode or content is None:
+            raise InfraError(
+                f"ffmpeg could not make a {to}.",
+                remedy="Take another format, or install Debian's ffmpeg.",
+                detail=helper.errors.tail(),
+            )
+        return content
+
 
 FORMATS = ("png", "svg", "gif", "webm")
 MAX_FRAMES = 1500
@@ -194,7 +321,7 @@ async def _taken(
             return await still(browser, out, folder, shot)
         if to == "svg":
             await stand(browser, out, folder, shot)
-            return await vector.drawn(browser, folder, path, scene_of(folder, shot.step))
+            return await drawn(browser, folder, path, scene_of(folder, shot.step))
         return await film(pictures(browser, out, folder, shot, frames), to)
 
 

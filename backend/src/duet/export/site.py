@@ -16,23 +16,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.errors import InfraError, InputError
-from duet.export.target import NAME, Target
+from duet import messages as m
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import repo_root
+from duet.export.scene import NAME, Target
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
-from duet.lessons.outline import outline
+from duet.lessons.plan import outline
 from duet.lessons.translations import languages
+from duet.messages.codec import Packet
 from duet.runs.fitting import Entry, best_recording
-from duet.serve.director import Director
-from duet.serve.hosted import HostStage
-from duet.serve.lesson_words import words_of
-from duet.serve.recordings import ChosenRecordings
-from duet.settings import repo_root
-from duet.stream import messages as m
-from duet.stream.codec import Packet
+from duet.server.director import Director
+from duet.server.hosts import HostStage
+from duet.server.lessons import words_of
+from duet.server.recordings import ChosenRecordings
 from duet.stream.hub import Hub, Viewer
 from duet.stream.outbox import LASTING_TYPES
-from duet.stream.packing import packed, packed_bytes
+from duet.stream.packets import packed, packed_bytes
 
 LIST = "site.js"
 MARK = "globalThis.duetSite = "

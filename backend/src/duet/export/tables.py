@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from duet.bundle import Bundle
-from duet.bundle.contents import contents_of
 from duet.bundle.decoding import ConfinedDecoder
+from duet.bundle.reader import contents_of
 from duet.decode import CpuColumns, FieldKind
-from duet.export.scene import Scene
-from duet.export.target import Target
+from duet.export.scene import Scene, Target
 from duet.session.tables import TABLES
 
 FORMULA = re.compile(r"^[=+\-@\t\r]")

@@ -10,10 +10,10 @@ import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from duet.base.errors import InputError
 from duet.bundle import ArmEntry
-from duet.bundle.contents import LaneContents
+from duet.bundle.reader import LaneContents
 from duet.decode.decoder import FORMAT_FILE
-from duet.errors import InputError
 from duet.session.program import SWITCH_EVENT
 
 MAGIC = b"\x17\x08\x44tracing6\0"

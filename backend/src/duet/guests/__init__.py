@@ -17,14 +17,7 @@ from duet.guests.types import (
     GuestSpec,
     Microscope,
 )
-from duet.processes.contention import (
-    CpuTime,
-    HostTicks,
-    cpu_time,
-    host_ran_ns,
-    host_ticks,
-    vcpu_time,
-)
+from duet.processes.cpus import CpuTime, HostTicks, cpu_time, host_ran_ns, host_ticks, vcpu_time
 
 __all__ = [
     "CTL_STREAM",

@@ -5,15 +5,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import os
+import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
-from duet.errors import DuetError, InfraError, KernelError
-from duet.guests.limits import BOOT_ATTEMPTS
+from duet.base.errors import DuetError, InfraError, InputError, KernelError
+from duet.base.settings import cache_dir
+from duet.confine.sandbox import can_change_user
+from duet.guests.limits import BOOT_ATTEMPTS, KVM_PROBE_S
 from duet.guests.ports import Ports
-from duet.guests.types import GuestSpec
+from duet.guests.types import Accel, Clock, GuestSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +124,134 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+
+
+# KVM or TCG: KVM only where a guest has really booted under it.
+#
+# That /dev/kvm opens, and that a virtual machine can be made, proves nothing: on some hosts an
+# ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help either,
+# because KVM's own start succeeds. So the kernel at hand is booted under KVM with a deadline,
+# once per start of the host and version of QEMU.
+
+KVM_DEVICE = Path("/dev/kvm")
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+POLICIES = ("auto", "tcg", "kvm")
+
+_one_probe: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+"""Lanes that boot at once wait for the answer of the first; one lock per event loop."""
+
+
+def policy_from_env() -> str:
+    """$DUET_ACCEL, or auto.
+
+    Raises:
+        InputError: it is none of auto, tcg, kvm.
+    """
+    policy = os.environ.get("DUET_ACCEL") or "auto"
+    if policy not in POLICIES:
+        raise InputError(
+            f"DUET_ACCEL is `{policy}`, which is no accelerator.",
+            remedy="Set it to auto, tcg or kvm, or unset it.",
+        )
+    return policy
+
+
+def _probe_key(qemu_version: str) -> str:
+    """What a probe's answer depends on."""
+    try:
+        boot = BOOT_ID.read_text().strip()
+    except OSError:
+        boot = "unknown"
+    return f"{boot} {qemu_version}"
+
+
+def _cached(path: Path, key: str) -> bool | None:
+    try:
+        cached = json.loads(path.read_text())
+        return bool(cached["boots"]) if cached["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def kvm_groups() -> tuple[int, ...]:
+    """The group through which a user of a guest's own reaches /dev/kvm; () if none is needed."""
+    try:
+        found = KVM_DEVICE.stat()
+    except OSError:
+        return ()
+    wanted = stat.S_IRGRP | stat.S_IWGRP
+    return (found.st_gid,) if found.st_gid and found.st_mode & wanted == wanted else ()
+
+
+def kvm_refusal() -> str:
+    """Why a guest may not open /dev/kvm, as a sentence, or nothing.
+
+    As root a guest has a user of its own, so the device must be open to a group or to all.
+    """
+    if not KVM_DEVICE.exists():
+        return "There is no /dev/kvm."
+    if not can_change_user():
+        opens = os.access(KVM_DEVICE, os.R_OK | os.W_OK)
+        return "" if opens else "This user may not open /dev/kvm."
+    wanted = stat.S_IROTH | stat.S_IWOTH
+    if kvm_groups() or KVM_DEVICE.stat().st_mode & wanted == wanted:
+        return ""
+    return "Only root may open /dev/kvm, and guests do not run as root."
+
+
+async def kvm_boots(
+    spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
+) -> bool:
+    """Whether a guest comes up under KVM within KVM_PROBE_S.
+
+    Args:
+        spec: any bootable guest; a small copy of it is tried.
+        qemu_version: part of the key under which the answer is kept.
+        make: gives a machine that uses KVM.
+    """
+    if kvm_refusal():
+        return False
+    kept_at = cache_dir() / "tools" / "kvm-probe.json"
+    key = _probe_key(qemu_version)
+    loop = asyncio.get_running_loop()
+    async with _one_probe.setdefault(loop, asyncio.Lock()):
+        known = _cached(kept_at, key)
+        if known is not None:
+            return known
+        small = replace(
+            spec,
+            vcpus=1,
+            memory_mib=256,
+            clock=Clock.WALL,
+            boot_plan=None,
+            disks_mib=(),
+            microscope=None,
+        )
+        machine = make(small)
+        try:
+            boots = await try_boot(machine, KVM_PROBE_S) is None
+        finally:
+            await machine.close()
+        kept_at.parent.mkdir(parents=True, exist_ok=True)
+        kept_at.write_text(json.dumps({"key": key, "boots": boots}))
+        return boots
+
+
+async def choose_accel(
+    policy: str, spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
+) -> Accel:
+    """The accelerator for one guest; the count clock and the microscope are TCG's alone.
+
+    Raises:
+        InfraError: KVM was demanded, and no guest boots under it.
+    """
+    if policy == "tcg" or spec.clock is Clock.COUNT or spec.microscope is not None:
+        return Accel.TCG
+    if await kvm_boots(spec, qemu_version, make):
+        return Accel.KVM
+    if policy == "kvm":
+        raise InfraError(
+            "no guest boots under KVM on this machine.",
+            remedy="Set DUET_ACCEL=auto to use emulation (TCG).",
+        )
+    return Accel.TCG

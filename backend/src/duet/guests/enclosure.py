@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from duet.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
-from duet.control_groups import Budget, Group
-from duet.guests.accel import KVM_DEVICE
-from duet.guests.types import Accel
-from duet.namespaces import (
+from duet.base.budgets import LANE_BEYOND_GUEST_BYTES, LANE_CPU_WEIGHT, QEMU_THREADS
+from duet.confine.control_groups import Budget, Group
+from duet.confine.namespaces import (
     exit_code,
     missing_namespaces,
     namespace_words,
@@ -22,7 +20,9 @@ from duet.namespaces import (
     own_pids_words,
     program_pid,
 )
-from duet.sandbox import Limits, prefix
+from duet.confine.sandbox import Limits, prefix
+from duet.guests.boot import KVM_DEVICE
+from duet.guests.types import Accel
 
 
 def lane_budget(memory_mib: int) -> Budget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import stat
 import time
@@ -13,17 +14,66 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from duet.errors import DuetError, InfraError, KernelError
+from duet.base.errors import DuetError, InfraError, KernelError
+from duet.confine.sandbox import Identity, Limits
 from duet.guests.boot import BootFailed, BootReport, boot
-from duet.guests.console import Console
 from duet.guests.enclosure import Enclosure, lane_budget
-from duet.guests.limits import HANG_UP_S, MAX_CPUS
+from duet.guests.limits import CONSOLE_TAIL_BYTES, HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
 from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
 from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
-from duet.sandbox import Identity, Limits
 from duet.wire.frames import FrameType
+
+# The last bytes of a serial console, and what they say about the kernel's end.
+
+_PANIC = re.compile(r"Kernel panic - not syncing: ?([^\n\r]*)")
+_OUT_OF_MEMORY = re.compile(
+    r"^(?:\[[^]\n]*\] )?Out of memory: Killed process \d+ \(([^)\n]*)\)", re.MULTILINE
+)
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|\r")
+
+
+class Console:
+    """A ring of the newest bytes.
+
+    Args:
+        limit: bytes kept.
+    """
+
+    def __init__(self, limit: int = CONSOLE_TAIL_BYTES) -> None:
+        self._limit = limit
+        self._tail = bytearray()
+
+    def feed(self, text: bytes) -> None:
+        """Append; the oldest bytes above the limit go."""
+        self._tail += text
+        if len(self._tail) > self._limit:
+            del self._tail[: len(self._tail) - self._limit]
+
+    def tail(self) -> str:
+        """The kept bytes as text, without terminal control sequences."""
+        return _ESCAPES.sub("", self._tail.decode("utf-8", "replace")).lstrip("\x00")
+
+    def panic(self) -> str | None:
+        """The reason of a kernel panic, if the kept bytes hold one.
+
+        Source: panic() in kernel/panic.c, 6.1.
+        """
+        found = _PANIC.search(self.tail())
+        return found[1].strip() if found else None
+
+
+def killed_for_memory(text: str) -> str | None:
+    """The last process that a kernel has killed since the guest's memory was used up, by name.
+
+    A kill within a cgroup's own limit is not meant: a workload may want it.
+
+    Source: __oom_kill_process() in mm/oom_kill.c, 6.1.
+    """
+    found = _OUT_OF_MEMORY.findall(text)
+    return str(found[-1]) if found else None
+
 
 QMP_SOCKET = "qmp.sock"
 """QEMU's monitor for our own commands, in the run directory."""
@@ -324,3 +374,24 @@ class MachineGuest(ABC):
     def console_tail(self) -> str:
         """See Guest.console_tail()."""
         return self._machine.tail() if self._machine else ""
+
+
+# What a guest's process costs the host in memory.
+
+
+def pss_bytes(pid: int) -> int:
+    """Proportional set size: pages that several processes map are shared out among them.
+
+    Source: /proc/PID/smaps_rollup (proc(5)).
+
+    Raises:
+        InfraError: there is no such process, or it may not be read.
+    """
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        return next(int(line.split()[1]) << 10 for line in text.splitlines() if line[:4] == "Pss:")
+    except (OSError, StopIteration, ValueError) as error:
+        raise InfraError(
+            f"the memory of process {pid} cannot be read: {error}.",
+            remedy="Run it as the user that started the guest, or as root.",
+        ) from error

@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.limits import CTL_QUEUE_BYTES, QUEUE_BYTES, SEND_S, SOCKET_PATH_BYTES
 from duet.guests.types import CTL_STREAM, Chunk
 

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.limits import QMP_S
 
 REMEDY = "Start the run again; its guest is booted anew."

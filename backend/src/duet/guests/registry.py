@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.errors import InputError
-from duet.guests.accel import policy_from_env
+from duet.base.errors import InputError
+from duet.guests.boot import policy_from_env
 from duet.guests.clones.guest import CloneableGuest
 from duet.guests.clones.store import Templates
 from duet.guests.qemu import QemuGuest

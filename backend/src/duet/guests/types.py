@@ -59,7 +59,7 @@ class GuestSpec:
         clock: wall or count.
         icount_shift: 2^shift ns per instruction on the count clock.
         sharing: vCPUs on the count clock, where they share one thread; with more than one, the
-            plan brings up all but the first (duet.guests.sharing), and nothing can be traced.
+            plan brings up all but the first (duet.guests.qemu), and nothing can be traced.
         seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to
             the instruction; another seed is a perturbed start.
         disks_mib: sizes of empty virtio disks (/dev/vda, ...) that live as long as the guest; the

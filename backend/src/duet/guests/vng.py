@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from duet.errors import InfraError, InputError
-from duet.guests.accel import choose_accel
+from duet.base.errors import InfraError, InputError
+from duet.guests.boot import choose_accel
 from duet.guests.limits import VNG_BOOT_DEADLINE_S
 from duet.guests.machine import Machine, MachineGuest
 from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args

@@ -1,18 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels: from kernel-patches/ to stored, bootable images, built once and kept by content."""
 
-from duet.kernels.builder import build, inputs, lookup, plan
+from __future__ import annotations
+
+from duet.kernels.arms import MadeOf, changes_since, made_of
+from duet.kernels.builder import build, inputs, lookup, make_ready, plan
+from duet.kernels.changes import (
+    BroughtChanges,
+    Change,
+    Changes,
+    Region,
+    Source,
+    arm_source,
+    brought,
+    read_change,
+)
+from duet.kernels.compiler import BuildProgress, Phase
 from duet.kernels.image import KernelImage, Manifest, PatchRecord
-from duet.kernels.kernel_settings import KernelSettings
-from duet.kernels.made_of import MadeOf, changes, made_of
-from duet.kernels.progress import BuildProgress, Phase
-from duet.kernels.readying import make_ready
 from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
+from duet.kernels.settings import KernelSettings
 
 __all__ = [
     "ArmSpec",
+    "BroughtChanges",
     "BuildInputs",
     "BuildProgress",
+    "Change",
+    "Changes",
     "KernelImage",
     "KernelKey",
     "KernelSettings",
@@ -20,11 +34,16 @@ __all__ = [
     "Manifest",
     "PatchRecord",
     "Phase",
+    "Region",
+    "Source",
+    "arm_source",
+    "brought",
     "build",
-    "changes",
+    "changes_since",
     "inputs",
     "lookup",
     "made_of",
     "make_ready",
     "plan",
+    "read_change",
 ]

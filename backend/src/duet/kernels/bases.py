@@ -7,19 +7,76 @@ base.yaml anywhere else is named by its path.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from duet.errors import InputError
-from duet.kernels.base_file import BaseFile, SourceFile
-from duet.lessons.document import read
-from duet.lessons.meant import meant
-from duet.lessons.problems import LessonError, Problem, key_of
-from duet.settings import extra_lessons
+from duet.base.errors import InputError
+from duet.base.settings import extra_lessons
+from duet.lessons.document import LessonError, Problem, key_of, meant, read
+from duet.lessons.schema.base import BaseName, Name, Strict
+
+# base.yaml: the keys that describe a kernel base.
+
+Suite = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
+
+
+class SourceFile(Strict):
+    """Where the source comes from: one of tarball, git, tree, image. Relative to base.yaml."""
+
+    package: str = Field(default="", description="Debian package that has the tarball")
+    suites: tuple[Suite, ...] = Field(
+        default=(),
+        description="of Debian's archive that have `package`; the newest version is taken, where"
+        " the tarball is not there and this machine's own package lists do not have it",
+    )
+    tarball: str | None = Field(
+        default=None, description="linux-*.tar.*; with `package`: where the package installs it"
+    )
+    git: str | None = Field(default=None, description="a repository; `ref` says which commit")
+    ref: str = Field(default="HEAD", description="commit, tag or branch of `git`")
+    tree: str | None = Field(default=None, description="a folder with an unbuilt kernel source")
+    image: str | None = Field(
+        default=None,
+        description="a folder with the bzImage and vmlinux of a kernel that was built elsewhere",
+    )
+
+
+class VariantFile(Strict):
+    """Another configuration of a base."""
+
+    about: str = Field(description="what differs, in words")
+    config: str = Field(description="a fragment that is read after those of the base")
+
+
+class BaseFile(Strict):
+    """base.yaml."""
+
+    about: str = Field(description="what it is, for a list")
+    series: str = Field(pattern=r"^\d+\.\d+$", description='in quotes: version, e.g. "6.12"')
+    source: SourceFile = Field(description="one of tarball, git, tree, image")
+    config: tuple[str, ...] = Field(
+        default=(), description="fragments over allnoconfig, in order; or those of `like`"
+    )
+    variants: dict[Name, VariantFile] = Field(
+        default_factory=dict, description="further configurations, by name"
+    )
+    like: BaseName | None = Field(
+        default=None,
+        description="the base for which its patches are written: its config, its both/ and those "
+        "of lessons are used",
+    )
+    lenient: bool = Field(
+        default=False,
+        description="options of `config` that this source does not have, or not so, are left out,"
+        " but for those that guests need; else they fail the build",
+    )
+    default: bool = Field(default=False, description="the base of arms that name none")
+
 
 BASES = "bases"
 FILE = "base.yaml"
@@ -228,3 +285,33 @@ def _wrong(folder: Path, key: str, sentence: str, remedy: str) -> LessonError:
     name = f"{BASES}/{folder.name}/{FILE}"
     line = read(folder / FILE, name).line((key,))
     return LessonError([Problem(name, line, key, sentence, remedy)])
+
+
+# Options without which a guest does not boot, cannot be reached or cannot be traced.
+#
+# A base that is `lenient` may lack any other option of its configuration, but those that somebody
+# asked for by name.
+
+ASKED = "asked.config"
+"""The file of a configuration that has the latter."""
+OF_TOOLS = re.compile(
+    r"CONFIG_(?:CC|GCC\d*|CLANG|AS|LD|LLD|PAHOLE|RUSTC|BINDGEN|TOOLS_SUPPORT)_|CONFIG_BUILD_SALT$"
+)
+"""What Kconfig finds out of compilers and linkers; here they are those of this machine."""
+NEEDED = frozenset(
+    f"CONFIG_{name}"
+    for name in (
+        # the machine: x86-64 under QEMU, its console, its initramfs
+        *("64BIT", "SMP", "ACPI", "PCI", "BLK_DEV_INITRD", "TTY", "PRINTK"),
+        *("SERIAL_8250", "SERIAL_8250_CONSOLE"),
+        # the agent's ports and the scratch disks
+        *("VIRTIO_PCI", "VIRTIO_CONSOLE", "VIRTIO_BLK"),
+        # what init, busybox and the agent call
+        *("BINFMT_ELF", "BINFMT_SCRIPT", "MULTIUSER", "PROC_FS", "SYSFS", "TMPFS", "SHMEM"),
+        *("DEVTMPFS", "FUTEX", "EPOLL", "SIGNALFD", "TIMERFD", "EVENTFD", "POSIX_TIMERS"),
+        # trace events and kprobes
+        *("FTRACE", "FUNCTION_TRACER", "DYNAMIC_FTRACE", "KPROBES", "KPROBE_EVENTS", "KALLSYMS"),
+        # System.map holds, and drgn can read
+        *("RANDOMIZE_BASE", "JUMP_LABEL", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"),
+    )
+)

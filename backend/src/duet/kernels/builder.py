@@ -15,25 +15,35 @@ from functools import cache, partial
 from pathlib import Path
 from threading import Event
 
-from duet import durable
-from duet.errors import InputError
+from duet.base import files as durable
+from duet.base.errors import InputError
 from duet.kernels.bases import Base
-from duet.kernels.boxed import BoxedArm, beneath, build_in_box, in_box
+from duet.kernels.box_build import (
+    BoxedArm,
+    Made,
+    Product,
+    beneath,
+    build_in_box,
+    in_box,
+    is_compiled,
+)
 from duet.kernels.compiler import (
+    BuildProgress,
     Make,
+    MakeCounter,
+    Phase,
+    ProgressSink,
     check_tools,
     configure,
+    forecast,
+    read_pace,
     sweep_half_written,
     tool_version,
+    write_pace,
 )
-from duet.kernels.forecast import forecast, read_pace, write_pace
 from duet.kernels.image import KernelImage, Manifest, manifest_of
-from duet.kernels.kernel_settings import KernelSettings
-from duet.kernels.lock import build_lock
 from duet.kernels.order import outwards
 from duet.kernels.prebuilt import prebuilt_inputs
-from duet.kernels.product import Made, Product
-from duet.kernels.progress import BuildProgress, MakeCounter, Phase, ProgressSink
 from duet.kernels.recipe import (
     ArmSpec,
     BuildInputs,
@@ -42,10 +52,17 @@ from duet.kernels.recipe import (
     build_inputs,
     read_fragments,
 )
+from duet.kernels.settings import KernelSettings
 from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
-from duet.kernels.sources import bring_sources
-from duet.kernels.standing import Standing, read_standing, write_standing
-from duet.kernels.tree import WorkTree
+from duet.kernels.source_fetch import bring_sources
+from duet.kernels.tree import (
+    Standing,
+    WorkTree,
+    build_lock,
+    read_standing,
+    wanted_at,
+    write_standing,
+)
 
 # Objects of a cold build before this machine has made one; later its own count is used.
 OBJECTS_GUESS = 1365
@@ -345,3 +362,43 @@ def _read_count(path: Path) -> int:
         return int(path.read_text())
     except (OSError, ValueError):
         return OBJECTS_GUESS
+
+
+# Brings a tree to an arm ahead of a change of it, so that the change finds little to compile.
+
+
+def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
+    """Compile what a change of an arm would compile first. Blocking.
+
+    It gives way: it is not begun while somebody builds, and ends when somebody wants to, from
+    whatever process. What it has compiled by then is not lost.
+
+    Args:
+        arm: of the lesson, without a change.
+
+    Returns:
+        Whether anything was compiled. Not where no kernel has been compiled in the tree yet: that
+        is for the builds of the lessons.
+
+    Raises:
+        BuildBusy: somebody builds.
+        DuetError: as build().
+    """
+    base = settings.base_of(arm)
+    tree = settings.tree(base, arm.config, settings.tarball(base).sha256)
+    if base.source.kind == "image" or not is_compiled(tree):
+        return False
+    patches = arm_patches(arm, settings.patches, base)
+    lock = settings.cache / LOCK
+    began = wanted_at(lock)
+
+    def look(line: object) -> None:
+        if wanted_at(lock) != began:
+            stop.set()
+
+    ccache = settings.beside("ccache", base)
+    near = BoxedArm(tree, patches, (), settings.jobs, ccache).near()
+    if near and not (tree.folder / MARKER).exists():
+        return False
+    go_to(arm, settings, look, stop)
+    return True

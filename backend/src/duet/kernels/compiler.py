@@ -12,12 +12,14 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
-from duet.errors import DuetError, InfraError, InputError
-from duet.kernels.ccache import ccache_environment
+from duet.base import files as durable
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.kernels.bases import ASKED, NEEDED
 from duet.kernels.kbuild import known_options
-from duet.kernels.needed import ASKED, NEEDED
 from duet.kernels.recipe import (
     BUILD_ENV,
     DEBUG_FLAGS,
@@ -27,6 +29,7 @@ from duet.kernels.recipe import (
     write_options,
 )
 from duet.kernels.source import TREE_BYTES, disk_full
+from duet.kernels.tree import Standing, ccache_environment
 
 # Program -> Debian package. libelf is a header: objtool is compiled with it.
 TOOLS = {
@@ -332,3 +335,108 @@ def _config_stamp(src: Path, fragment: Path) -> str:
 
 def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# What a build tells while it runs, and how make's lines are counted. Pure.
+
+_LINE = re.compile(r"^  ([A-Z][A-Z0-9_ ]{0,9}?) +(\S+)")
+
+
+class Phase(StrEnum):
+    """Steps of one arm, in order; `wait` while another process builds."""
+
+    WAIT = "wait"
+    EXTRACT = "extract"
+    PATCH = "patch"
+    CONFIG = "config"
+    COMPILE = "compile"
+    LINK = "link"
+    STORE = "store"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """A moment of a build.
+
+    `objects_expected` is an estimate (the last cold build of this base, less what is there);
+    it is never below `objects_done`. `arm_index` counts the kernels to be made, from 0, and
+    `arms_total` may be below the number of arms asked for: stored ones are not built.
+    `note` is one sentence for a person, empty most of the time.
+    """
+
+    phase: Phase
+    lesson: str
+    arm: str
+    arm_index: int
+    arms_total: int
+    objects_done: int
+    objects_expected: int
+    elapsed_s: float
+    note: str = ""
+
+
+ProgressSink = Callable[[BuildProgress], None]
+
+
+class MakeCounter:
+    """Follows make's quiet output ('  CC      mm/vmscan.o'), line by line."""
+
+    def __init__(self) -> None:
+        self.objects = 0
+        self.linking = False
+
+    def feed(self, line: str) -> bool:
+        """Take one line; True when it was a step of make and the count or phase may differ."""
+        match = _LINE.match(line)
+        if match is None:
+            return False
+        verb, target = match.groups()
+        if verb in ("CC", "AS") and target.endswith(".o"):
+            self.objects += 1
+        if verb == "LD" and target == "vmlinux.o":
+            self.linking = True
+        return True
+
+
+# What a build will take, said before it compiles: from which arm, how many objects, how long.
+
+LINK_S = 15.0
+"""Final link, compression and storing, which every kernel needs."""
+PACE_S = 0.35
+"""Seconds an object on two CPUs, until this machine has shown its own. ccache makes it less."""
+LEARNT_FROM = 100
+"""Objects of a build from which the pace is learnt."""
+
+
+def forecast(former: Standing | None, objects: int, pace_s: float) -> str:
+    """One sentence for a person.
+
+    Args:
+        former: the arm at which the tree stood; None: nobody knows, or it was unpacked just now.
+        objects: that will be compiled, counted or guessed.
+        pace_s: see read_pace().
+    """
+    came = f"the tree stood at {former.lesson} {former.arm}; " if former is not None else ""
+    some = "1 object" if objects == 1 else f"{objects:,} objects"
+    return f"{came}about {some} to compile, {_time(LINK_S + objects * pace_s)} or less."
+
+
+def read_pace(path: Path) -> float:
+    """Seconds an object, as the last large build of this machine had it."""
+    try:
+        pace_s = float(path.read_text())
+    except (OSError, ValueError):
+        return PACE_S
+    return pace_s if 0 < pace_s < 60 else PACE_S
+
+
+def write_pace(path: Path, objects: int, seconds: float) -> None:
+    """Learn from a build, if it was large enough."""
+    if objects >= LEARNT_FROM:
+        pace_s = max(seconds - LINK_S, 1.0) / objects
+        durable.write(path, f"{pace_s:.4f}\n".encode())
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

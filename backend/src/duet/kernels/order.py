@@ -16,8 +16,7 @@ from pathlib import Path
 
 from duet.kernels.bases import Base
 from duet.kernels.recipe import FIRST_COMPARISON, ArmSpec
-from duet.kernels.standing import Content, Standing, read_standing
-from duet.kernels.tree import WorkTree
+from duet.kernels.tree import Content, Standing, WorkTree, read_standing
 
 NEAR_OBJECTS = 100
 """Some 20 s of compiling: below that the order of the lessons decides."""

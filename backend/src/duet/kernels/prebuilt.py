@@ -15,14 +15,12 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.errors import InfraError, InputError
-from duet.kernels.folders import IMAGE
-from duet.kernels.image import KernelImage, manifest_of
-from duet.kernels.kernel_settings import KernelSettings
-from duet.kernels.needed import NEEDED
-from duet.kernels.payload import is_payload
+from duet.base.errors import InfraError, InputError
+from duet.kernels.bases import NEEDED
+from duet.kernels.image import KernelImage, is_payload, manifest_of
 from duet.kernels.recipe import ArmSpec, BuildInputs, options_sha256, read_fragments, read_options
-from duet.kernels.source import check_space
+from duet.kernels.settings import KernelSettings
+from duet.kernels.source import IMAGE, check_space
 
 BZIMAGE, VMLINUX = IMAGE
 BUILT_AT = Path("arch/x86/boot/bzImage")

@@ -17,9 +17,9 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import NewType
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels.bases import BOTH, Base
-from duet.kernels.diff_form import hunk_end
+from duet.kernels.diffs import hunk_end
 
 KernelKey = NewType("KernelKey", str)
 

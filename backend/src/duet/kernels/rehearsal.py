@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from duet.kernels.bases import Base
+from duet.kernels.bases import ASKED, OF_TOOLS, Base
 from duet.kernels.builder import LOCK, lookup, plan
 from duet.kernels.compiler import Lost, Make, OptionLost, check_tools, configure
+from duet.kernels.diffs import PatchFails
 from duet.kernels.image import KernelImage
 from duet.kernels.kbuild import known_options, new_options
-from duet.kernels.kernel_settings import KernelSettings
-from duet.kernels.lock import build_lock
-from duet.kernels.needed import ASKED, OF_TOOLS
-from duet.kernels.patching import PatchFails
 from duet.kernels.recipe import (
     ArmSpec,
     arm_patches,
@@ -27,8 +24,9 @@ from duet.kernels.recipe import (
     read_options,
     unmet_options,
 )
+from duet.kernels.settings import KernelSettings
 from duet.kernels.source import check_space, unpack
-from duet.kernels.tree import WorkTree
+from duet.kernels.tree import WorkTree, build_lock
 
 REMEDY: Final = (
     "Give the patches that it stands on with --with, or the source that it was made for with "

@@ -9,16 +9,23 @@ the tree should be follows from the originals and the patches alone.
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import shlex
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from duet import durable
-from duet.kernels.diff_form import read_diff
-from duet.kernels.diff_names import PatchRefused
-from duet.kernels.patching import apply_diff
+from duet.base import files as durable
+from duet.base.errors import InfraError
+from duet.kernels.bases import Base
+from duet.kernels.diffs import PatchRefused, apply_diff, read_diff
+from duet.kernels.recipe import ArmSpec, arm_patches, read_patch
 
 
 class WorkTree:
@@ -175,3 +182,173 @@ def _write(path: Path, content: bytes | None) -> None:
     part.write_bytes(content)
     part.chmod(mode)
     part.rename(path)
+
+
+# Which arm the work tree was last switched to: from there the way to the next one is counted.
+
+Content = Mapping[str, tuple[str, ...]]
+"""What an arm is made of: SHA-256 of each patch's diff -> the files that the patch touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An arm and what it is made of."""
+
+    lesson: str
+    arm: str
+    content: Content
+
+    @classmethod
+    def of(cls, arm: ArmSpec, patches_dir: Path, base: Base) -> Standing:
+        """Read the arm's patches.
+
+        Raises:
+            InputError: one of them is missing or has no diff.
+        """
+        paths = arm_patches(arm, patches_dir, base)
+        read = (read_patch(path, patches_dir, base.folder) for path in paths)
+        return cls(arm.lesson, arm.name, {patch.sha256: patch.files for patch in read})
+
+
+def read_standing(folder: Path) -> Standing | None:
+    """Where the tree in `folder` stands; None: nothing says, or a switch was cut off."""
+    try:
+        found = json.loads((folder / "stands.json").read_bytes())
+        content = {str(key): tuple(map(str, files)) for key, files in found["content"].items()}
+        return Standing(str(found["lesson"]), str(found["arm"]), content)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write_standing(folder: Path, standing: Standing | None) -> None:
+    """Write down where the tree stands; None: between two arms."""
+    path = folder / "stands.json"
+    if standing is None:
+        path.unlink(missing_ok=True)
+    else:
+        durable.write(path, json.dumps(asdict(standing)).encode())
+
+
+# One build at a time per cache, across processes.
+#
+# flock(2) by hand rather than the filelock package: make inherits the descriptor, so after a
+# kill -9 of the builder the lock stays taken until its last compiler has gone, and nobody
+# starts writing the same objects meanwhile.
+
+POLL_S = 0.2
+
+
+def wanted_at(path: Path) -> int:
+    """When somebody last waited for a lock, ns; 0: nobody ever did."""
+    try:
+        return _wanted(path).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _wanted(path: Path) -> Path:
+    return path.with_name(f"{path.name}.wanted")
+
+
+class BuildBusy(InfraError):
+    """Another process has been building for longer than we may wait."""
+
+    code = "build-busy"
+
+
+@contextmanager
+def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> Iterator[int]:
+    """Hold the lock; yields its descriptor, to be passed on to make.
+
+    Args:
+        path: lock file; created when absent, never removed.
+        wait_s: how long to wait for another builder before giving up.
+        on_wait: called with one sentence about who holds it, once a second; may raise to give up.
+
+    Raises:
+        BuildBusy: still taken after `wait_s`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _acquire(fd, path, wait_s, on_wait)
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        yield fd
+    finally:
+        os.close(fd)  # not LOCK_UN: a compiler that outlives us keeps the lock
+
+
+def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + wait_s
+    reported = float("-inf")
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            now = time.monotonic()
+            holder = os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
+            if now >= deadline:
+                raise BuildBusy(
+                    f"waited {wait_s:.0f} s to build, but process {holder} is still building"
+                    f" (lock {path}).",
+                    remedy="Let it finish and call again; what it builds will not be rebuilt.",
+                ) from None
+            if now - reported >= 1:
+                reported = now
+                _wanted(path).touch()  # who builds ahead of need gives way
+                on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
+            time.sleep(POLL_S)
+
+
+# ccache under kbuild: objects that were compiled once come back when an arm is left again.
+#
+# The tree keeps the objects of the arm it stands at. Leaving an arm that touches fs.h or dcache.h
+# makes a thousand of them stale, although most were compiled before, for another arm. Optional:
+# without ccache everything is compiled, and the kernels are the same to the byte.
+#
+# Only C goes through it. ccache 4.7 sees `.incbin` in what the preprocessor gives, and that it is
+# not given when it trusts dependency files. piggy.S brings the compressed kernel in so, and says
+# nothing of it but its length: of two arms with equal lengths the second would boot the first one's
+# kernel.
+
+LIMIT = "3G"
+"""Objects with DWARF, compressed: some 250 MB an arm that touches a far-reaching header."""
+COMPILER = """#!/bin/sh
+# gcc, by way of ccache unless it is to assemble (backend/src/duet/kernels/tree.py says why).
+for word; do
+	case $word in *.S | *.s) exec {gcc} "$@" ;; esac
+done
+exec {ccache} {gcc} "$@"
+"""
+
+
+def ccache_environment(store: Path, path: str) -> dict[str, str]:
+    """Variables for make; empty when ccache is not installed.
+
+    Args:
+        store: folder for the objects; made by ccache. The compiler's stand-in goes into STORE-bin.
+        path: PATH as it would be without ccache.
+    """
+    gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)
+    if gcc is None or ccache is None:
+        return {}
+    return {
+        # By its own name, so that kbuild's commands do not change.
+        "PATH": f"{_stand_in(store.with_name(store.name + '-bin'), gcc, ccache)}:{path}",
+        "CCACHE_DIR": str(store),
+        "CCACHE_MAXSIZE": LIMIT,
+        # kbuild asks for dependency files anyway; with them a miss needs no preprocessor run.
+        "CCACHE_DEPEND": "1",
+        # Patching a header and taking the patch back gives it a new time, and the old content.
+        "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",
+    }
+
+
+def _stand_in(folder: Path, gcc: str, ccache: str) -> Path:
+    """The folder of a `gcc` that asks ccache for what may be asked of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    script = COMPILER.format(gcc=shlex.quote(gcc), ccache=shlex.quote(ccache))
+    durable.write(folder / "gcc", script.encode(), mode=0o755)
+    return folder

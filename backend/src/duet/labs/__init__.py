@@ -2,6 +2,6 @@
 """Labs: what lab.yaml says, what people answered, and the points that both come to.
 
 Answers are stored as they came, in a chain of hashes; points are never stored, they are counted
-from the answers each time (scoring.py). Nothing here knows pages; `duet.serve.labs` is the lab of
+from the answers each time (scoring.py). Nothing here knows pages; `duet.server.labs` is the lab of
 a server that runs.
 """

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.labs.limits import TEXT_CHARS
 from duet.labs.tasks import ChallengeTask, Explain, Measure, Point, Predict, Task
 

@@ -16,14 +16,21 @@ from typing import Final, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from duet.errors import DuetError, InputError
+from duet.base.errors import DuetError, InputError
+from duet.base.settings import extra_lessons, repo_root
 from duet.labs.schema import Lab
 from duet.labs.tasks import ChallengeTask, Explain, Measure, Point, Predict, Task
-from duet.lessons import folders
-from duet.lessons.document import Document, read
-from duet.lessons.meant import meant
-from duet.lessons.problems import Found, LessonError, Problem, found_one, key_of
-from duet.settings import extra_lessons, repo_root
+from duet.lessons import load as folders
+from duet.lessons.document import (
+    Document,
+    Found,
+    LessonError,
+    Problem,
+    found_one,
+    key_of,
+    meant,
+    read,
+)
 
 FILE: Final = "lab.yaml"
 SLUG: Final = re.compile(r"^[a-z0-9][a-z0-9-]{0,59}$")

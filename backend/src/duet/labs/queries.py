@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from duet.base.errors import InputError
 from duet.classes.lab_tables import ATTEMPTS, GRADES, PEOPLE
-from duet.errors import InputError
 from duet.labs.limits import ATTEMPTS as MOST
 from duet.labs.records import FIRST, Attempt, Grade, Participant, linked
 

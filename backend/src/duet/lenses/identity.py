@@ -14,9 +14,9 @@ import drgn
 from drgn.helpers.common.memory import identify_address
 from drgn.helpers.common.type import member_at_offset
 
+from duet.lenses.clock import cpu_offsets, wrapped
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import DIRECT_END, DIRECT_MAP, PAGE, Gone, Memory
-from duet.lenses.percpu import cpu_offsets, wrapped
 
 TYPES = {
     "inode_cache": "struct inode",

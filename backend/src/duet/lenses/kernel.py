@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 import drgn
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
+from duet.lenses.memory import Gone, Memory
 
 
 class LensError(InfraError):
@@ -114,3 +117,93 @@ def _missing(what: str, name: str) -> LensError:
         f"this kernel cannot be read as wanted: {what}.",
         remedy=f"Look {name} up in this arm's source; the probe knows kernel 6.1.",
     )
+
+
+# The fields of a type, as pahole would print them.
+
+
+class Field(NamedTuple):
+    """One field: `at` and `size` in bytes from the start of the object; `nested`: 1 for a part of
+    the field before it."""
+
+    name: str
+    at: int
+    size: int
+    nested: int = 0
+
+
+def fields_of(
+    kind: drgn.Type,
+    opened: Collection[str] = (),
+    *,
+    base: int = 0,
+    prefix: str = "",
+    nested: int = 0,
+) -> Iterator[Field]:
+    """All fields of a struct or union; what has no name is given as its own fields.
+
+    Args:
+        opened: names of fields whose parts are listed after them.
+    """
+    for member in kind.members or ():
+        at = base + member.bit_offset // 8
+        if member.name is None:
+            yield from fields_of(member.type, opened, base=at, prefix=prefix, nested=nested)
+            continue
+        yield Field(prefix + member.name, at, drgn.sizeof(member.type), nested)
+        if member.name in opened:
+            inside = f"{member.name}."
+            yield from fields_of(member.type, opened, base=at, prefix=inside, nested=1)
+
+
+def number(raw: bytes, field: Field) -> float:
+    """A field's first 8 bytes or fewer, without sign."""
+    return float(int.from_bytes(raw[field.at : field.at + min(field.size, 8)], "little"))
+
+
+# Superblocks by the name of their filesystem (super_blocks, fs/super.c).
+
+MAX_SUPERBLOCKS = 16384
+TRIES = 3
+
+
+class Superblocks:
+    """Resolves once; finding walks the list."""
+
+    def __init__(self, kernel: Kernel, memory: Memory) -> None:
+        kind = "struct super_block"
+        self._memory = memory
+        self._head = kernel.address("super_blocks")
+        self._list = kernel.offset(kind, "s_list")
+        self._type = kernel.offset(kind, "s_type")
+        self._info = kernel.offset(kind, "s_fs_info")
+        self._root = kernel.offset(kind, "s_root")
+        self._id = kernel.offset(kind, "s_id")
+        self._bytes = max(self._list, self._type, self._info, self._root, self._id) + 32
+        self._name = kernel.offset("struct file_system_type", "name")
+
+    def of(self, filesystem: str) -> list[tuple[int, int, int]]:
+        """(super_block, s_fs_info, s_root) of each mounted one, in order of mounting.
+
+        Raises:
+            Gone: the list changes too fast, or cannot be read.
+        """
+        for last in range(TRIES):
+            try:
+                return self._find(filesystem)
+            except Gone:
+                if last == TRIES - 1:
+                    raise
+        raise AssertionError
+
+    def _find(self, filesystem: str) -> list[tuple[int, int, int]]:
+        memory, found, names = self._memory, [], dict[int, str]()
+        for address, raw in memory.list(self._head, self._list, self._bytes, MAX_SUPERBLOCKS):
+            kind, info, root = (
+                struct.unpack_from("<Q", raw, at)[0] for at in (self._type, self._info, self._root)
+            )
+            if kind not in names:
+                names[kind] = memory.text(memory.u64(kind + self._name)) if kind else ""
+            if names[kind] == filesystem and root:
+                found.append((address, info, root))
+        return found

@@ -17,11 +17,11 @@ from itertools import count
 from pathlib import Path
 from types import ModuleType
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.memory import Gone, Memory
 from duet.lenses.registry import Probe, no_probe, probe_files
-from duet.lessons.folders import places
+from duet.lessons.load import places
 
 _numbers = count()
 

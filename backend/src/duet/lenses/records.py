@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import msgpack
+import numpy as np
+from numpy.typing import NDArray
 
-from duet.budgets import LENS_RECORD_BYTES
-from duet.bundle.record import RECORD_TIME
-from duet.errors import InputError
+from duet.base.budgets import LENS_RECORD_BYTES
+from duet.base.errors import InputError
+from duet.bundle.manifest import RECORD_TIME
 
 Route = Literal["memory", "qmp", "unknown"]
 Phase = Literal["off", "attaching", "on", "failed"]
@@ -87,7 +89,7 @@ class Sample:
 
 
 def pack_record(record: Sample | LensState) -> bytes:
-    """As bytes of a transcript, its guest time first (0: of no sample), for duet.bundle.trim."""
+    """As bytes of a transcript, its guest time first (0: of no sample), for duet.bundle.writer."""
     body: bytes = msgpack.packb({"kind": type(record).__name__, **asdict(record)})
     return RECORD_TIME.pack(record.at_ns if isinstance(record, Sample) else 0) + body
 
@@ -163,3 +165,32 @@ def _whole(*numbers: object) -> None:
 def _check(holds: bool) -> None:
     if not holds:
         raise ValueError("out of range")
+
+
+# What a probe returns: columns, numbers, and texts for its rows.
+
+Columns = dict[str, NDArray[np.generic]]
+DTYPES = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
+"""numpy's names -> those of the browser contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One look at a structure.
+
+    Args:
+        n: rows. Most columns have n values; one whose rows are wider or that lists something
+            else says so in its probe.
+        facts: single numbers.
+        texts: a name per row, where rows have names.
+    """
+
+    n: int
+    columns: Columns
+    facts: dict[str, float]
+    texts: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        for name, column in self.columns.items():
+            if column.dtype.str not in DTYPES:
+                raise ValueError(f"{name} has dtype {column.dtype.str}, not in the contract")

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from duet.errors import InputError
-from duet.lenses.reading import Reading
-from duet.lessons.folders import places
+from duet.base.errors import InputError
+from duet.lenses.records import Reading
+from duet.lessons.load import places
 
 if TYPE_CHECKING:
     from duet.lenses.kernel import Kernel

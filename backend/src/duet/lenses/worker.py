@@ -2,8 +2,8 @@
 """The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX [UID]`.
 
 A guest's memory and its kernel's DWARF are read here alone. So the process confines itself first
-(duet.sandbox): it has the user of its guest's QEMU, limits on memory, CPU time and files, and no
-way out but that QEMU's sockets and memory.
+(duet.confine.sandbox): it has the user of its guest's QEMU, limits on memory, CPU time and files,
+and no way out but that QEMU's sockets and memory.
 
 Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of",
 "lesson"}]}, an empty list is a pause. A probe that is named more than once tells its samples apart
@@ -27,18 +27,17 @@ from typing import Any
 import drgn
 import msgpack
 
-from duet.budgets import LENS_CPU_S, LENS_FILES, LENS_MEMORY_BYTES
-from duet.errors import DuetError
+from duet.base.budgets import LENS_CPU_S, LENS_FILES, LENS_MEMORY_BYTES
+from duet.base.errors import DuetError
+from duet.confine.sandbox import CHILD_ID, Limits, Permits, can_change_user, enter
 from duet.lenses.attach import attach
 from duet.lenses.clock import GuestClock
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.limits import FAILED_IN_A_ROW, MAX_HZ, QUEUE_BYTES
 from duet.lenses.loading import Probes, fault_of
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.reading import DTYPES
+from duet.lenses.records import DTYPES
 from duet.lenses.registry import Probe
-from duet.sandbox import CHILD_ID, Limits, can_change_user, enter
-from duet.seccomp import Permits
 
 GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
 """Names in the root folder of this process."""

@@ -8,18 +8,55 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
 
-from duet.errors import DuetError
-from duet.guests.console import Console
-from duet.lenses.limits import ATTACH_S, SAMPLE_S
-from duet.lenses.message_reader import Message, MessageReader
-from duet.lenses.records import Route
+import msgpack
+
+from duet.base.errors import DuetError
+from duet.guests.machine import Console
+from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
+from duet.lenses.records import Route, unpack_message
 from duet.processes.owned import OwnedProcess
+
+# Messages out of the bytes that the x-ray's process writes.
+
+HEAD = struct.Struct("<I")
+Message = dict[str, object]
+
+
+class MessageReader:
+    """Messages out of the process's output; rubbish ends the reading."""
+
+    def __init__(self, deliver: Callable[[Message], None]) -> None:
+        self._deliver = deliver
+        self._bytes = bytearray()
+        self._broken = False
+
+    def feed(self, text: bytes) -> None:
+        if self._broken:
+            return
+        self._bytes += text
+        while len(self._bytes) >= HEAD.size:
+            (length,) = HEAD.unpack_from(self._bytes)
+            if length > FRAME_BYTES:
+                self._broken = True
+                return
+            if len(self._bytes) < HEAD.size + length:
+                return
+            body = bytes(self._bytes[HEAD.size : HEAD.size + length])
+            del self._bytes[: HEAD.size + length]
+            try:
+                message = unpack_message(body)
+            except (ValueError, msgpack.UnpackException):
+                self._broken = True
+                return
+            self._deliver(message)
+
 
 _FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 """Each thread reserves address space, of which the worker has a limit."""

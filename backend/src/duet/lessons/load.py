@@ -3,17 +3,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from duet.errors import InputError
-from duet.lessons.files import read_lesson
-from duet.lessons.folders import SLUG as SLUG
-from duet.lessons.folders import places
-from duet.lessons.meant import meant
-from duet.lessons.roles import knob
-from duet.lessons.schema import Arm, Lesson
+from pydantic import ValidationError
+
+from duet.base.errors import DuetError, InputError
+from duet.base.settings import EXTRA_LESSONS, ROOT, extra_lessons, repo_root
+from duet.lessons.document import (
+    Document,
+    Found,
+    LessonError,
+    Problem,
+    file_of,
+    found,
+    key_of,
+    meant,
+    read,
+)
+from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
+
+# The YAML files of a lesson's folder become one Lesson.
+#
+# Each key has a file (schema.FILES); one that stands elsewhere, or in two files, is refused.
+
+FIRST = "lesson.yaml"
+
+
+def paths(folder: Path) -> list[Path]:
+    """The YAML files that a lesson's folder has."""
+    return [folder / name for name in FILES if (folder / name).is_file()]
+
+
+def folder_stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Names, sizes and times of the files: another stamp, another lesson."""
+    stats = [(path.name, path.stat()) for path in paths(folder)]
+    return tuple((name, status.st_size, status.st_mtime_ns) for name, status in stats)
+
+
+def read_lesson(folder: Path) -> Lesson:
+    """Read and check the files of one lesson.
+
+    Raises:
+        LessonError: a file is not YAML, or the files are not what the schema wants; every
+            problem names file, line and key.
+    """
+    documents: dict[str, Document] = {}
+    broken: list[Problem] = []
+    for path in paths(folder):
+        try:
+            documents[path.name] = read(path, _shown(folder, path.name))
+        except LessonError as error:
+            broken += error.problems
+    if broken:
+        raise LessonError(broken)
+    tree, owners, problems = _joined(documents)
+    try:
+        lesson = Lesson.model_validate(tree)
+    except ValidationError as error:
+        problems += [_placed(one, folder, documents, owners) for one in found(error)]
+        raise LessonError(problems) from error
+    if problems:
+        raise LessonError(problems)
+    return lesson
+
+
+def placing(folder: Path) -> Callable[[Found], Problem]:
+    """Looks up file and line of what is wrong with a lesson that can be read."""
+    documents = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
+    _, owners, _ = _joined(documents)
+    return lambda one: _placed(one, folder, documents, owners)
+
+
+def _joined(
+    documents: dict[str, Document],
+) -> tuple[dict[str, Any], dict[str, str], list[Problem]]:
+    """All keys, the file that each was taken from, and keys that stand in the wrong file."""
+    tree: dict[str, Any] = {}
+    owners: dict[str, str] = {}
+    problems: list[Problem] = []
+    for file, document in documents.items():
+        for key, value in document.values.items():
+            home = file_of(str(key))
+            line = document.line((key,))
+            if key in owners:
+                sentence = f"this key stands in {owners[key]} too"
+                remedy = f"Leave it in {home}." if home else "Remove it."
+                problems.append(Problem(document.name, line, str(key), sentence, remedy))
+            elif home and file != home:
+                sentence, remedy = f"this key belongs in {home}", f"Move it to {home}."
+                problems.append(Problem(document.name, line, str(key), sentence, remedy))
+                tree[key], owners[key] = value, file
+            else:
+                tree[str(key)], owners[str(key)] = value, file
+    return tree, owners, problems
+
+
+def _placed(
+    one: Found, folder: Path, documents: dict[str, Document], owners: dict[str, str]
+) -> Problem:
+    """A problem with its file and line."""
+    top = str(one.place[0]) if one.place else ""
+    file = owners.get(top) or file_of(top) or FIRST
+    document = documents.get(file) or Document(_shown(folder, file))
+    return Problem(
+        document.name, document.line(one.place), key_of(one.place), one.sentence, one.remedy
+    )
+
+
+def _shown(folder: Path, file: str) -> str:
+    return f"{folder.parent.name}/{folder.name}/{file}"
+
+
+# Where lessons lie: lessons/NN-slug of the checkout, and of each folder that DUET_LESSONS names.
+#
+# A further folder is laid out like the checkout: FOLDER/lessons/NN-slug for the lesson and
+# FOLDER/kernel-patches/NN-slug for the patches of its arms. The recipe of the guest's root
+# (vm-images/root/build) reads the same variable for the workloads.
+
+SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The two folders of one lesson; the second need not exist."""
+
+    folder: Path
+    patch_dir: Path
+
+
+def places(root: Path | None = None) -> dict[str, Place]:
+    """Slug -> place of every lesson, in order of the slugs.
+
+    Args:
+        root: look in this checkout alone; default: ours and the folders of DUET_LESSONS.
+
+    Raises:
+        InputError: a folder of DUET_LESSONS is missing or has no lessons/, or two lessons have
+            one slug.
+    """
+    found: dict[str, Place] = {}
+    for base in (repo_root(), *_extra()) if root is None else (root,):
+        for path in sorted((base / "lessons").glob("*/lesson.yaml")):
+            slug = path.parent.name
+            if not SLUG.match(slug):
+                continue
+            if slug in found:
+                raise InputError(
+                    f"two lessons are called {slug}: {found[slug].folder} and {path.parent}.",
+                    remedy=f"Rename one of the folders, or take its folder out of {EXTRA_LESSONS}.",
+                )
+            found[slug] = Place(path.parent, base / "kernel-patches" / slug)
+    return dict(sorted(found.items()))
+
+
+def _extra() -> tuple[Path, ...]:
+    """The folders of DUET_LESSONS, each checked."""
+    for folder in extra_lessons():
+        if not (folder / "lessons").is_dir():
+            what = "has no folder lessons/ in it" if folder.is_dir() else "is no folder"
+            raise InputError(
+                f"{EXTRA_LESSONS} names {folder}, which {what}.",
+                remedy="Name folders that hold lessons/NN-slug and kernel-patches/NN-slug, "
+                "with ':' between them, or unset it.",
+            )
+    return extra_lessons()
+
+
+# Knobs by their role, whatever a lesson calls them. Pure.
+
+USUAL_CPUS = 2
+"""vCPUs of a guest whose lesson has no knob for them."""
+
+
+def knob(lesson: Lesson, role: KnobRole) -> str | None:
+    """Name of the knob that has this role; None: the lesson has none."""
+    return next((name for name, param in lesson.params.items() if param.role == role), None)
+
+
+def duration_s(lesson: Lesson, params: Mapping[str, int], usual: int) -> int:
+    """How long the workload runs, in seconds; `usual` where no knob says it."""
+    return _value(lesson, params, "duration", usual)
+
+
+def cpus(lesson: Lesson, params: Mapping[str, int]) -> int:
+    """vCPUs of each guest (check_params makes it 1 on the count clock)."""
+    return _value(lesson, params, "cpus", USUAL_CPUS)
+
+
+def rows(lesson: Lesson, workload: Workload, params: Mapping[str, int]) -> int:
+    """Rows to reserve: the threads that work side by side; 0 where no knob or no row says it."""
+    return 0 if workload.rows == NO_ROWS else _value(lesson, params, "threads", 0)
+
+
+def _value(lesson: Lesson, params: Mapping[str, int], role: KnobRole, usual: int) -> int:
+    name = knob(lesson, role)
+    return usual if name is None else params.get(name, usual)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +333,54 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
         )
     place = known[slug]
     return LessonFolder(slug, place.folder, place.patch_dir, read_lesson(place.folder))
+
+
+# Lessons as the server reads them: again only when their files changed (YAML takes 25 ms).
+
+
+log = logging.getLogger("duet.api")
+
+FRESH_S = 0.05
+"""Files are not looked at again so soon: opening a lesson asks a dozen times, a class at once."""
+
+_cached: dict[Path, tuple[object, LessonFolder]] = {}
+_fresh: dict[str, tuple[float, tuple[str | None, ...], LessonFolder]] = {}
+"""Slug -> when it was looked at, where lessons lay then, and what it was."""
+
+
+def find(slug: str) -> LessonFolder:
+    """The lesson of that slug.
+
+    Raises:
+        InputError: there is none, or its files are not usable.
+    """
+    now, bases = time.monotonic(), (os.environ.get(ROOT), os.environ.get(EXTRA_LESSONS))
+    looked = _fresh.get(slug)
+    if looked is not None and looked[1] == bases and now - looked[0] < FRESH_S:
+        return looked[2]
+    folder = _look(slug)
+    _fresh[slug] = (now, bases, folder)
+    return folder
+
+
+def _look(slug: str) -> LessonFolder:
+    place = places().get(slug)
+    if place is None:
+        return load(slug)  # it says what was meant
+    stamp = folder_stamp(place.folder)
+    known = _cached.get(place.folder)
+    if known is None or known[0] != stamp:
+        known = (stamp, load(slug))
+        _cached[place.folder] = known
+    return known[1]
+
+
+def usable() -> list[LessonFolder]:
+    """All lessons in order; one that is broken is left out, and the log says why."""
+    found: list[LessonFolder] = []
+    for slug in slugs():
+        try:
+            found.append(find(slug))
+        except DuetError as error:
+            log.warning("lesson %s is left out: %s", slug, error.sentence)
+    return found

@@ -7,11 +7,13 @@ The agent knows no lesson: everything is substituted here. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 
-from duet.errors import InputError, KernelError
-from duet.lessons.roles import duration_s
-from duet.lessons.schema import Lesson, Probe, Workload
+from duet.base.errors import InputError, KernelError
+from duet.lessons.load import LessonFolder, duration_s
+from duet.lessons.schema import Lesson, Mail, Probe, QuizQuestion, Workload
+from duet.lessons.view import explained
 
 SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 USUAL_S = 60
@@ -170,3 +172,90 @@ def plan_text(
         lines.append("input host")
     lines.append(f"run {command(workload, params)}")
     return "\n".join(lines) + "\n"
+
+
+# A lesson's mail, terms and recap as plain HTML, for pages whose scripts are off.
+
+
+def outline(folder: LessonFolder) -> str:
+    """HTML: who wrote the mail, the terms, what to explain, the questions; all escaped."""
+    return "\n".join([*_mail(folder), *_terms(folder), *_recap(folder)])
+
+
+def _mail(folder: LessonFolder) -> Iterator[str]:
+    mail = next(iter(folder.lesson.mails.values()), None)
+    if mail is not None:
+        yield f"<p>{escape(mail.author)}, {escape(mail.date)}: {_subject(mail)}</p>"
+
+
+def _subject(mail: Mail) -> str:
+    subject = escape(mail.subject)
+    if not mail.url:
+        return f"{subject} (we know of no archive with an address for it)"
+    return f'<a href="{escape(mail.url)}">{subject}</a>'
+
+
+def _terms(folder: LessonFolder) -> Iterator[str]:
+    try:
+        terms = [one.term for one in explained(folder)]
+    except InputError:  # duet lint reports it
+        terms = []
+    if terms:
+        rows = (f"<dt><b>{escape(t.name)}</b></dt><dd>{escape(t.says)}</dd>" for t in terms)
+        yield f"<h2>Words</h2>\n<dl>{''.join(rows)}</dl>"
+
+
+def _recap(folder: LessonFolder) -> Iterator[str]:
+    lesson = folder.lesson
+    if lesson.explain is not None:
+        ours = " ".join(escape(sentence) for sentence in lesson.explain.ours)
+        yield f"<h2>In three sentences</h2>\n<p><b>{escape(lesson.explain.ask)}</b></p>"
+        yield f"<details><summary>Ours</summary><p>{ours}</p></details>"
+    if lesson.quiz:
+        yield f"<h2>Questions</h2>\n<ol>{''.join(map(_question, lesson.quiz))}</ol>"
+
+
+def _question(one: QuizQuestion) -> str:
+    choices = f" ({escape(' / '.join(one.choices))})" if one.choices else ""
+    return (
+        f"<li>{escape(one.ask)}{choices}<details><summary>Answer</summary>"
+        f"<p><b>{escape(right_answer(one))}.</b> {escape(one.why)}</p></details></li>"
+    )
+
+
+def right_answer(one: QuizQuestion) -> str:
+    """In words: the right choice, or the number with its unit."""
+    if one.choices and one.right is not None:
+        return one.choices[one.right - 1]
+    return f"{one.number:,.10g} {one.unit}".rstrip()
+
+
+# What a viewer may do to a live run: a lesson's acts, as lines for its workload. Pure.
+
+
+def act_line(
+    lesson: Lesson, workload: str, name: str, value: int, params: Mapping[str, int]
+) -> str:
+    """The line that does it.
+
+    Args:
+        workload: of the run.
+        params: of the run; the largest value may be one of them.
+
+    Raises:
+        InputError: no such act for this workload, or a value out of its range.
+    """
+    acts = {n: act for n, act in lesson.acts.items() if act.workload == workload}
+    act = acts.get(name)
+    if act is None:
+        raise InputError(
+            f"the workload {workload} has no act '{name:.60}'.",
+            remedy=f"It has: {', '.join(acts)}." if acts else "It takes none; choose another.",
+        )
+    most = params[act.max_param] if act.max_param else act.max
+    if value < act.min or (most is not None and value > most):
+        raise InputError(
+            f"{name} takes a number from {act.min} to {most}, but {value} came.",
+            remedy="Choose one within.",
+        )
+    return act.say.format(value=value)

@@ -4,16 +4,222 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from email.parser import HeaderParser
 from email.policy import default as mail_policy
+from functools import cache
+from html import escape
 from pathlib import Path
+from typing import Final, Literal
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from duet.errors import InputError
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import repo_root
+from duet.lessons.document import LessonError, Problem, found, key_of, read, scene_called
+from duet.lessons.drawings import FOLDER, read_drawing
 from duet.lessons.load import LessonFolder
-from duet.lessons.terms import Explained, drawing_texts, explained
+from duet.lessons.schema import Place, Term, TermsFile
+
+# The page's views as lessons may use them, read from views.gen.json (`make contract`).
+
+CATALOGUE = Path(__file__).with_name("views.gen.json")
+Layer = Literal["state", "function", "track", "mark"]
+
+
+class _Generated(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ViewPanel(_Generated):
+    """A panel that `show` asks for."""
+
+    title: str
+    evidence: Literal["measured", "counted", "modelled"]
+    about: str
+
+
+class OnlyInFocus(_Generated):
+    """A layer whose kinds are drawn only in steps that focus on them, but for these colours."""
+
+    layer: Layer
+    but: tuple[str, ...]
+
+
+class View(_Generated):
+    """One view. Dictionaries have name -> a sentence; frontend/src/views/about.ts describes it.
+
+    `marks` are 'points' where a view draws kinds that are called like a point of the lesson.
+    """
+
+    draws: str
+    needs: tuple[str, ...]
+    points: dict[str, tuple[str, ...]]
+    layers: tuple[Layer, ...]
+    marks: tuple[str, ...] | Literal["points"]
+    only_in_focus: OnlyInFocus | None
+    sentences: dict[str, str]
+    moments: dict[str, str]
+    answers: dict[str, str]
+    panels: dict[str, ViewPanel]
+    parts: dict[str, str]
+    toys: dict[str, str]
+    quantities: dict[str, str]
+    knobs: dict[str, str]
+    counts: str
+
+
+class CommonNames(_Generated):
+    """Names that every lesson may use, whatever its view."""
+
+    sentences: dict[str, str]
+    moments: dict[str, str]
+    answers: dict[str, str]
+    show: dict[str, str]
+
+
+class Catalogue(_Generated):
+    """All views by name."""
+
+    common: CommonNames
+    views: dict[str, View]
+
+    def sentences(self, view: View) -> tuple[str, ...]:
+        """Names for `sentence` of a step."""
+        return (*self.common.sentences, *view.sentences)
+
+    def moments(self, view: View) -> tuple[str, ...]:
+        """Names for `moment` of a step."""
+        return (*self.common.moments, *view.moments)
+
+    def answers(self, view: View) -> tuple[str, ...]:
+        """Names for `metric` of a prediction."""
+        return (*self.common.answers, *view.answers)
+
+    def shows(self, view: View) -> tuple[str, ...]:
+        """Names for `show` of a step."""
+        return (*self.common.show, *view.parts, *view.panels)
+
+
+@cache
+def read_views() -> Catalogue:
+    """The catalogue of this checkout.
+
+    Raises:
+        InfraError: the file is absent or not what this program expects.
+    """
+    try:
+        return Catalogue.model_validate_json(CATALOGUE.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise InfraError(
+            f"the catalogue of views {CATALOGUE.name} cannot be read.",
+            remedy="Run make contract, which writes it.",
+            detail=str(error),
+        ) from error
+
+
+# The terms of a lesson as a reader gets them: shared ones filled in, drawings as text.
+
+COMMON = "_common"
+"""The folder of `lessons` with the terms that several lessons use."""
+FILE = "terms.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A term with all of its parts.
+
+    Args:
+        drawing: the file of its drawing; None: it has none.
+    """
+
+    term: Term
+    drawing: Path | None
+
+
+def common_folders(folder: Path) -> tuple[Path, ...]:
+    """Where terms that a lesson shares are looked for: its neighbour, then the checkout's."""
+    own, ours = folder.parent / COMMON, repo_root() / "lessons" / COMMON
+    return (own,) if own == ours else (own, ours)
+
+
+def read_common(folder: Path) -> tuple[Term, ...]:
+    """The terms of a common folder; none where it has no file.
+
+    Raises:
+        LessonError: the file is not usable; every problem names file, line and key.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return ()
+    name = f"{folder.parent.name}/{folder.name}/{FILE}"
+    document = read(path, name)
+    try:
+        return TermsFile.model_validate(document.values).terms
+    except ValidationError as error:
+        raise LessonError(
+            [
+                Problem(name, document.line(one.place), key_of(one.place), one.sentence, one.remedy)
+                for one in found(error)
+            ]
+        ) from error
+
+
+def explained(lesson: LessonFolder) -> tuple[Explained, ...]:
+    """The terms of a lesson in order; a shared one that no common file has is left out.
+
+    Raises:
+        LessonError: a common file is not usable.
+    """
+    whole: list[Explained] = []
+    for term in lesson.lesson.terms:
+        one = _shared(lesson.folder, term) if term.shared else _placed(lesson.folder, term)
+        if one is not None:
+            whole.append(one)
+    return tuple(whole)
+
+
+def _shared(folder: Path, term: Term) -> Explained | None:
+    for place in common_folders(folder):
+        for one in read_common(place):
+            if one.name == term.name:
+                return _placed(place, one.model_copy(update={"entry": term.entry}))
+    return None
+
+
+def _placed(folder: Path, term: Term) -> Explained:
+    return Explained(term, folder / FOLDER / term.drawing if term.drawing else None)
+
+
+def sources(lesson: LessonFolder) -> list[Path]:
+    """Files beside the lesson's own YAML that its terms are made of."""
+    if not lesson.lesson.terms:
+        return []
+    places = (lesson.folder, *common_folders(lesson.folder))
+    drawn = [path for place in places for path in sorted((place / FOLDER).glob("*.svg"))]
+    return [*(place / FILE for place in places[1:]), *drawn]
+
+
+def drawing_texts(terms: Iterable[Explained]) -> dict[str, str]:
+    """Name of a term -> its drawing; one that may not be shown is left out."""
+    texts = {one.term.name: read_drawing(one.drawing) for one in terms if one.drawing}
+    return {name: text for name, text in texts.items() if text}
+
+
+def pattern(forms: Iterable[str]) -> re.Pattern[str]:
+    """Finds any of the forms as whole words; what is written small may begin with a capital.
+
+    The page has the same rule (frontend/src/panels/terms/matcher.ts).
+    """
+    longest_first = sorted(forms, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(_either, longest_first))})(?![\w-])")
+
+
+def _either(form: str) -> str:
+    first, rest = form[0], r"\s+".join(map(re.escape, form[1:].split(" ")))
+    return f"[{first}{first.upper()}]{rest}" if first.islower() else re.escape(first) + rest
+
 
 HEADING = re.compile(r"^##\s+([a-z0-9][a-z0-9_-]*)\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -114,3 +320,53 @@ def _patch_tree(path: Path) -> JsonValue:
     except InputError as error:
         return {"file": path.name, "subject": error.sentence, "body": "", "text": ""}
     return asdict(patch)
+
+
+# A step's own text as plain HTML, for pages whose scripts are off.
+
+
+Laid = Mapping[Place, str]
+ENGLISH: Final[Laid] = {}
+
+PREDICTED = re.compile(r"^---[ \t]*$", re.MULTILINE)
+"""What stands below this line is shown when the viewer has predicted."""
+PARAGRAPHS = re.compile(r"\n\s*\n")
+CODE = re.compile(r"`([^`]+)`")
+STRONG = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
+STRESSED = re.compile(r"\*(.+?)\*", re.DOTALL)
+
+
+def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> str:
+    """HTML: the step's title and text, all escaped; what would answer its prediction is folded.
+
+    Args:
+        step: see scene_called; of an unknown one, or of none, the first scene.
+        said: texts in another language, by their places (lessons/translations.py).
+    """
+    scenes = folder.lesson.scenes
+    scene = scene_called(scenes, step) or next(iter(scenes), None)
+    if scene is None or not (text := sections(folder.content()).get(scene.id, "")):
+        return ""
+    text = said.get(("content", scene.id), text)
+    title = said.get(("scenes", scenes.index(scene), "title"), scene.title)
+    first, *after = PREDICTED.split(text, maxsplit=1)
+    html = f"<h2>{escape(title)}</h2>\n" + "\n".join(_blocks(first))
+    if after:
+        folded = "".join(_blocks(after[0]))
+        html += f"\n<details><summary>After a prediction</summary>{folded}</details>"
+    return html
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs; tables stand as they were typed."""
+    for block in filter(None, map(str.strip, PARAGRAPHS.split(text))):
+        tag = "pre" if block.startswith("|") else "p"
+        yield f"<{tag}>{_inline(block)}</{tag}>"
+
+
+def _inline(text: str) -> str:
+    """Emphasis and code of Markdown; a star in code is none of emphasis."""
+    safe = CODE.sub(
+        lambda found: f"<code>{found[1].replace('*', '&#42;')}</code>", escape(text, quote=False)
+    )
+    return STRESSED.sub(r"<em>\1</em>", STRONG.sub(r"<b>\1</b>", safe))

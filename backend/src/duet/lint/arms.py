@@ -3,14 +3,31 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from string import Formatter
 
-from duet.errors import DuetError
+import msgpack
+import numpy as np
+
+from duet.base.errors import DuetError
 from duet.kernels.arms import arm_specs
 from duet.kernels.bases import BOTH, find_base
 from duet.kernels.recipe import build_inputs
+from duet.lessons.schema import Place
 from duet.lessons.view import Patch, read_patch
-from duet.lint.finding import Finding, NotChecked, Subject
+from duet.lint.finding import Finding, NotChecked, Subject, unknown
+from duet.runs.sought import LaneTables, Looks
+from duet.session.tables import TABLES, Columns
+from duet.stream.hub import RunLog
 
 Found = Iterator[Finding | NotChecked]
 
@@ -140,3 +157,224 @@ def patch_lines(subject: Subject, arm: str) -> list[str] | None:
 
 def _short(error: DuetError) -> str:
     return error.sentence.removesuffix(".")
+
+
+# Braces in commands, kernel parameters and lines: each names a knob of the lesson.
+IN_PROBES = re.compile(r"\{(?!sym:[A-Za-z0-9_.]+\}|comm\})[^}]*\}?")
+"""Of a probe only {sym:NAME} and {comm} are replaced."""
+VALUE = ["value"]
+
+
+def workloads(subject: Subject) -> Found:
+    """Commands and values of workloads name knobs that a run has."""
+    lesson = subject.folder.lesson
+    knobs = [name for name, param in lesson.params.items() if param.applies != "model"]
+    for name, workload in lesson.workloads.items():
+        at: Place = ("workloads", name)
+        texts: list[tuple[str, Place]] = [(workload.run, (*at, "run"))]
+        texts += [(text, (*at, "setup", i)) for i, text in enumerate(workload.setup)]
+        texts += [(text, (*at, "writes", i)) for i, text in enumerate(workload.writes)]
+        for key, text in workload.optional.items():
+            texts.append((text, (*at, "optional", key)))
+            if key not in knobs:
+                yield unknown("no run has a knob", key, knobs, (*at, "optional", key))
+        for text, place in texts:
+            yield from _named(text, knobs, place)
+
+
+def values(subject: Subject) -> Found:
+    """Kernel parameters and acts have one value."""
+    lesson = subject.folder.lesson
+    for name, param in lesson.params.items():
+        if param.cmdline:
+            yield from _named(param.cmdline, VALUE, ("params", name, "cmdline"), "value")
+    for name, act in lesson.acts.items():
+        yield from _named(act.say, VALUE, ("acts", name, "say"), "value")
+
+
+def probes(subject: Subject) -> Found:
+    """A probe may name symbols and the workload's processes."""
+    for index, probe in enumerate(subject.folder.lesson.probes):
+        for key in ("define", "filter"):
+            for match in IN_PROBES.findall(getattr(probe, key) or ""):
+                sentence = f"'{match}' is not replaced here"
+                remedy = "Only {comm} and {sym:NAME} are; write the value."
+                yield Finding(sentence, remedy, ("probes", index, key))
+
+
+def _named(text: str, known: list[str], place: Place, what: str = "knob of a run") -> Found:
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        sentence = f"the braces do not match: {str(error).lower()}"
+        yield Finding(sentence, "Write {{ for a brace that is meant as one.", place)
+        return
+    for name in names:
+        if name not in known:
+            yield unknown(
+                f"nothing replaces {{{name}}} here; no {what} is called", name, known, place
+            )
+
+
+# The tables of each lane of a run, out of what a viewer is sent.
+
+Look = tuple[float, dict[str, float]]
+"""Guest time in ns, and the facts of a sample."""
+
+
+def lanes_of(log: RunLog) -> dict[str, LaneTables]:
+    """Arm -> its tables, as far as the log holds them."""
+    parts: dict[str, dict[str, list[Columns]]] = {}
+    looks: dict[str, dict[str, list[Look]]] = {}
+    threads: dict[str, int] = {}
+    ends: dict[str, float] = {}
+    for packet in log.backlog():
+        if packet.type not in ("batch", "rows", "sample"):
+            continue
+        message = msgpack.unpackb(packet.body)
+        arm = message["arm"]
+        if packet.type == "sample":
+            one = (message["t_ns"], message["facts"])
+            looks.setdefault(arm, {}).setdefault(message["probe"], []).append(one)
+            continue
+        if packet.type == "rows":
+            threads[arm] = sum(row["role"] == "thread" for row in message["rows"])
+            continue
+        ends[arm] = max(ends.get(arm, 0.0), message["watermark_ns"])
+        if message["table"] in TABLES:
+            parts.setdefault(arm, {}).setdefault(message["table"], []).append(
+                {
+                    name: np.frombuffer(message["columns"][name], dtype)
+                    for name, dtype in TABLES[message["table"]].items()
+                }
+            )
+    return {
+        arm: LaneTables(
+            {table: _joined(table, parts[arm].get(table, [])) for table in TABLES},
+            threads.get(arm, 0),
+            ends[arm],
+            {probe: _seen(several) for probe, several in looks.get(arm, {}).items()},
+        )
+        for arm in parts
+    }
+
+
+def _seen(looks: list[Look]) -> Looks:
+    # Guest times may be in the wrong order by less than their error.
+    looks = sorted(looks, key=lambda look: look[0])
+    names = sorted({name for _, facts in looks for name in facts})
+    columns = {
+        name: np.array([facts.get(name, np.nan) for _, facts in looks], np.float64)
+        for name in names
+    }
+    return Looks(np.array([t for t, _ in looks], np.float64), columns)
+
+
+def _joined(table: str, parts: list[Columns]) -> Columns:
+    return {
+        name: np.concatenate([part[name] for part in parts] or [np.empty(0, dtype)])
+        for name, dtype in TABLES[table].items()
+    }
+
+
+# Programs: each command is one that guests have, and the lesson's own can be built.
+RECIPE = "vm-images/root/build"
+RECIPE_S = 30.0
+COMPILE_S = 60.0
+KINDS = ("c", "sh")
+"""Suffixes of workloads that the recipe knows."""
+MESSAGE = re.compile(r"^[^:\n]+:(\d+)(?::\d+)?: (?:fatal )?(?:error|warning): (.*)$", re.MULTILINE)
+SHELL_MESSAGE = re.compile(r"^[^:\n]+: (?:line )?(\d+): (.*)$", re.MULTILINE)
+
+
+def programs(subject: Subject) -> Found:
+    """Every command of a workload is a program of the guest."""
+    lesson, own = subject.folder.lesson, sources(subject)
+    reported = guest_programs(subject.root)
+    if isinstance(reported, str):
+        yield NotChecked(f"whether the guest has the programs of the workloads: {reported}")
+        return
+    known = sorted({*reported["programs"], *(path.stem for path in own)})
+    for name, workload in lesson.workloads.items():
+        at: Place = ("workloads", name)
+        commands = [(workload.run, (*at, "run"))]
+        commands += [(text, (*at, "setup", i)) for i, text in enumerate(workload.setup)]
+        for text, place in commands:
+            program = PurePosixPath(text.split()[0]).name if text.split() else ""
+            if program not in known:
+                found = unknown("no guest has a program", program, known, place)
+                remedy = (
+                    f"Write workload/{program or 'NAME'}.c or .sh; "
+                    f"`{RECIPE} --programs` lists what guests have."
+                )
+                yield Finding(found.sentence, remedy, place)
+
+
+def builds(subject: Subject) -> Found:
+    """The lesson's own programs compile as the recipe compiles them, without a warning."""
+    reported = guest_programs(subject.root)
+    if isinstance(reported, str):
+        yield NotChecked(f"whether the workloads compile: {reported}")
+        return
+    compiler = os.environ.get("CC", "gcc")
+    for path in sources(subject):
+        if path.suffix == ".c" and shutil.which(compiler) is None:
+            yield NotChecked(f"whether {path.name} compiles: there is no {compiler}")
+            continue
+        stat = path.stat()
+        flags = tuple(reported["cflags"]) if path.suffix == ".c" else ()
+        for line, message in tried(path.resolve(), flags, compiler, stat.st_mtime_ns, stat.st_size):
+            what = "does not compile" if path.suffix == ".c" else "is no shell script"
+            sentence = f"{path.name} {what}: {message}"
+            yield Finding(sentence, "Correct that line.", file=path, line=line)
+
+
+def sources(subject: Subject) -> list[Path]:
+    """The lesson's own programs."""
+    folder = subject.folder.folder / "workload"
+    return sorted(path for kind in KINDS for path in folder.glob(f"*.{kind}"))
+
+
+@lru_cache(maxsize=1)
+def guest_programs(root: Path) -> dict[str, list[str]] | str:
+    """What the recipe of the guest's root says of its programs; text: why it says nothing."""
+    try:
+        done = subprocess.run(
+            [sys.executable, str(root / RECIPE), "--programs"],
+            capture_output=True,
+            text=True,
+            timeout=RECIPE_S,
+        )
+    except subprocess.TimeoutExpired:
+        return f"{RECIPE} says nothing within {RECIPE_S:g} s"
+    if done.returncode:
+        return done.stderr.strip().partition("\n")[0] or f"{RECIPE} failed"
+    reported: dict[str, list[str]] = json.loads(done.stdout)
+    return reported
+
+
+@lru_cache(maxsize=64)
+def tried(
+    path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
+) -> tuple[tuple[int, str], ...]:
+    """What compiler or shell says: (line, message). Time and size are there for the cache."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / path.stem
+        words = [compiler, *flags, "-o", str(out), str(path)]
+        if path.suffix != ".c":
+            words = ["sh", "-n", str(path)]
+        try:
+            done = subprocess.run(
+                words,
+                capture_output=True,
+                text=True,
+                timeout=COMPILE_S,
+                env=os.environ | {"LC_ALL": "C"},
+            )
+        except subprocess.TimeoutExpired:
+            return ((1, f"{words[0]} took longer than {COMPILE_S:g} s"),)
+    if done.returncode == 0:
+        return ()
+    pattern = MESSAGE if path.suffix == ".c" else SHELL_MESSAGE
+    found = [(int(match[1]), match[2].strip()) for match in pattern.finditer(done.stderr)]
+    return tuple(found) or ((1, done.stderr.strip().partition("\n")[0] or "no message came"),)

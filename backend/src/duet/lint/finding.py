@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from duet.lessons.document import meant
 from duet.lessons.load import LessonFolder
-from duet.lessons.meant import meant
 from duet.lessons.schema import Place
-from duet.lessons.views import Catalogue, View
+from duet.lessons.view import Catalogue, View
 
 
 @dataclass(frozen=True, slots=True)

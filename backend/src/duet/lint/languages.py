@@ -5,10 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from duet.lessons.meant import meant
-from duet.lessons.problems import LessonError
-from duet.lessons.texts import CONTENT, Text, texts_of
-from duet.lessons.translations import FOLDER, LANGUAGE, Said, digest, languages, translated
+from duet.lessons.document import LessonError, meant
+from duet.lessons.translations import (
+    CONTENT,
+    FOLDER,
+    LANGUAGE,
+    Said,
+    Text,
+    digest,
+    languages,
+    texts_of,
+    translated,
+)
 from duet.lint.finding import Finding, NotChecked, Subject
 
 

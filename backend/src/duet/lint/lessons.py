@@ -10,38 +10,32 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
+from duet.base.settings import repo_root
 from duet.labs import files as lab_files
 from duet.labs.schema import Lab
-from duet.lessons import editor, words
+from duet.lessons import author as editor
 from duet.lessons import load as lessons
-from duet.lessons.files import placing
-from duet.lessons.problems import Found, LessonError
-from duet.lessons.problems import Problem as FileProblem
+from duet.lessons import words
+from duet.lessons.document import Found, LessonError
+from duet.lessons.document import Problem as FileProblem
+from duet.lessons.load import placing
 from duet.lessons.schema import Lesson
-from duet.lessons.schema.strings import StringsFile
+from duet.lessons.schema.base import StringsFile
 from duet.lessons.translations import STRINGS
-from duet.lessons.views import read_views
-from duet.lint import (
-    arms,
-    challenges,
-    discussion,
-    fresh,
-    languages,
-    metrics,
-    names,
-    pairs,
-    probes,
-    recorded,
-    slides,
-    story,
-    terms,
-    windows,
-    workloads,
-)
+from duet.lessons.view import read_views
+from duet.lint import arms, languages, names, probes, recorded, story
+from duet.lint import arms as pairs
+from duet.lint import arms as workloads
 from duet.lint import labs as lab_rules
+from duet.lint import names as metrics
+from duet.lint import recorded as fresh
+from duet.lint import recorded as windows
+from duet.lint import story as challenges
+from duet.lint import story as discussion
+from duet.lint import story as slides
+from duet.lint import story as terms
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
-from duet.settings import repo_root
 
 RULES: tuple[Rule, ...] = (
     story.template,

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
-from duet.lessons.schema import Place
+from duet.bundle import Manifest
+from duet.guests import Clock
+from duet.lessons.schema import Claim, Lesson, Metric, Place
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
+from duet.measure.plan import headline
+from duet.messages import Measured
 
 Found = Iterator[Finding | NotChecked]
 
@@ -125,3 +130,127 @@ def points(subject: Subject) -> Found:
                 f"({', '.join(fields)}), but {len(given)} are given"
             )
             yield Finding(sentence, "Name them in this order.", ("points", index, "fields"))
+
+
+# Patterns that read numbers and names out of text, by themselves and on what was recorded.
+Lines = Mapping[str, Sequence[str]]
+"""Arm -> what its workload printed."""
+OPS = ("ops", "per_s")
+
+
+def patterns(subject: Subject) -> Found:
+    """Every pattern can be read, and has the groups that are read out of it."""
+    lesson = subject.folder.lesson
+    for name, metric in lesson.metrics.items():
+        yield from _pattern(metric.line, ("metrics", name, "line"), ("value",))
+    for name, workload in lesson.workloads.items():
+        at: Place = ("workloads", name)
+        yield from _pattern(workload.ops_line, (*at, "ops_line"), OPS)
+        yield from _pattern(workload.rows, (*at, "rows"), ())
+    if lesson.microscope is not None:
+        yield from _pattern(lesson.microscope.ready, ("microscope", "ready"), ())
+
+
+def _pattern(text: str | None, place: Place, groups: tuple[str, ...]) -> Found:
+    if text is None:
+        return
+    try:
+        known = re.compile(text).groupindex
+    except re.error as error:
+        sentence = f"this is no regular expression: {error.msg}"
+        yield Finding(sentence, "Correct it; a special character is meant with a \\.", place)
+        return
+    for group in groups:
+        if group not in known:
+            sentence = f"the pattern has no group '{group}'"
+            yield Finding(sentence, f"Write (?P<{group}>...) around what is to be read.", place)
+
+
+def unmatched(subject: Subject, recorded: Sequence[tuple[Manifest, Lines]]) -> Found:
+    """Patterns of a workload that was recorded, and that matched no line of any recording."""
+    lesson = subject.folder.lesson
+    for name, metric in lesson.metrics.items():
+        if metric.line is not None:
+            texts = list(_lines_for(metric, recorded))
+            yield from _matching(metric.line, ("metrics", name, "line"), texts)
+    for name, workload in lesson.workloads.items():
+        if workload.ops_line is not None:
+            texts = [
+                lines for run, arms in recorded if run.workload == name for lines in arms.values()
+            ]
+            yield from _matching(workload.ops_line, ("workloads", name, "ops_line"), texts)
+
+
+def _lines_for(
+    metric: Metric, recorded: Sequence[tuple[Manifest, Lines]]
+) -> Iterator[Sequence[str]]:
+    """The output of the lanes that the metric is read from."""
+    for run, arms in recorded:
+        if metric.workloads and run.workload not in metric.workloads:
+            continue
+        if metric.clocks and run.clock not in metric.clocks:
+            continue
+        for arm, lines in arms.items():
+            if not metric.arms or arm in metric.arms:
+                yield lines
+
+
+def _matching(text: str, place: Place, texts: Sequence[Sequence[str]]) -> Found:
+    printed = [line for lines in texts for line in lines]
+    try:
+        pattern = re.compile(text)
+    except re.error:
+        return  # `patterns` names it
+    if printed and not any(pattern.search(line) for line in printed):
+        like = f", such as '{printed[-1]:.100}'" if printed else ""
+        sentence = (
+            f"the pattern matches none of {len(printed)} recorded lines of the workload{like}"
+        )
+        yield Finding(sentence, "Write it after a line that the workload prints.", place)
+
+
+# A lesson's claims against its recorded measured tables. Pure.
+
+
+def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
+    """The table that was measured under the claim's clock, workload and knobs."""
+    for table in tables:
+        same = all(table.params.get(name) == value for name, value in claim.params.items())
+        same = same and claim.workload in (None, table.workload) and table.clock == claim.clock
+        arms = {row.arm for row in table.rows}
+        if same and {claim.arm, claim.to} <= arms:
+            return table
+    return None
+
+
+def ratio_of(claim: Claim, table: Measured) -> float | None:
+    """The claim's arm over the other; None when a row has no number."""
+    rates = {row.arm: row.ops_per_s_median for row in table.rows}
+    one, other = rates.get(claim.arm), rates.get(claim.to or claim.arm)
+    return one / other if one is not None and other else None
+
+
+def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int, str]]:
+    """(index, sentence) of each claim that does not hold on, or is missing from, the tables.
+
+    A claim about something else than the headline, at another shift than 0, or about an arm that
+    no table has (it is newer than the recording) is checked on live guests only.
+    """
+    recorded = {row.arm for table in tables for row in table.rows}
+    for index, claim in enumerate(lesson.claims):
+        workload = claim.workload or next(iter(lesson.workloads))
+        headline_metric = headline(lesson, workload, Clock(claim.clock))
+        if claim.metric != headline_metric or claim.shift or not {claim.arm, claim.to} <= recorded:
+            continue
+        said = f"{claim.arm} to {claim.to}, {claim.clock} clock, {claim.params}"
+        table = table_for(claim, tables)
+        if table is None:
+            yield index, f"no recorded table was measured for it ({said})."
+            continue
+        ratio = ratio_of(claim, table)
+        if ratio is None:
+            yield index, f"the recorded table has no numbers for it ({said})."
+        elif claim.ratio_max is not None and ratio > claim.ratio_max:
+            yield index, f"at most {claim.ratio_max} is claimed, {ratio:.2f} was measured ({said})."
+        elif claim.ratio_min is not None and ratio < claim.ratio_min:
+            yield index, f"at least {claim.ratio_min} is claimed, {ratio:.2f} measured ({said})."

@@ -7,13 +7,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
-from duet.kernels.probeable import Functions, Refusal, read_functions
+from duet.kernels.traceable import Functions, Refusal, read_functions
 from duet.lenses import probe_names
 from duet.lenses.registry import FOLDER as PROBES
-from duet.lessons.meant import meant
+from duet.lessons.document import meant
 from duet.lessons.plan import SYMBOL
 from duet.lessons.schema import Place
 from duet.lint.finding import Finding, NotChecked, Subject, unknown

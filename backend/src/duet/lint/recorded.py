@@ -4,23 +4,36 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
+from duet.base.errors import DuetError, InputError
 from duet.bundle import Manifest, read_manifest
-from duet.errors import DuetError, InputError
+from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
-from duet.lessons.files import stamp
-from duet.lessons.load import LessonFolder
-from duet.lint.claims import broken_claims
+from duet.lessons.load import LessonFolder, folder_stamp
+from duet.lessons.schema import Scene
+from duet.lint.arms import lanes_of
 from duet.lint.finding import Finding, NotChecked, Subject
-from duet.lint.metrics import Lines, unmatched
-from duet.serve.interfaces import Run
-from duet.serve.labs.recorded import table_ratio
-from duet.serve.native_file import NATIVE, read_native
-from duet.serve.recordings import MEASURED, LessonRecordings, read_tables
+from duet.lint.names import Lines, broken_claims, unmatched
+from duet.runs.fitting import Entry, best_recording, wanted_params
+from duet.runs.sought import LaneTables, Names, Step, windows_that_show
+from duet.server.interfaces import Run
+from duet.server.labs.recorded import table_ratio
+from duet.server.recorded_items import (
+    NATIVE,
+    STALE,
+    Item,
+    in_short,
+    known_stale,
+    read_native,
+    recordings_of,
+    tables_of,
+)
+from duet.server.recordings import MEASURED, LessonRecordings, read_tables
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
@@ -49,7 +62,7 @@ def recordings(subject: Subject) -> Found:
     folder = subject.folder
     found: list[Recorded] = []
     # Decoded again only when it or what decodes it changed: --watch asks often.
-    by = tuple(one for one in stamp(folder.folder) if one[0] in DECODED_BY)
+    by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     for path in folder.recordings():
         status = path.stat()
         if status.st_size > MAX_RECORDING_BYTES:
@@ -174,3 +187,112 @@ def predictions(subject: Subject) -> Found:
                 sentence = f"the table says {ratio:.3g}, too near to the bound {bound:g} to decide"
                 remedy = "Ask for something with a clear answer."
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
+
+
+# Recordings and recorded tables were made with the patches and the config of the tree.
+
+
+def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
+    """Each recording and each recorded table is of the kernels that the tree makes."""
+    remedy = f"Make it anew with ./duet record-all {subject.folder.slug}."
+    known = known_stale(subject.folder.folder / "recorded")
+    for item in chain(_found(recordings_of, subject), _found(tables_of, subject)):
+        if item.stale and item.name in known:
+            yield NotChecked(f"{item.name} is stale, and still to be made anew ({STALE})")
+            continue
+        for arm, changed in item.stale.items():
+            which = f"{item.name}: " if item.kind == "table" else ""
+            sentence = (
+                f"{which}the kernel of {arm} is not the one that was recorded ({in_short(changed)})"
+            )
+            yield Finding(sentence, remedy, file=item.path, where=item.path.name)
+
+
+def _found(
+    items: Callable[[LessonFolder, KernelSettings], Iterator[Item]], subject: Subject
+) -> Iterator[Item]:
+    """Items of a kind; what cannot be read is another rule's."""
+    try:
+        yield from items(subject.folder, KernelSettings.default())
+    except InputError:
+        return
+
+
+# What a step claims can be seen: the recording that the page opens has a window that shows it.
+
+HZ = 250
+"""Ticks a second where the base says nothing else (stream.messages.lesson)."""
+
+
+def spans(subject: Subject) -> Iterator[Finding | NotChecked]:
+    """Kinds that a step's window must show have spans."""
+    drawn = {kind.name for kind in subject.folder.lesson.kinds if kind.layer == "mark"}
+    for index, scene in enumerate(subject.folder.lesson.scenes):
+        for number, one in enumerate(scene.must_show.marks if scene.must_show else ()):
+            for key in ("kind", "during"):
+                if (name := getattr(one, key)) in drawn:
+                    sentence = f"the kind '{name}' is drawn by the view and has no spans"
+                    place = ("scenes", index, "must_show", "marks", number, key)
+                    yield Finding(sentence, "Name a `point:` that it stands for.", place)
+
+
+def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
+    """Each step's `must_show` is visible in its recording."""
+    folder = subject.folder
+    listing = LessonRecordings().listing(folder.slug)
+    for index, scene in enumerate(folder.lesson.scenes):
+        if scene.must_show is None or not listing:
+            continue
+        best = best_recording(folder, scene, listing)
+        entry = next(one for one in listing if one["name"] == best)
+        if why := _unfit(folder, scene, entry):
+            yield NotChecked(f"what the step '{scene.id}' must show was not looked for: {why}")
+            continue
+        path = folder.folder / "recorded" / f"{best}.duet"
+        try:
+            seen = _sees(folder, scene, path, str(entry["workload"]))
+        except DuetError:
+            continue  # another rule's
+        if not seen:
+            sentence = f"no window of the recording {best} shows that {scene.must_show.that}"
+            remedy = (
+                "Record a run that shows it, or say in `must_show:` what the recording shows, "
+                "and in the prose as well."
+            )
+            yield Finding(sentence, remedy, ("scenes", index, "must_show"))
+
+
+def _unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
+    """Why the recording is of another run than the step speaks of; empty: it is not."""
+    arms, params = entry["arms"], entry["params"]
+    assert isinstance(arms, list) and isinstance(params, dict)
+    lacking = [arm for arm in scene.arms if arm not in arms]
+    if lacking:
+        return f"no recording has the lane {', '.join(lacking)}"
+    wanted = wanted_params(folder, scene)
+    off = [name for name, value in wanted.items() if params.get(name, value) != value]
+    if off:
+        return f"no recording has its {', '.join(off)}"
+    return ""
+
+
+def _sees(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool:
+    lesson = folder.lesson
+    by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
+    status = path.stat()
+    lanes = _lanes(folder.slug, path, (by, status.st_size, status.st_mtime_ns))
+    axis = lesson.axis
+    if axis is not None and (not axis.workloads or workload in axis.workloads):
+        number = next(i for i, point in enumerate(lesson.points) if point.name == axis.point)
+        lanes = {arm: lane.on_axis(number) for arm, lane in lanes.items()}
+    shown = {arm: lanes[arm] for arm in scene.arms if arm in lanes}
+    return bool(windows_that_show(Step(scene, shown, Names.of(lesson), 1e9 / HZ)))
+
+
+@lru_cache(maxsize=8)
+def _lanes(slug: str, path: Path, key: object) -> dict[str, LaneTables]:
+    """Decode a recording; `key` is there for the cache."""
+    del key
+    run = asyncio.run(LessonRecordings().load(slug, path.stem))
+    assert run is not None
+    return lanes_of(run.log)

@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import yaml
 
-from duet.lessons.view import HEADING, sections
-from duet.lint.finding import Finding, NotChecked, Subject
+from duet.base.errors import InputError
+from duet.lessons.drawings import FOLDER, flaws
+from duet.lessons.schema import Param, Place, Trial
+from duet.lessons.view import COMMENT, HEADING, explained, pattern, sections
+from duet.lint.arms import patch_lines
+from duet.lint.finding import Finding, NotChecked, Subject, unknown
+from duet.measure.claims import plan_of_claim
+from duet.measure.plan import metrics_of
+from duet.trials.challenge import limits
+from duet.trials.check.chosen import SCRIPTS
 
 Found = Iterator[Finding | NotChecked]
 QUESTIONS = 5
@@ -96,3 +106,226 @@ def template(subject: Subject) -> Found:
     for key in ("title", "question", "summary"):
         if was.get(key) == getattr(subject.folder.lesson, key):
             yield Finding(f"this is still the template's {key}", WRITE, (key,))
+
+
+# The steps as slides of a class: one claim each, lines of a patch that are there, and a plan.
+CLAIM_CHARS = 110
+"""Two lines at most of the size in which a slide shows it."""
+LEAST_MINUTES, MOST_MINUTES = 35, 45
+"""Of a class, with the words at the beginning and the questions at the end."""
+
+
+def claims(subject: Subject) -> Found:
+    """A claim is one sentence, short enough to be read from the last row."""
+    for index, scene in enumerate(subject.folder.lesson.scenes):
+        place = ("scenes", index, "claim")
+        if scene.claim and scene.claim[-1] not in ".?!":
+            remedy = "Write a whole sentence, with its full stop."
+            yield Finding("a claim is a sentence", remedy, place)
+        if (count := len(scene.claim)) > CLAIM_CHARS:
+            sentence = f"a claim has at most {CLAIM_CHARS} characters, this one {count}"
+            yield Finding(sentence, "Leave out what the picture shows.", place)
+
+
+def excerpts(subject: Subject) -> Found:
+    """What a slide shows of a patch stands in a patch of the step's arms."""
+    for index, scene in enumerate(subject.folder.lesson.scenes):
+        place = ("scenes", index, "patch_at")
+        if scene.patch_at and "patch" not in scene.show:
+            remedy = "Add `patch` to `show`, or remove `patch_at`."
+            yield Finding("the step shows no patch", remedy, place)
+            continue
+        lines = [line for arm in scene.arms for line in patch_lines(subject, arm) or ()]
+        for part, text in enumerate(scene.patch_at):
+            if not any(text in line for line in lines):
+                sentence = f"no patch of the step's arms has a line with '{text}'"
+                yield Finding(sentence, "Copy it from the patch.", (*place, part))
+
+
+def plan(subject: Subject) -> Found:
+    """Minutes are planned for all steps or for none, and each step of a plan says what to say."""
+    scenes = subject.folder.lesson.scenes
+    total = sum(scene.minutes for scene in scenes)
+    if total == 0:
+        return
+    for index, scene in enumerate(scenes):
+        if scene.minutes == 0:
+            sentence = f"other steps have minutes, '{scene.id}' has none"
+            yield Finding(sentence, "Add `minutes:`.", ("scenes", index))
+        if not scene.notes.strip():
+            sentence = f"the plan has a step without notes, '{scene.id}'"
+            yield Finding(sentence, "Add `notes:`, what to say.", ("scenes", index))
+    if not LEAST_MINUTES <= total <= MOST_MINUTES:
+        sentence = f"a class has {LEAST_MINUTES} to {MOST_MINUTES} minutes, this plan {total:g}"
+        yield Finding(sentence, "Change `minutes:` of the steps.", ("scenes",))
+
+
+# terms.yaml and recap.yaml: words that occur, drawings that are sound, questions that fit.
+QUIZ = 5
+
+
+def terms(subject: Subject) -> Found:
+    """Each term occurs in the lesson, and no two claim the same word."""
+    given = subject.folder.lesson.terms
+    known = {one.term.name: one.term for one in explained(subject.folder)}
+    text = said(subject)
+    taken: dict[str, str] = {}
+    for index, term in enumerate(given):
+        whole = known.get(term.name)
+        if whole is None:
+            sentence = f"no common file explains the term '{term.name}'"
+            remedy = "Add it to lessons/_common/terms.yaml, or explain it without `shared:`."
+            yield Finding(sentence, remedy, ("terms", index, "name"))
+            continue
+        for form in (term.name, *whole.also):
+            other = taken.setdefault(form.lower(), term.name)
+            if other != term.name:
+                sentence = f"'{form}' is a form of the term '{other}' already"
+                yield Finding(sentence, "Leave it to one of them.", ("terms", index, "name"))
+        if not pattern((term.name, *whole.also)).search(text):
+            sentence = f"the term '{term.name}' does not occur in the lesson"
+            remedy = "Use it in content.md or a question, add the form that is used, or remove it."
+            yield Finding(sentence, remedy, ("terms", index, "name"))
+
+
+def drawings(subject: Subject) -> Found:
+    """Each drawing may be shown, each term of the entry has one, and none is left over."""
+    used = set()
+    for one in explained(subject.folder):
+        index = [term.name for term in subject.folder.lesson.terms].index(one.term.name)
+        place = ("terms", index, "drawing")
+        if one.drawing is None:
+            if one.term.entry:
+                remedy = f"Draw one in {FOLDER}/, or say `entry: false`."
+                yield Finding("a term of the entry has a drawing", remedy, place)
+            continue
+        used.add(one.drawing)
+        yield from _drawing(one.drawing, place)
+    for path in sorted((subject.folder.folder / FOLDER).glob("*")):
+        if path not in used:
+            yield Finding("no term has this drawing", "Name it in terms.yaml.", file=path)
+
+
+def _drawing(path: Path, place: Place) -> Found:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        names = [found.name for found in path.parent.glob("*.svg")]
+        yield unknown("there is no drawing", path.name, names, place)
+        return
+    for flaw in flaws(data):
+        yield Finding(flaw.sentence, flaw.remedy, file=path, line=flaw.line)
+
+
+def recap(subject: Subject) -> Found:
+    """A lesson that ends with questions has five, and something to explain."""
+    lesson = subject.folder.lesson
+    if (count := len(lesson.quiz)) not in (0, QUIZ):
+        sentence = f"a lesson that ends with questions has {QUIZ}, this one {count}"
+        yield Finding(sentence, "Ask what the steps have shown.", ("quiz",))
+    if lesson.quiz and lesson.explain is None:
+        remedy = "Add `explain:` with `ask:` and `ours:` to recap.yaml."
+        yield Finding("nothing is to be explained at the end", remedy, ("quiz",))
+
+
+def said(subject: Subject) -> str:
+    """All texts of the lesson that a reader meets beside the terms themselves."""
+    lesson = subject.folder.lesson
+    parts = [COMMENT.sub("", subject.folder.content()), lesson.question, lesson.summary]
+    parts += [*lesson.caveats, *(scene.title for scene in lesson.scenes)]
+    parts += [one.question for one in lesson.predictions.values()]
+    parts += [text for one in lesson.questions for text in (one.ask, one.why)]
+    parts += [text for one in lesson.discussion for text in (one.said, one.became)]
+    parts += [text for one in lesson.quiz for text in (one.ask, one.why)]
+    return "\n".join(parts)
+
+
+# `discussion:` of story.yaml: what a reader is sent to exists, and shows something.
+
+
+def trials(subject: Subject) -> Found:
+    """Each trial has a clock of the lesson, a patch that is there, and values of its knobs."""
+    for index, remark in enumerate(subject.folder.lesson.discussion):
+        for number, trial in enumerate(remark.tried):
+            yield from _trial(subject, trial, ("discussion", index, "tried", number))
+
+
+def _trial(subject: Subject, trial: Trial, at: Place) -> Found:
+    lesson = subject.folder.lesson
+    clocks = lesson.clocks or (lesson.clock,)
+    if trial.clock is not None and trial.clock not in clocks:
+        yield unknown("the lesson has no clock", trial.clock, clocks, (*at, "clock"))
+    patched = [arm.name for arm in lesson.arms if arm.patches]
+    if trial.patch is not None and trial.patch not in patched:
+        yield unknown("no patch is read of", trial.patch, patched, (*at, "patch"))
+    for name, value in trial.params.items():
+        yield from _value(name, value, lesson.params[name], (*at, "params", name))
+
+
+def _value(name: str, value: int, param: Param, place: Place) -> Found:
+    """A value that a reader could turn the knob to."""
+    if param.choices:
+        if value not in param.choices:
+            yield unknown(f"{name} is never", str(value), map(str, param.choices), place)
+        return
+    low, high = (0, 1) if param.type == "bool" else (param.min, param.max)
+    if (low is not None and value < low) or (high is not None and value > high):
+        yield Finding(f"{name} is never {value}", f"Choose {low} to {high}.", place)
+
+
+# challenges.yaml: three or none, goals that can be measured, patterns that can be read.
+COUNT = 3
+
+
+def challenges(subject: Subject) -> Found:
+    """A lesson that offers challenges has three, and each of their limits can be measured."""
+    folder = subject.folder
+    given = folder.lesson.challenges
+    if (count := len(given)) not in (0, COUNT):
+        sentence = f"a lesson that offers challenges has {COUNT}, this one {count}"
+        yield Finding(sentence, "One is easy, one breaks something, one is hard.", ("challenges",))
+    for name, one in given.items():
+        place: Place = ("challenges", name)
+        for index, regex in enumerate(one.without):
+            yield from _pattern(regex, (*place, "without", index))
+        seen = {"goal": 0, "rule": 0}
+        for kind, goal in limits(one):
+            where = (*place, f"{kind}s", seen[kind])
+            seen[kind] += 1
+            try:
+                plan = plan_of_claim(folder, goal.claim(one.arm))
+            except InputError as error:
+                yield Finding(error.sentence.removesuffix("."), error.remedy, (*where, "params"))
+                continue
+            if goal.metric not in metrics_of(plan, one.arm):
+                sentence = f"{plan.workload} on {one.arm} gives no {goal.metric}"
+                remedy = "Name a workload that gives it, with `workload:`."
+                yield Finding(sentence, remedy, (*where, "metric"))
+
+
+def stress(subject: Subject) -> Found:
+    """The stress names a script that is there, and its patterns can be read."""
+    said = subject.folder.lesson.stress
+    scripts = sorted(path.stem for path in SCRIPTS.glob("*.sh"))
+    if said.beside is not None and said.beside not in scripts:
+        yield unknown("there is no script", said.beside, scripts, ("stress", "beside"))
+    for index, turn in enumerate(said.turns):
+        try:
+            subject.folder.check_params(turn)
+        except InputError as error:
+            place = ("stress", "turns", index)
+            yield Finding(error.sentence.removesuffix("."), error.remedy, place)
+    for what, regex in said.work.items():
+        yield from _pattern(regex, ("stress", "work", what), groups=1)
+
+
+def _pattern(pattern: str, place: Place, groups: int = 0) -> Found:
+    try:
+        found = re.compile(pattern)
+    except re.error as error:
+        remedy = "Write it as Python's re has it."
+        yield Finding(f"this is no regular expression ({error})", remedy, place)
+        return
+    if found.groups < groups:
+        remedy = r"Put the number into parentheses, (\d+)."
+        yield Finding("the pattern has no group for the number", remedy, place)

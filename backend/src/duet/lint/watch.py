@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from duet.base.settings import repo_root
 from duet.kernels.bases import BASES
-from duet.lessons.folders import places
-from duet.lessons.terms import COMMON
-from duet.lessons.views import CATALOGUE
-from duet.settings import repo_root
+from duet.lessons.load import places
+from duet.lessons.view import CATALOGUE, COMMON
 
 LOOK_S = 0.3
 """Between two looks; a look takes a millisecond."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from duet.access import Person, Role
+from duet.base.access import Person, Role
 from duet.lti.limits import NAME_CHARACTERS
 from duet.lti.platforms import Platform
 from duet.lti.roles import role_of

@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from pylti1p3.grade import Grade
 from sqlalchemy import Connection
 
+from duet.base.errors import DuetError
 from duet.classes import claims
 from duet.classes.store import ClassStore
-from duet.errors import DuetError
 from duet.grades import LabScore
 from duet.lti import scores as rows
 from duet.lti.limits import RETRY_FIRST_S, RETRY_MOST_S, SEND_EVERY_S, SEND_TOGETHER

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from duet import durable
-from duet.errors import InfraError, InputError
+from duet.base import files as durable
+from duet.base.errors import InfraError, InputError
 from duet.lti.limits import FILE_BYTES, FORMER_KEY_S, FORMER_KEYS
 
 FORMAT: Final = 1

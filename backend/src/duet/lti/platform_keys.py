@@ -11,7 +11,7 @@ from typing import Any
 
 import requests
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.lti.http import PlatformSession
 from duet.lti.limits import KEYS_AGAIN_S, PLATFORM_KEYS_S
 from duet.lti.platforms import Platform

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lti.limits import FILE_BYTES, PLATFORMS
 
 REMEDY = "Correct that file; docs/LTI.md has an example for Moodle and one for Canvas."

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 AGAIN = "Open the activity again from your course."
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from duet.access import Role
+from duet.base.access import Role
 
 MEMBERSHIP: Final = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 TEACHERS: Final = frozenset({"Instructor", "TeachingAssistant"})

@@ -10,9 +10,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from duet.access import Role
+from duet.base.access import Role
+from duet.base.errors import DuetError, InputError
 from duet.classes.store import ClassStore
-from duet.errors import DuetError, InputError
 from duet.lti import store as rows
 from duet.lti.claims import Launch, person_key
 from duet.lti.grades import Outbox

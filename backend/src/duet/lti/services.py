@@ -21,8 +21,8 @@ from pylti1p3.lineitem import LineItem
 from pylti1p3.names_roles import NamesRolesProvisioningService
 from pylti1p3.service_connector import ServiceConnector
 
-from duet.access import Role
-from duet.errors import InfraError
+from duet.base.access import Role
+from duet.base.errors import InfraError
 from duet.lti.claims import Endpoint
 from duet.lti.http import PlatformSession
 from duet.lti.keyfile import KeyFile

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from duet.guests.types import Clock
-from duet.lessons.load import LessonFolder
-from duet.lessons.roles import knob
+from duet.lessons.load import LessonFolder, knob
 from duet.lessons.schema import Claim
 from duet.measure.compare import format_value
 from duet.measure.model import Table

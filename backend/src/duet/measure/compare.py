@@ -3,11 +3,102 @@
 
 from __future__ import annotations
 
+import importlib
+import statistics
 from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
 
 from duet.guests.types import Clock
-from duet.measure.model import MIN_RUNS, SAME, Comparison, Condition, Series, Table, Verdict
-from duet.measure.stats import equal, mann_whitney_p, ratio_ci
+from duet.measure.model import (
+    MIN_RUNS,
+    SAME,
+    ArmFacts,
+    Comparison,
+    Condition,
+    Series,
+    Summary,
+    Table,
+    Verdict,
+)
+
+# Numbers of samples: medians, intervals, tests. scipy does the arithmetic. Pure.
+#
+# scipy.stats takes more than a second to import, so it is imported where it is used: a server or
+# a command that measures nothing does not wait for it.
+
+CONFIDENCE = 0.95
+RESAMPLES = 9999
+SEED = 20260101
+"""Of the bootstrap: the same samples give the same interval, today and on any machine."""
+
+
+def prepare() -> None:
+    """Import scipy.stats now; for a thread, so that an event loop need not wait for it."""
+    importlib.import_module("scipy.stats")
+
+
+def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
+    """Median, mean, spread and the 95 % interval of the mean (Student's t); None of nothing.
+
+    On the count clock runs are equal or they are not: there is no interval.
+    """
+    if not samples:
+        return None
+    n = len(samples)
+    mean = statistics.fmean(samples)
+    spread = statistics.stdev(samples) if n > 1 else None
+    ci = mean_ci(samples) if clock is Clock.WALL else None
+    return Summary(n, statistics.median(samples), mean, spread, ci)
+
+
+def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the mean; None for fewer than two samples."""
+    if len(samples) < 2:
+        return None
+    from scipy import stats
+
+    mean, error = statistics.fmean(samples), float(stats.sem(samples))
+    if error == 0:
+        return mean, mean
+    low, high = stats.t.interval(CONFIDENCE, len(samples) - 1, loc=mean, scale=error)
+    return float(low), float(high)
+
+
+def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
+    """95 % interval of median(ours) / median(theirs): percentile bootstrap, all above zero.
+
+    BCa corrects by a jackknife, which for a median of few samples takes two values only and is
+    worse than no correction.
+    """
+    from scipy import stats
+
+    found = stats.bootstrap(
+        (np.asarray(ours), np.asarray(theirs)),
+        lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
+        n_resamples=RESAMPLES,
+        confidence_level=CONFIDENCE,
+        paired=False,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def mann_whitney_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Two-sided p of the Mann-Whitney U test."""
+    from scipy import stats
+
+    return float(stats.mannwhitneyu(ours, theirs, alternative="two-sided").pvalue)
+
+
+def equal(samples: Sequence[float]) -> bool:
+    """Do these runs agree as equal runs of the count clock must (within SAME)?"""
+    low, high = min(samples), max(samples)
+    return high - low <= SAME * max(abs(low), abs(high))
+
 
 RESOLUTION_STEPS = 10
 """A median below so many steps of its clock is a reading of the clock, not of the kernel."""
@@ -229,3 +320,122 @@ def _change(ours: Series, theirs: Series, ratio: float) -> str:
 def _percent(ratio: float) -> str:
     """'-78.2 %'; equal for a ratio that is printed as none."""
     return f"{100 * (ratio - 1):+.1f} %".replace("-0.0", "+0.0")
+
+
+# Whether a kernel is worse than the first, as a program wants to know it. Pure.
+
+
+class Judgement(IntEnum):
+    """Exit codes as `git bisect run` takes them (git-bisect(1), "Bisect run")."""
+
+    GOOD = 0
+    WORSE = 1
+    UNKNOWN = 125
+
+
+def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
+    """Whether any arm's `metric` is worse than the first arm's by more than `percent`.
+
+    Returns:
+        The judgement, and a sentence that says why.
+    """
+    series = [one for one in table.series if one.metric == metric]
+    found = [one for one in table.comparisons if one.metric == metric]
+    if not series or not found:
+        return Judgement.UNKNOWN, f"there is no comparison of {metric}"
+    sign = {"higher": -1, "lower": 1, "neither": 0}[series[0].better]
+    if sign == 0:
+        return Judgement.UNKNOWN, f"neither direction of {metric} is better"
+    for one in found:
+        if one.verdict == "refused" or one.change_percent is None:
+            return Judgement.UNKNOWN, one.sentence
+    proven = [one for one in found if one.verdict != "no difference proven"]
+    for one in proven:
+        change = one.change_percent or 0.0
+        if change * sign > percent:
+            return (
+                Judgement.WORSE,
+                f"{one.arm} is worse than {one.to} by {abs(change):.1f} % ({series[0].title})",
+            )
+    return Judgement.GOOD, f"no kernel is worse than {series[0].arm} by more than {percent:g} %"
+
+
+def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | None, str]:
+    """By how much the second arm's `metric` is worse than the first's; extra metrics, too.
+
+    Returns:
+        Per cent, negative where it is better, 0 where no difference is proven; None: no verdict
+        can be given. And the sentence of the comparison.
+    """
+    first, second = (table.of(metric, arm) for arm in arms)
+    if first is None or second is None:
+        known = ", ".join(dict.fromkeys(one.metric for one in table.series))
+        return None, f"no number called {metric} was measured on both kernels, of {known}"
+    sign = {"higher": -1, "lower": 1, "neither": 0}[first.better]
+    if sign == 0:
+        return None, f"neither direction of {metric} is better"
+    because = table.refusals[0] if table.refusals else None
+    found = compare(second, first, table.condition, because)
+    if found.verdict == "refused" or found.change_percent is None:
+        return None, found.sentence
+    if found.verdict == "no difference proven":
+        return 0.0, found.sentence
+    return found.change_percent * sign, found.sentence
+
+
+# Arms that stand on different bases: what every table that holds both says. Pure.
+
+
+def base_words(arm: ArmFacts) -> str:
+    """'6.12', or '6.1 with hz-1000' for a variant."""
+    return f"{arm.base} with {arm.config}" if arm.config else arm.base
+
+
+def warnings(arms: Sequence[ArmFacts]) -> list[str]:
+    """All that tells arms apart besides their patches."""
+    return [*other_bases(arms), *other_compilers(arms)]
+
+
+def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
+    """A sentence where arms were not compiled alike; unknown compilers are left out."""
+    found: dict[str, list[ArmFacts]] = {}
+    for arm in arms:
+        if arm.compiler:
+            found.setdefault(arm.compiler, []).append(arm)
+    if len(found) < 2:
+        return []
+    words = "; ".join(f"{_names(some)} by {compiler}" for compiler, some in found.items())
+    return [f"the compilers differ: {words}: a difference may be theirs"]
+
+
+def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
+    """One sentence for each base or variant that is not that of the first arm.
+
+    Their kernels differ by more than a patch: a difference between them has many causes, and no
+    verdict makes it the effect of one. Arms of which no base is known are left out.
+    """
+    known = [arm for arm in arms if arm.base]
+    if not known:
+        return []
+    first = known[0]
+    groups: dict[str, list[ArmFacts]] = {}
+    for arm in known[1:]:
+        if (arm.base, arm.config) != (first.base, first.config):
+            groups.setdefault(base_words(arm), []).append(arm)
+    return [
+        f"{_names(some)} {'stand' if len(some) > 1 else 'stands'} on {words}, {first.name} on"
+        f" {base_words(first)}: {_apart(some[0], first)}, so a difference is not the effect of"
+        " one patch"
+        for words, some in groups.items()
+    ]
+
+
+def _names(arms: Sequence[ArmFacts]) -> str:
+    *others, last = [arm.name for arm in arms]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _apart(one: ArmFacts, first: ArmFacts) -> str:
+    if one.base != first.base:
+        return "these are different kernels"
+    return "their configurations differ"

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
-from duet.lessons.load import LessonFolder
-from duet.lessons.roles import knob
+from duet.lessons.load import LessonFolder, knob
 from duet.lessons.schema import Lesson, Metric
-from duet.lessons.schema.metric import SOURCES, TRACED
-from duet.measure.model import MIN_RUNS, Condition
+from duet.lessons.schema.workload import SOURCES, TRACED
+from duet.measure.model import MIN_RUNS, Condition, Series
+from duet.measure.values import line_value
+from duet.session import Line
 
 MAX_REPEATS = 100
 MAX_RUNS = 2000
@@ -54,7 +55,7 @@ class MeasurePlan:
         perturbed: count clock: runs per arm with another seed.
         explain: also one run per arm with the probes that explain, for `duet run`.
         metrics: only these; None: all that apply.
-        layouts: further links of each arm that are run (`duet.measure.layouts`).
+        layouts: further links of each arm that are run (`duet.measure.plan`).
         link: only runs of this link, 0 being the usual one; None: of all.
     """
 
@@ -250,3 +251,57 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
 def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
     """Exactly the probes that the counted run of an arm switches on."""
     return frozenset(n for m in metrics_of(plan, arm, TRACED).values() for n in m.probes)
+
+
+# Runs of the same objects linked in other orders: which they are, and when. Pure.
+
+WALL_RUNS = 3
+"""Runs of a layout on the wall clock, of which the median counts; on the count clock one does."""
+
+
+def all_steps(plan: MeasurePlan) -> list[Step]:
+    """Every run of a measurement in order; those of layouts come last.
+
+    Raises:
+        InputError: more runs than anyone waits for, or see `steps`.
+    """
+    found = (steps(plan) if not plan.link else []) + layout_steps(plan)
+    if len(found) > MAX_RUNS:
+        raise InputError(
+            f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
+            remedy="Ask for fewer layouts, or sweep fewer values.",
+        )
+    return found
+
+
+def layout_steps(plan: MeasurePlan) -> list[Step]:
+    """Runs of further layouts: arm beside arm in the same layout, there and back."""
+    if not plan.layouts:
+        return []
+    arms = [arm for arm in plan.arms if metrics_of(plan, arm, ("line",))]
+    times = WALL_RUNS if plan.clock is Clock.WALL else 1
+    return [
+        Step(table, arm, Kind.LAYOUT, layout=number)
+        for table in range(len(conditions(plan)))
+        for number in range(1, plan.layouts + 1)
+        if plan.link in (None, number)
+        for arm in order(arms, times)
+    ]
+
+
+def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iterable[Line]) -> None:
+    """Put what a run of a layout wrote into the arm's series; the spread says how many gave one."""
+    said = [line.text for line in lines]
+    for one, metric in series:
+        value = line_value(metric, said)
+        if value is not None:
+            one.layouts.setdefault(number, []).append(value)
+
+
+def fault_aside(step: Step, words: str) -> str | None:
+    """Why a run that is no evidence itself leaves its table without a verdict; None: it is."""
+    if step.kind is Kind.PERTURBED:
+        return f"{step.arm} failed on a perturbed start (seed {step.seed}): {words}"
+    if step.kind is Kind.LAYOUT:
+        return f"{step.arm} failed when linked in order {step.layout}: {words}"
+    return None

@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import re
 import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from duet import __version__
+from duet.base import files as durable
+from duet.base.settings import cache_dir, repo_root
 from duet.kernels import KernelSettings, inputs, lookup
 from duet.kernels.arms import arm_spec
 from duet.kernels.recipe import is_shared, read_options
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Arm
 from duet.measure.model import ArmFacts, PatchOrigin, SourceFacts
-from duet.settings import repo_root
 
 PREEMPTION = ("PREEMPT_RT", "PREEMPT_LAZY", "PREEMPT", "PREEMPT_VOLUNTARY", "PREEMPT_NONE")
 CHECKS = (
@@ -144,3 +149,43 @@ def _os_name() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
     except OSError:
         return platform.system()
+
+
+# The result of `duet selftest --kvm` on this host, and what reports say of it.
+
+_SAME = ("cpu", "kernel")
+"""What of the host the result holds for."""
+
+
+def result_file() -> Path:
+    """Where the newest result lies."""
+    return cache_dir() / "tools" / "selftest-kvm.json"
+
+
+def remember(result: Mapping[str, Any]) -> Path:
+    """Write a result down, with the day on which it was got."""
+    path = result_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    day = datetime.now(UTC).date().isoformat()
+    tree = {**result, "file": str(path), "at": day}
+    durable.write(path, json.dumps(tree, indent=1).encode())
+    return path
+
+
+def tested_words(host: Mapping[str, str]) -> str:
+    """What a report adds for guests under KVM: on hardware, and whether that was tested.
+
+    Args:
+        host: of the report, with `qemu`.
+    """
+    try:
+        tree = json.loads(result_file().read_text())
+        fits = tree["qemu"] == host.get("qemu", "")
+        fits = fits and all(tree["host"][name] == host.get(name, "") for name in _SAME)
+        ended = "passed" if tree["ok"] else "failed"
+        day = str(tree["at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        fits = False
+    if not fits:
+        return "measured on hardware, without a self-test of this host (duet selftest --kvm)"
+    return f"measured on hardware; the self-test of this host {ended} on {day}"

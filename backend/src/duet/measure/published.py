@@ -3,10 +3,24 @@
 
 from __future__ import annotations
 
+import json
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from duet.base.errors import InputError
+from duet.base.files import write
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
+from duet.measure.compare import compare, format_value, why_refused
+from duet.measure.model import ArmFacts, Comparison, Condition, Evidence, Series, Table
 from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
+from duet.measure.verdicts import Interval, Judged, Verdict, judge, judge_exponent
 
 Key = tuple[str, Clock, int, tuple[tuple[str, int], ...]]
 """Workload, clock, shift and knobs: runs under one key are shared by all rows that need them."""
@@ -49,3 +63,296 @@ def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
         )
         for key in sorted(arms, key=lambda key: key[1] is not Clock.COUNT)
     }
+
+
+# One row for each figure of the mails: the mail's, ours, and a verdict. Pure.
+
+UNMEASURED = Judged(Verdict.NOT_MEASURED, Verdict.NOT_MEASURED)
+REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """One figure of a mail beside ours.
+
+    Args:
+        interval: 95 % of the ratio (wall), or the range over perturbed starts (count).
+        because: why it is not simply reproduced; "" where it is.
+    """
+
+    lesson: str
+    figure: PublishedFigure
+    ratio: float | None
+    n: int
+    interval: Interval | None
+    judged: Judged
+    because: str
+
+    def as_dict(self) -> dict[str, object]:
+        """The documented keys."""
+        figure, tested = self.figure, self.figure.measured
+        count = tested and figure.clock == "count"
+        return {
+            "lesson": self.lesson,
+            "claim": figure.claim,
+            "mail": figure.mail,
+            "value": figure.value,
+            "base": figure.base,
+            "unit": figure.unit,
+            "context": figure.context,
+            "link": figure.link,
+            "mail_ratio": figure.ratio,
+            "mail_interval": list(figure.mail_interval) if figure.mail_interval else None,
+            "exponent": figure.exponent,
+            "ratio": self.ratio,
+            "arm": figure.arm,
+            "to": figure.to,
+            "metric": figure.metric,
+            "clock": figure.clock if tested else None,
+            "shift": figure.shift if count else None,
+            "n": self.n,
+            "interval": list(self.interval) if self.interval else None,
+            "verdict": str(self.judged.verdict),
+            "words": self.judged.words,
+            "times": self.judged.times,
+            "because": self.because,
+        }
+
+
+def rows_of(
+    folder: LessonFolder, tables: Mapping[Key, Table], troubles: Mapping[Key, str] | None = None
+) -> list[FigureRow]:
+    """A row for each figure of the lesson, measured or not.
+
+    Args:
+        troubles: why there is no table, or no whole one, for a key.
+    """
+    return [row_of(folder, one, tables, troubles or {}) for one in folder.lesson.published]
+
+
+def row_of(
+    folder: LessonFolder,
+    figure: PublishedFigure,
+    tables: Mapping[Key, Table],
+    troubles: Mapping[Key, str],
+) -> FigureRow:
+    """One figure."""
+    row = _measured_row(folder, figure, tables, troubles)
+    if not figure.not_testable:
+        return row
+    judged = Judged(Verdict.NOT_TESTABLE, Verdict.NOT_TESTABLE)
+    because = figure.not_testable.rstrip(".")
+    return FigureRow(folder.slug, figure, row.ratio, row.n, row.interval, judged, because)
+
+
+def _measured_row(
+    folder: LessonFolder,
+    figure: PublishedFigure,
+    tables: Mapping[Key, Table],
+    troubles: Mapping[Key, str],
+) -> FigureRow:
+    def without(judged: Judged, because: str, n: int = 0) -> FigureRow:
+        return FigureRow(folder.slug, figure, None, n, None, judged, because)
+
+    if figure.metric is None or figure.arm is None or figure.to is None:
+        return without(UNMEASURED, "")
+    keys = (key_of(folder, figure), key_of(folder, figure, True))
+    table, other = tables.get(keys[0]), tables.get(keys[1])
+    trouble = next((troubles[key] for key in keys if key in troubles), None)
+    ours = table.of(figure.metric, figure.arm) if table else None
+    theirs = other.of(figure.metric, figure.to) if other else None
+    if table is None or other is None or ours is None or theirs is None:
+        return without(UNMEASURED if trouble is None else REFUSED, trouble or "")
+    busy = next(iter([*table.refusals, *other.refusals]), None)
+    found = compare(ours, theirs, table.condition, busy)
+    ratio, why = _ratio(ours, theirs, table, found)
+    n = min(ours.n, theirs.n)
+    if ratio is None:
+        return without(REFUSED, trouble or (why or "").rstrip("."), n)
+    interval = found.ci or found.range
+    judged = _judge(figure, ratio, interval)
+    because = "" if judged.verdict is Verdict.REPRODUCED else figure.because.rstrip(".")
+    return FigureRow(folder.slug, figure, ratio, n, interval, judged, because)
+
+
+def _judge(figure: PublishedFigure, ratio: float, interval: Interval | None) -> Judged:
+    if figure.exponent is not None and figure.scaled is not None:
+        return judge_exponent(figure.exponent, figure.scaled, ratio, interval)
+    if figure.ratio is None:
+        return Judged(Verdict.NOTHING, "no verdict: the mail gives no ratio")
+    return judge(figure.ratio, ratio, interval, figure.mail_interval)
+
+
+def _ratio(
+    ours: Series, theirs: Series, table: Table, found: Comparison
+) -> tuple[float | None, str | None]:
+    """The ratio, or None and why there is none."""
+    n = min(ours.n, theirs.n)
+    counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
+    if found.ratio is None and counted_once and table.condition.clock is Clock.WALL:
+        # Events of one traced run: exact for that run; no time of it enters.
+        base = statistics.median(theirs.samples)
+        if base:
+            return statistics.median(ours.samples) / base, None
+    return found.ratio, why_refused(found)
+
+
+def interval_words(row: FigureRow) -> str:
+    """'0.20..0.24'; '-' where there is none."""
+    if row.interval is None:
+        return "-"
+    return "..".join(format_value(float(f"{end:.3g}")) for end in row.interval)
+
+
+def counts(rows: Iterable[FigureRow]) -> dict[str, int]:
+    """How many rows have which verdict."""
+    found = {str(verdict): 0 for verdict in Verdict}
+    for row in rows:
+        found[str(row.judged.verdict)] += 1
+    return found
+
+
+# Measured tables of published figures in one JSON file: read, written, looked up.
+#
+# The file holds samples, not verdicts: rows are judged when they are printed, so that a change of
+# the rule or of a figure needs no guest.
+
+
+VERSION = 1
+
+
+class StoredSeries(BaseModel):
+    """See model.Series."""
+
+    model_config = ConfigDict(extra="forbid")
+    metric: str
+    title: str
+    unit: str
+    better: Any
+    evidence: Evidence
+    arm: str
+    samples: list[float]
+    perturbed: list[float] = []
+    resolution: float = 0.0
+    extra: bool = False
+    refused: str | None = None
+    layouts: dict[int, list[float]] = {}
+
+
+class StoredTable(BaseModel):
+    """All of one condition, and what it was made of.
+
+    Args:
+        at: ISO 8601, UTC.
+        host: fingerprint, as in a report.
+        arms: facts of the arms that ran, by hash.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    lesson: str
+    workload: str
+    clock: Clock
+    shift: int
+    params: dict[str, int]
+    at: str
+    host: dict[str, str]
+    arms: list[ArmFacts]
+    series: list[StoredSeries]
+    refusals: list[str] = []
+
+    @property
+    def key(self) -> Key:
+        """As rows look it up."""
+        return self.workload, self.clock, self.shift, tuple(self.params.items())
+
+    def table(self) -> Table:
+        """The numbers alone."""
+        shift = self.shift if self.clock is Clock.COUNT else None
+        condition = Condition(self.clock, shift, self.workload, self.params)
+        series = [Series(**one.model_dump()) for one in self.series]
+        return Table(condition, series=series, refusals=list(self.refusals))
+
+    def has(self, arms: Mapping[str, str], metrics: Iterable[str]) -> bool:
+        """Are there numbers of all these metrics, on these kernels (arm -> key)?"""
+        keys = {arm.name: arm.key for arm in self.arms}
+        return all(keys.get(arm) == key for arm, key in arms.items()) and all(
+            any(s.metric == m and s.arm == a and s.samples for s in self.series)
+            for m in metrics
+            for a in arms
+        )
+
+
+class Stored(BaseModel):
+    """The file."""
+
+    model_config = ConfigDict(extra="forbid")
+    version: int = VERSION
+    tables: list[StoredTable] = []
+
+    def of(self, lesson: str) -> dict[Key, StoredTable]:
+        """The tables of one lesson."""
+        return {table.key: table for table in self.tables if table.lesson == lesson}
+
+    def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
+        """With the usual value of each knob that a lesson has got since, in the lesson's order.
+
+        Args:
+            knobs: lesson -> knob -> its usual value. Where a knob is gone, the table stays.
+        """
+        tables = []
+        for table in self.tables:
+            usual = knobs.get(table.lesson, {})
+            if set(table.params) <= set(usual):
+                now = {name: table.params.get(name, value) for name, value in usual.items()}
+                table = table.model_copy(update={"params": now})
+            tables.append(table)
+        return Stored(tables=tables)
+
+    def put(self, table: StoredTable) -> None:
+        """In place of the one of the same condition, or at its place in the order."""
+        others = [one for one in self.tables if (one.lesson, one.key) != (table.lesson, table.key)]
+        order = lambda one: (one.lesson, one.workload, one.clock, one.shift, str(one.params))  # noqa: E731
+        self.tables = sorted([*others, table], key=order)
+
+
+def stored_table(
+    lesson: str, table: Table, arms: Iterable[ArmFacts], host: Mapping[str, str], at: str
+) -> StoredTable:
+    """What of a table goes into the file."""
+    condition = table.condition
+    return StoredTable(
+        lesson=lesson,
+        workload=condition.workload,
+        clock=condition.clock,
+        shift=condition.shift or 0,
+        params=condition.params,
+        at=at,
+        host=dict(host),
+        arms=list(arms),
+        series=[StoredSeries(**asdict(one)) for one in table.series],
+        refusals=table.refusals,
+    )
+
+
+def read_stored(path: Path) -> Stored:
+    """The file; an empty one where there is none.
+
+    Raises:
+        InputError: it cannot be read, or is something else.
+    """
+    try:
+        return Stored.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Stored()
+    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        raise InputError(
+            f"{path.name} does not hold results of published figures.",
+            remedy="Name another file, or delete it to measure all anew.",
+        ) from error
+
+
+def write_stored(path: Path, stored: Stored) -> None:
+    """Write it, whole or not at all."""
+    tree = stored.model_dump(mode="json", exclude_defaults=True)
+    text = json.dumps({"version": VERSION, **tree}, indent=1, ensure_ascii=False)
+    write(path, f"{text}\n".encode())

@@ -13,36 +13,354 @@ from datetime import UTC, datetime
 
 import psutil
 
+from duet.base.errors import DuetError
+from duet.guests import CpuTime, cpu_time, host_ran_ns
 from duet.guests.types import Accel, Clock
+from duet.kernels import KernelSettings
 from duet.lenses import Wanted
-from duet.lessons import roles
-from duet.measure.accesses import Places, variable_places
-from duet.measure.blank import Statics, blank_report
-from duet.measure.collect import Collector
-from duet.measure.hardware import tested_words
-from duet.measure.layouts import all_steps
-from duet.measure.model import ArmFacts, Condition, Report
+from duet.lessons import load as roles
+from duet.lessons.load import knob
+from duet.lessons.schema import Metric
+from duet.lessons.schema.workload import TRACED
+from duet.measure.compare import compare_all, prepare
+from duet.measure.model import ArmFacts, Condition, Evidence, Report, Series, Table
 from duet.measure.plan import (
     AFTER,
+    COUNTING,
     Kind,
     MeasurePlan,
     Step,
+    add_layout,
+    all_steps,
     conditions,
+    fault_aside,
     metrics_of,
     probes_for,
 )
-from duet.measure.stats import prepare
-from duet.measure.watch import BUSY, HostWatch
-from duet.processes.own_cpus import OwnCpus
+from duet.measure.provenance import our_version, program_versions, tested_words
+from duet.measure.values import (
+    NoNumber,
+    Places,
+    access_value,
+    line_unit,
+    line_value,
+    no_counts,
+    read_value,
+    tally_value,
+    variable_places,
+)
+from duet.processes.cpus import OwnCpus
 from duet.session import (
+    LanePhase,
     LaneResult,
     Lanes,
     LaneSource,
+    LaneState,
     Limits,
     MicroscopeRequest,
     RunSession,
     RunSpec,
+    SessionSink,
+    workload_trouble,
 )
+
+# A sink that watches whether the host let a guest run, from its workload's start to its end.
+
+BUSY = 0.15
+"""Waiting for a host CPU that others used, as a part of the time in which the guest wanted one. On
+a host with nothing else to do 0 to 13 % were seen: our own reading, and the tick of /proc/stat."""
+
+
+class HostWatch(SessionSink):
+    """Measures only how long a run's guest had to wait for the host.
+
+    It reads the guest's own times: a single guest sleeps and wakes, so `on_contention` is not used.
+
+    Args:
+        place: called with the guest's process id before its workload begins.
+    """
+
+    def __init__(self, place: Callable[[int], None] | None = None) -> None:
+        self._place = place
+        self._before: CpuTime | None = None
+        self._host_before_ns: int | None = None
+        self._host_ran_ns: int | None = None
+        self._began_ns = 0
+        self._elapsed_ns = 0
+        self.used: CpuTime | None = None
+
+    @property
+    def waited_share(self) -> float | None:
+        """Part of the wanted CPU time that others had; None where it cannot be read."""
+        if self.used is None:
+            return None
+        if self._host_ran_ns is None:
+            return self.used.waited_share
+        return self.used.waited_for_others(self._host_ran_ns, self._elapsed_ns)
+
+    def on_lane(self, state: LaneState) -> None:
+        """Read the clock of the guest's threads when its workload begins and ends."""
+        if state.pid is None:
+            return
+        if self._place is not None:
+            self._place(state.pid)
+            self._place = None
+        if state.phase is LanePhase.RUNNING and self._before is None:
+            self._before = cpu_time(state.pid)
+            self._host_before_ns = host_ran_ns()
+            self._began_ns = time.monotonic_ns()
+        elif state.phase in (LanePhase.DRAINING, LanePhase.DONE) and self.used is None:
+            now = cpu_time(state.pid)
+            if now is not None and self._before is not None:
+                self.used = now.since(self._before)
+                self._elapsed_ns = time.monotonic_ns() - self._began_ns
+                host = host_ran_ns()
+                if host is not None and self._host_before_ns is not None:
+                    self._host_ran_ns = host - self._host_before_ns
+
+
+# A report and a series of a table before the first run. No I/O.
+
+Statics = Mapping[str, Mapping[str, float | DuetError]]
+"""arm -> metric -> raw value read from its vmlinux, or why it could not be read."""
+
+
+def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Statics) -> Series:
+    """A series before its first run; a static one has its value already.
+
+    Args:
+        statics: values of `dwarf` metrics.
+    """
+    one = Series(
+        metric=name,
+        title=metric.title,
+        unit=metric.unit,
+        better=metric.better,
+        evidence=evidence_of(metric, clock),
+        arm=arm,
+        resolution=metric.resolution,
+        extra=metric.extra,
+    )
+    if metric.dwarf is not None:
+        value = statics.get(arm, {}).get(name)
+        if isinstance(value, DuetError):
+            one.refused = value.sentence
+        elif value is None:
+            one.refused = "its vmlinux was not read"
+        else:
+            one.samples.append(value * metric.scale)
+    return one
+
+
+def evidence_of(metric: Metric, clock: Clock) -> Evidence:
+    """How a metric's numbers are obtained."""
+    if metric.dwarf is not None:
+        return "static"
+    if metric.sampled:
+        return "sampled"
+    return "measured" if metric.line is not None and clock is Clock.WALL else "counted"
+
+
+def blank_report(
+    plan: MeasurePlan, facts: Iterable[ArmFacts], host: Mapping[str, str], command: str
+) -> Report:
+    """A report without tables.
+
+    Args:
+        facts: one per arm; plain ones are made where none are given.
+    """
+    known = {fact.name: fact for fact in facts}
+    return Report(
+        lesson=plan.folder.slug,
+        title=plan.lesson.title,
+        question=plan.lesson.question,
+        arms=tuple(known.get(arm) or plain_facts(plan, arm) for arm in plan.arms),
+        host=dict(host),
+        command=command,
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        sweep=plan.sweep,
+        tasks=knob(plan.lesson, "threads") or knob(plan.lesson, "cpus"),
+        made_by=plan.lesson.made_by,
+        programs=program_versions(_commands(plan)),
+        by=our_version(),
+        waiting=plan.lesson.waiting,
+    )
+
+
+def _commands(plan: MeasurePlan) -> str:
+    """What guests run, as far as command lines say it."""
+    workload = plan.lesson.workloads[plan.workload]
+    return "\n".join([workload.run, *workload.setup, plan.lesson.made_by])
+
+
+def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
+    """What the lesson alone says of an arm, and on which base it stands."""
+    one = plan.folder.arm(arm)
+    base = one.base or KernelSettings.default().base.name
+    return ArmFacts(
+        one.name, one.title, one.role, "", "", "", (), (), base=base, config=one.config or ""
+    )
+
+
+# Puts the runs of one table into its series, or says why one has no number. No I/O.
+
+TSC = ("", "tsc", "tsc-early")
+"""Clock sources of a guest that are its TSC; early is before its frequency is refined, a second
+after the boot. "" is an agent that did not tell."""
+
+
+class Collector:
+    """One table while it fills.
+
+    Args:
+        statics: values of `dwarf` metrics.
+    """
+
+    def __init__(self, plan: MeasurePlan, condition: Condition, statics: Statics) -> None:
+        self.plan = plan
+        self.table = Table(condition)
+        self._machines: dict[str, tuple[str, str]] = {}
+        self._perturbed: dict[tuple[str, str], dict[int, float]] = {}
+        self._busy: list[float] = []
+        self._metrics = {arm: metrics_of(plan, arm) for arm in plan.arms}
+        for name in plan.lesson.metrics:
+            for arm in plan.arms:
+                if name in self._metrics[arm]:
+                    metric = self._metrics[arm][name]
+                    self.table.series.append(blank_series(name, metric, arm, plan.clock, statics))
+
+    def failed(self, arm: str) -> bool:
+        """Has this arm met an error, so that more runs of it are a waste?"""
+        return arm in self.table.errors
+
+    def add(
+        self,
+        step: Step,
+        lane: LaneResult,
+        waited_share: float | None = None,
+        places: Places | None = None,
+    ) -> None:
+        """Take a run that is over.
+
+        Args:
+            waited_share: how much of its time the guest waited for a host CPU.
+            places: where variables lie whose accesses were counted.
+        """
+        error = lane.error or workload_trouble(lane)
+        if error is not None:
+            self._fail(step, error)
+            return
+        if lane.facts:
+            self._machines[step.arm] = (str(lane.facts.accel), lane.facts.qemu_version)
+        if lane.clocksource not in TSC and self.plan.clock is Clock.WALL:
+            self._refuse_table(f"the guest's clock is {lane.clocksource}, not its TSC")
+        match step.kind:
+            case Kind.EVIDENCE:
+                self._untraced(step, lane, waited_share)
+            case Kind.PERTURBED:
+                self._other_start(step, lane)
+            case Kind.COUNTED:
+                self._counted(step, lane)
+            case Kind.LAYOUT:
+                if waited_share is None or waited_share <= BUSY:
+                    add_layout(self._of(step.arm, "line"), step.layout, lane.lines)
+            case Kind.WATCHED:
+                self._watched(step, lane, places or {})
+            case Kind.TRACED:
+                pass
+
+    def compare(self) -> None:
+        """Judge what is there by now."""
+        if len(set(self._machines.values())) > 1:
+            words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
+            self._refuse_table(f"the arms ran on different machines ({words})")
+        if self._busy:
+            worst = 100 * max(self._busy)
+            sentence = (
+                f"the host was busy: in {len(self._busy)} runs a guest waited for a CPU, "
+                f"up to {worst:.0f} % of its time (limit {100 * BUSY:.0f} %)"
+            )
+            self.table.refusals = [r for r in self.table.refusals if "host was busy" not in r]
+            self.table.refusals.append(sentence)
+        self.table.comparisons = compare_all(self.table, self.plan.arms)
+
+    def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
+        """The arm's series that come from one of these sources."""
+        return [
+            (one, self._metrics[arm][one.metric])
+            for one in self.table.series
+            if one.arm == arm
+            and any(getattr(self._metrics[arm][one.metric], s) is not None for s in sources)
+        ]
+
+    def _fail(self, step: Step, error: DuetError) -> None:
+        if (said := fault_aside(step, error.sentence.rstrip("."))) is not None:
+            self._refuse_table(said)
+            return
+        self.table.errors.setdefault(step.arm, error)
+        words = error.sentence.rstrip(".")
+        sources = COUNTING.get(step.kind, ("line", *TRACED, "microscope"))
+        for one, _ in self._of(step.arm, *sources) if step.kind is not Kind.TRACED else ():
+            one.refused = words
+
+    def _untraced(self, step: Step, lane: LaneResult, waited_share: float | None) -> None:
+        lines = [line.text for line in lane.lines]
+        self.table.lines.setdefault(step.arm, []).extend(lines)
+        if waited_share is not None and waited_share > BUSY:
+            self._busy.append(waited_share)
+        for one, metric in self._of(step.arm, "line"):
+            try:
+                value = read_value(metric, lines)
+            except NoNumber as error:
+                one.refused = str(error)
+                continue
+            if value is None:
+                one.refused = "the workload wrote no line with it"
+            else:
+                one.unit = line_unit(metric, lines)
+                one.samples.append(value)
+
+    def _other_start(self, step: Step, lane: LaneResult) -> None:
+        lines = [line.text for line in lane.lines]
+        for one, metric in self._of(step.arm, "line"):
+            value = line_value(metric, lines)
+            if value is not None:
+                seeds = self._perturbed.setdefault((step.arm, one.metric), {})
+                seeds[step.seed] = value
+                one.perturbed = [seeds[seed] for seed in sorted(seeds)]
+
+    def _counted(self, step: Step, lane: LaneResult) -> None:
+        read, lost = lane.metrics.events_read, lane.metrics.events_lost
+        was_read, was_lost = self.table.counted.get(step.arm, (0, 0))
+        self.table.counted[step.arm] = (was_read + read, was_lost + lost)
+        for one, metric in self._of(step.arm, *TRACED):
+            value = tally_value(one.metric, metric, lane.tallies)
+            if lost:
+                one.refused = f"{lost:,} events were lost in the counted run"
+            elif value is None:
+                why = lane.tally_faults.get(one.metric, "the counted run has no event for it")
+                one.refused = why.rstrip(".")
+            else:
+                one.samples.append(value)
+
+    def _watched(self, step: Step, lane: LaneResult, places: Places) -> None:
+        config = self.plan.lesson.microscope
+        assert config is not None
+        request = MicroscopeRequest.of(config)
+        for one, metric in self._of(step.arm, "microscope"):
+            assert metric.microscope is not None
+            try:
+                if lane.scope is None:
+                    raise no_counts(lane)
+                count, where = metric.microscope, places.get(one.metric)
+                one.samples.append(access_value(count, lane.scope, request, where) * metric.scale)
+            except DuetError as error:
+                one.refused = error.sentence.rstrip(".")
+
+    def _refuse_table(self, sentence: str) -> None:
+        if sentence not in self.table.refusals:
+            self.table.refusals.append(sentence)
+
 
 MEASURE_LIMITS = Limits(run_slack_s=900.0, transcript_bytes=0, history_events=10_000)
 """A counted guest takes its own time on the host; nobody plays a measure run again."""

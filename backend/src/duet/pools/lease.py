@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from duet.errors import DuetError, InfraError, InputError
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.pools.frames import Start
 from duet.pools.limits import HEADER_BYTES
 from duet.pools.types import Loss, Program, Want, Watched, ignore

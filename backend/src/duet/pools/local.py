@@ -2,7 +2,7 @@
 """Leases on this machine: programs of this process, which end with it.
 
 A lease has a control group of its own where the host allows that, and an exclusive one CPUs of its
-own (duet.processes.own_cpus), to which taskset(1) binds a program before it begins.
+own (duet.processes.cpus), to which taskset(1) binds a program before it begins.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import platform
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from duet.control_groups import Budget, Group
-from duet.errors import DuetError
+from duet.base.errors import DuetError
+from duet.confine.control_groups import Budget, Group
 from duet.pools.base import OwningPool
 from duet.pools.frames import Start
 from duet.pools.lease import Lease
@@ -22,7 +22,7 @@ from duet.pools.limits import SILENT_S
 from duet.pools.program import Launch, PipedProgram
 from duet.pools.room import Room, Size
 from duet.pools.types import Kind, Loss, Refusal, Want, Watched
-from duet.processes.own_cpus import OwnCpus, choose, cores
+from duet.processes.cpus import OwnCpus, choose, cores
 from duet.processes.owned import find_program
 
 KVM = Path("/dev/kvm")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import psutil
 
-from duet.processes.contention import cpu_time, host_ticks
+from duet.processes.cpus import cpu_time, host_ticks
 
 QEMU = "qemu-system-x86_64"
 SPIN_S = 1.0

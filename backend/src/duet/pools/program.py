@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.pools.frames import BEAT, ERR, EXIT, OUT, QUIT, START, BadFrame, Frames, Start, frame
 from duet.pools.limits import AGAIN_S, BEAT_S, BEGIN_S, END_S, OUTPUT_BYTES, RETRY_S, TERM_S
 from duet.pools.types import Ended, Watched

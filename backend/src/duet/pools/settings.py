@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 POOLS: Final = ("local", "slurm", "kubernetes")
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")

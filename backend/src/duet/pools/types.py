@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.pools.limits import LANES_MOST, TTL_MOST_S
 
 if TYPE_CHECKING:

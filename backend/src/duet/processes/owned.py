@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
-from duet.processes.pipes import Outlet, Pipes
+from duet.processes.run_dir import Outlet, Pipes
 
 # $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
@@ -67,7 +67,7 @@ class OwnedProcess(Pipes):
         death_signal: what the kernel sends the process when its owner dies.
         grace_s: time between SIGTERM and SIGKILL; 0 is SIGKILL at once.
         commands: it takes commands on standard input (see `write`).
-        before: words that confine it (duet.sandbox.prefix); they replace `death_signal`.
+        before: words that confine it (duet.confine.sandbox.prefix); they replace `death_signal`.
         folder: where it starts; it may be one that its user could not reach by a path.
         descriptors: those of ours that it inherits, under the same numbers.
         environment: added to ours.

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, Figures, open_bundle
-from duet.bundle.compare import Difference, differences
-from duet.errors import InputError
+from duet.bundle.decoding import Difference, differences
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.runs.pack import CYCLES_IN_FILES

@@ -8,9 +8,9 @@ from math import log1p
 
 from pydantic import JsonValue
 
+from duet.lessons.document import scene_called
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
-from duet.lessons.typed import scene_called
 
 Entry = Mapping[str, JsonValue]
 """One line of a listing of recordings (see serve.interfaces.Recordings)."""

@@ -6,16 +6,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from duet.errors import DuetError
+from duet.base.errors import DuetError
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
-from duet.kernels.dwarf import read as read_dwarf
-from duet.kernels.sameness import refuse_one
+from duet.kernels.image import refuse_one
+from duet.kernels.vmlinux.ask import read as read_dwarf
 from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.plan import metrics_of
 from duet.measure.provenance import arm_facts, host_fingerprint
-from duet.runs.layouts import layout_sources
-from duet.runs.sources import kernel_sources
+from duet.runs.sources import kernel_sources, layout_sources
 
 
 async def prepare_measurement(

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, Figures, Manifest, Record
-from duet.errors import InputError
 from duet.guests import Clock
 from duet.guests.replay import ReplayGuest
 from duet.lenses import Sample
 from duet.lessons.load import LessonFolder
+from duet.lessons.load import rows as rows_of
 from duet.lessons.own import with_recorded
 from duet.lessons.plan import workload_of
-from duet.lessons.roles import rows as rows_of
 from duet.runs.pack import figures
 from duet.runs.sources import bundle_sources
 from duet.session import (

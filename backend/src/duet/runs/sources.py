@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from duet.base.errors import InputError
 from duet.bundle import Bundle, Record
-from duet.bundle.stream import HEAD
+from duet.bundle.archive import HEAD
 from duet.guests import (
     Clock,
     Guest,
@@ -23,10 +25,13 @@ from duet.guests.clones import CloneableGuest, Templates
 from duet.guests.qemu import qemu_version
 from duet.guests.replay import ReplayGuest
 from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.arms import find_image
-from duet.lenses.scope.build import plugin_library
-from duet.lenses.scope.ranges import functions_text
+from duet.kernels.arms import arm_spec, find_image
+from duet.kernels.links import find_layouts
+from duet.lenses.scope.client import plugin_library
+from duet.lenses.scope.symbols import functions_text
 from duet.lessons.load import LessonFolder
+from duet.lessons.schema import ClockName
+from duet.measure import MeasurePlan
 from duet.session import GuestRequest, LaneSource, MicroscopeRequest, needed_symbols
 
 SWITCH = "__switch_to_asm"
@@ -155,3 +160,97 @@ def bundle_sources(
         return LaneSource(arm, bundle.manifest.arm(arm).symbols, guest)
 
     return {entry.name: source(entry.name) for entry in bundle.manifest.arms}
+
+
+# What is to be run or measured, checked against the lesson.
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """A checked `start`: what is to run.
+
+    Args:
+        params: every knob, defaults filled in.
+        missing: arms that were asked for but whose kernel is not built yet.
+    """
+
+    folder: LessonFolder
+    arms: tuple[str, ...]
+    workload: str
+    params: dict[str, int]
+    clock: ClockName
+    missing: tuple[str, ...] = ()
+
+    @property
+    def shift(self) -> int:
+        """2^shift ns an instruction, as the lesson wants it on the count clock."""
+        return self.folder.lesson.shift if self.clock == "count" else 0
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureRequest:
+    """A checked `measure`."""
+
+    run: RunRequest
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """A checked `judge`.
+
+    Args:
+        run: with all arms that are measured; its workload and knobs are those of the goals.
+        challenge: by name.
+        arm: that is judged.
+    """
+
+    run: RunRequest
+    challenge: str
+    arm: str
+
+
+def only(request: RunRequest, arms: Sequence[str]) -> RunRequest:
+    """Some lanes of a run.
+
+    Raises:
+        InputError: the run has no such lane.
+    """
+    for arm in arms:
+        if arm not in request.arms:
+            raise InputError(
+                f"the run has no lane '{arm:.60}'.",
+                remedy=f"Choose from: {', '.join(request.arms)}.",
+            )
+    return replace(request, arms=tuple(arms), missing=())
+
+
+Job = RunRequest | MeasureRequest | JudgeRequest
+"""What can be queued."""
+
+
+def run_of(job: Job) -> RunRequest:
+    """What runs."""
+    return job if isinstance(job, RunRequest) else job.run
+
+
+# Lanes of further links of the kernels that a measurement compares.
+
+
+async def layout_sources(
+    plan: MeasurePlan, settings: KernelSettings
+) -> dict[tuple[str, int], LaneSource]:
+    """(arm, number) -> a lane of that layout of the arm; none where none were asked for.
+
+    Raises:
+        InfraError: a layout is not linked, or the guests' root cannot be made.
+    """
+    sources: dict[tuple[str, int], LaneSource] = {}
+    for arm in plan.arms if plan.layouts else ():
+        spec = arm_spec(plan.folder, arm)
+        images = await asyncio.to_thread(find_layouts, spec, plan.layouts, settings)
+        root = await ensure_root()
+        for number, image in enumerate(images, 1):
+            symbols = await asyncio.to_thread(lesson_symbols, plan.folder, image)
+            sources[arm, number] = image_source(arm, image, symbols, root, plan.folder.slug)
+    return sources

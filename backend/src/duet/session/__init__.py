@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage 6. Lanes run, and their columns become spans, operations, links and counts."""
 
-from duet.bundle.record import Record
+from duet.bundle.manifest import Record
 from duet.session.events import (
     Contention,
     GuestRequest,
@@ -19,8 +19,8 @@ from duet.session.events import (
     SessionSink,
     contention_bound,
 )
-from duet.session.lane.hold import HoldState
-from duet.session.lanes import Lanes
+from duet.session.lane.guest import Lanes
+from duet.session.lane.lenses import HoldState
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols
 from duet.session.run import RunSession

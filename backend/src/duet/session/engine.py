@@ -8,23 +8,226 @@ bound by itself (`pipeline`), and checks what comes back (`lane.child`).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from duet import budgets
-from duet.confined.services import Answer
-from duet.decode import Decoder, prepare
-from duet.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import JsonValue
+
+from duet.base import budgets
+from duet.base.errors import InputError
+from duet.confine.messages import Blob
+from duet.confine.zygote import Answer
+from duet.decode import CpuColumns, Decoder, EventType, FieldKind, Table, prepare
 from duet.lessons.plan import workload_of
 from duet.lessons.schema import Lesson
-from duet.session import reduce_binding
-from duet.session.arrivals import Pages
-from duet.session.history import History, RawEvent
-from duet.session.program import compile_program
+from duet.session import reduce as reduce_binding
+from duet.session.program import SWITCH_EVENT, WAKING_EVENT, compile_program
 from duet.session.reduce import LaneReducer, Reduction
 from duet.session.tables import Metrics
 from duet.session.tally import Tally
+from duet.wire.frames import PAGE_BYTES
+
+# The decoded records of a run, kept for those who ask what lies behind a mark. Bounded.
+
+RawEvent = dict[str, JsonValue]
+
+
+class History:
+    """Columns as they were decoded, the oldest dropped beyond a number of events.
+
+    Args:
+        max_events: of all kinds; about 80 bytes each.
+    """
+
+    def __init__(self, max_events: int) -> None:
+        self._max = max_events
+        self._parts: deque[tuple[int, int, CpuColumns]] = deque()
+        self._events = 0
+        self._names: dict[int, str] = {}
+        self.dropped = 0
+        """Events no longer kept."""
+        self.decoder: Decoder | None = None
+
+    def add(self, columns: Iterable[CpuColumns]) -> None:
+        """Keep these; forget the oldest if they are too many."""
+        for part in columns:
+            if not part.events:
+                continue
+            first = min(int(t.ts_ns[0]) for t in part.tables.values())
+            last = max(int(t.ts_ns[-1]) for t in part.tables.values())
+            self._parts.append((first, last, part))
+            self._events += part.events
+        while self._events > self._max and len(self._parts) > 1:
+            _, _, oldest = self._parts.popleft()
+            self._events -= oldest.events
+            self.dropped += oldest.events
+
+    def around(
+        self,
+        at_ns: int,
+        n: int,
+        tid: int | None = None,
+        events: frozenset[str] | None = None,
+        cpu: int | None = None,
+    ) -> list[RawEvent]:
+        """The `n` records nearest to a guest time, in order of time.
+
+        Args:
+            tid: only those that this thread emitted or that switch or wake it.
+            events: only these event types.
+            cpu: only those that were written on this CPU.
+        """
+        found: list[tuple[int, int, int, str, Table, int]] = []
+        wanted = [part for part in tuple(self._parts) if cpu is None or part[2].cpu == cpu]
+        parts = sorted(wanted, key=lambda p: _distance(p[0], p[1], at_ns))
+        for first, last, part in parts:
+            if len(found) >= n and _distance(first, last, at_ns) > found[n - 1][0]:
+                break
+            for name, table in part.tables.items():
+                if events is not None and name not in events:
+                    continue
+                for place in _nearest(name, table, at_ns, n, tid):
+                    ts = int(table.ts_ns[place])
+                    found.append((abs(ts - at_ns), ts, part.cpu, name, table, place))
+            found.sort(key=lambda item: item[0])
+            del found[n:]
+        found.sort(key=lambda item: (item[1], item[2], int(item[4].seq[item[5]])))
+        return [self._raw_event(ts, cpu, name, table, at) for _, ts, cpu, name, table, at in found]
+
+    def _raw_event(self, ts: int, cpu: int, name: str, table: Table, place: int) -> RawEvent:
+        assert self.decoder is not None
+        kind = self.decoder.by_name[name]
+        fields = self._fields(kind, table, place)
+        tid = int(table.pid[place])
+        task = self._task(name, fields, tid)
+        return {"t_ns": ts, "cpu": cpu, "tid": tid, "task": task, "event": name, "fields": fields}
+
+    def _fields(self, kind: EventType, table: Table, place: int) -> dict[str, JsonValue]:
+        assert self.decoder is not None
+        fields: dict[str, JsonValue] = {}
+        for one in kind.fields:
+            cell = table.columns[one.name][place].item()
+            if one.kind is FieldKind.STRING:
+                fields[one.name] = self.decoder.strings[cell]
+            elif isinstance(cell, bytes):
+                fields[one.name] = cell.decode(errors="replace")
+            elif one.size == 8 and not one.signed:
+                value = cell & 0xFFFF_FFFF_FFFF_FFFF
+                fields[one.name] = f"{value:#x}" if value > 1 << 53 else value
+            else:
+                fields[one.name] = cell
+        return fields
+
+    def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
+        """The emitting task's name: from its own switch, else from the last one that was seen."""
+        if event == SWITCH_EVENT:
+            return str(fields["prev_comm"])
+        if not self._names:
+            for _, _, part in tuple(self._parts):
+                if table := part.tables.get(SWITCH_EVENT):
+                    pairs = zip(
+                        table.columns["next_pid"].tolist(),
+                        table.columns["next_comm"].tolist(),
+                        strict=True,
+                    )
+                    self._names.update({t: c.decode(errors="replace") for t, c in pairs})
+        return self._names.get(tid, "")
+
+
+def _distance(first: int, last: int, at: int) -> int:
+    return max(first - at, at - last, 0)
+
+
+def _nearest(name: str, table: Table, at: int, n: int, tid: int | None) -> list[int]:
+    """Places of the nearest rows, at most n on either side."""
+    places: NDArray[np.int64] = np.arange(len(table))
+    if tid is not None:
+        mask = table.pid == tid
+        for field in {SWITCH_EVENT: ("next_pid",), WAKING_EVENT: ("pid",)}.get(name, ()):
+            mask = mask | (table.columns[field] == tid)
+        places = np.flatnonzero(mask)
+    middle = int(np.searchsorted(table.ts_ns[places], at))
+    chosen: list[int] = places[max(0, middle - n) : middle + n].tolist()
+    return chosen
+
+
+# What has come from a guest and was not worked on yet: files and pages, within bounds. Pure.
+
+
+class GuestFiles:
+    """The files that a guest sends before its pages, by name."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, bytes] = {}
+        self._count = self._bytes = 0
+
+    def add(self, name: str, content: bytes) -> None:
+        """Take a file.
+
+        Raises:
+            InputError: they are more, or larger, than a guest may send.
+        """
+        self._count += 1
+        self._bytes += len(name) + len(content)
+        if self._count > budgets.GUEST_FILES or self._bytes > budgets.GUEST_FILE_BYTES:
+            raise InputError(
+                f"the guest sent {self._count} files with {self._bytes:,} bytes, and "
+                f"{budgets.GUEST_FILES} with {budgets.GUEST_FILE_BYTES:,} are allowed.",
+                remedy="Build the guest root again, or get the recording anew.",
+            )
+        self.by_name[name] = content
+
+
+class Pages(NamedTuple):
+    """Whole pages of one CPU.
+
+    Args:
+        complete: see Decoder.decode.
+    """
+
+    cpu: int
+    pages: Blob
+    complete: Sequence[tuple[int, int]] = ()
+
+
+class PageQueue:
+    """Pages in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, list[bytes]] = {}
+        self._counts: dict[int, int] = {}
+        self._complete: dict[int, list[tuple[int, int]]] = {}
+        self.size_bytes = 0
+        self.host_ns = 0
+        """When the newest of all pages came, those included that were taken."""
+
+    def add(self, cpu: int, pages: bytes, host_ns: int, complete_ns: int) -> None:
+        """Take whole pages of one CPU; nothing if there is none.
+
+        Args:
+            complete_ns: the CPU was complete up to this guest time before they came.
+        """
+        if pages:
+            marks = self._complete.setdefault(cpu, [])
+            if not marks or marks[-1][1] != complete_ns:
+                marks.append((self._counts.get(cpu, 0), complete_ns))
+            self._counts[cpu] = self._counts.get(cpu, 0) + len(pages) // PAGE_BYTES
+            self._pages.setdefault(cpu, []).append(pages)
+            self.size_bytes += len(pages)
+            self.host_ns = host_ns
+
+    def take(self) -> tuple[Pages, ...]:
+        """All pages, joined by CPU; the queue is empty afterwards."""
+        taken = tuple(
+            Pages(cpu, b"".join(parts), tuple(self._complete[cpu]))
+            for cpu, parts in self._pages.items()
+        )
+        self._pages, self._counts, self._complete, self.size_bytes = {}, {}, {}, 0
+        return taken
 
 
 def warm() -> None:

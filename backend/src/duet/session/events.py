@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from duet.budgets import CONTENDED_SHARE
-from duet.errors import DuetError, InputError
+from duet.base.budgets import CONTENDED_SHARE
+from duet.base.errors import DuetError, InputError
 from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample, Wanted
 from duet.lenses.scope.wire import Cells

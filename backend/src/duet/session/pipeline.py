@@ -8,18 +8,160 @@ handed over. One `work` at a time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from duet.errors import DuetError
-from duet.session.arrivals import GuestFiles, PageQueue, Pages
-from duet.session.completeness import Completeness
-from duet.session.engine import Counts, Progress, Step
-from duet.session.losses import LossLedger
+from duet.base.errors import DuetError
+from duet.session.engine import Counts, GuestFiles, PageQueue, Pages, Progress, Step
 from duet.session.reduce import Reduction
 from duet.session.tables import Batch, Loss, Metrics
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
+
+# Up to which guest time a lane's pages are all here: the watermark. Pure.
+#
+# A beat says of each CPU: at that guest time its buffer was empty, and so many bytes had been
+# sent. Ports are apart, so a beat may overtake the pages it speaks of; it holds once the bytes
+# are here.
+
+MAX_OPEN_BEATS = 4096
+"""Beats that wait for bytes; beyond it the oldest are dropped, newer ones say more."""
+
+
+class Completeness:
+    """Bytes received against bytes sent, per CPU.
+
+    Args:
+        received: bytes that came of each CPU before this run (ports outlive runs).
+    """
+
+    def __init__(self, received: dict[int, int] | None = None) -> None:
+        self._received = dict(received or {})
+        self._open: dict[int, deque[tuple[int, int]]] = {}
+        self._complete: dict[int, int] = {}
+
+    def bytes_came(self, cpu: int, count: int) -> None:
+        """More bytes of one CPU are here."""
+        self._received[cpu] = self._received.get(cpu, 0) + count
+        self._settle(cpu)
+
+    def beat(self, beat: Beat) -> None:
+        """The agent's word on every CPU."""
+        for cpu, row in enumerate(beat.cpus):
+            waiting = self._open.setdefault(cpu, deque(maxlen=MAX_OPEN_BEATS))
+            waiting.append((row.bytes_sent, row.empty_at_ns))
+            self._settle(cpu)
+
+    def complete_ns(self, cpu: int) -> int:
+        """This CPU is complete up to this guest time; 0 before its first beat."""
+        return self._complete.get(cpu, 0)
+
+    @property
+    def watermark_ns(self) -> int:
+        """Every CPU is complete up to this guest time; 0 before the first beat."""
+        if not self._open:
+            return 0
+        return min(self._complete.get(cpu, 0) for cpu in self._open)
+
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes that were sent, by the newest beat, and are not here."""
+        return sum(
+            max(0, waiting[-1][0] - self._received.get(cpu, 0))
+            for cpu, waiting in self._open.items()
+            if waiting
+        )
+
+    def _settle(self, cpu: int) -> None:
+        waiting, here = self._open.get(cpu), self._received.get(cpu, 0)
+        while waiting and waiting[0][0] <= here:
+            self._complete[cpu] = max(self._complete.get(cpu, 0), waiting.popleft()[1])
+
+
+# How many events a lane lost, from all who count them, none counted twice. Pure.
+#
+# The ring buffer counts what it overwrote or dropped (STATS); a page says how many are missing
+# right before it. Both speak of the same events, so the greater of the two counts. Kprobe misses
+# never reached the buffer, and what the guest read but we did not decode was lost on this side.
+
+
+class LossLedger:
+    """All losses of one run of one lane."""
+
+    def __init__(self) -> None:
+        self._stats: Stats | None = None
+        self._at_ns = 0
+        self._final = False
+        self._kprobe_reported = 0
+        self._new: list[tuple[int, int, int]] = []
+
+    def stats(self, stats: Stats, at_ns: int) -> None:
+        """Take new counters; `take` gives the losses that no page can report.
+
+        Args:
+            at_ns: guest time of the counters.
+        """
+        before_ns, self._at_ns = self._at_ns, at_ns
+        self._stats = stats
+        self._final = self._final or stats.final
+        missed, self._kprobe_reported = (
+            stats.kprobe_missed - self._kprobe_reported,
+            stats.kprobe_missed,
+        )
+        if missed > 0:
+            self._new.append((before_ns, at_ns, missed))
+
+    def take(self, since_marker: Callable[[int], float]) -> list[Loss]:
+        """Losses since the last call.
+
+        Args:
+            since_marker: gives the time since the start marker, which is known by now.
+        """
+        new, self._new = self._new, []
+        return [
+            Loss(since_marker(t0), since_marker(t1), missed, "kprobe") for t0, t1, missed in new
+        ]
+
+    @property
+    def dropped(self) -> int:
+        """Events that found the buffer full, where it keeps the oldest."""
+        return sum(cpu.dropped for cpu in self._stats.cpus) if self._stats else 0
+
+    def by_place(self, missed: int, decoded: int, *, complete: bool) -> dict[str, int]:
+        """Events lost by place.
+
+        Args:
+            missed: what pages say is missing.
+            decoded: records decoded, known or not.
+            complete: all bytes are here, so what was read must have been decoded.
+        """
+        cpus = self._stats.cpus if self._stats else ()
+        ring = sum(c.overrun + c.commit_overrun + c.dropped for c in cpus)
+        host = 0
+        if complete and self._final:
+            host = max(0, sum(c.read + c.entries for c in cpus) - decoded)
+        kprobe = self._stats.kprobe_missed if self._stats else 0
+        return {"ring buffer": max(ring, missed), "kprobe": kprobe, "host": host}
+
+    def unreported(self, missed: int, decoded: int, last_ns: float, end_ns: float) -> list[Loss]:
+        """At the end: what no page and no counter has reported as an interval yet.
+
+        Args:
+            last_ns: guest time of the last event; a full buffer dropped what came after it.
+            end_ns: guest time at which the run ended.
+        """
+        places = self.by_place(missed, decoded, complete=True)
+        losses = []
+        rest = places["ring buffer"] - missed
+        after = min(rest, self.dropped)
+        if rest > after:
+            losses.append(Loss(0.0, last_ns, rest - after, "ring buffer"))
+        if after:
+            losses.append(Loss(last_ns, max(last_ns, end_ns), after, "ring buffer"))
+        if places["host"]:
+            losses.append(Loss(0.0, last_ns, places["host"], "host"))
+        return losses
 
 
 class Engine(Protocol):

@@ -8,18 +8,332 @@ unknown until an event tells it again: no span reaches over a loss.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import ctypes
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
 
-from duet.decode.columns import CpuColumns
-from duet.session.merge import Merger, Stream, own_acts
-from duet.session.names import Names
-from duet.session.points import PointSorter
-from duet.session.program import Program
-from duet.session.reduce_binding import Loop, Out, Why
-from duet.session.rows import Rows
-from duet.session.samples import MissingEvents, Samples
-from duet.session.tables import TABLES, Batch, Loss, Metrics, Quantiles, Row
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.base.native import compiled, loaded
+from duet.decode.decoder import CpuColumns
+from duet.session.merge import Acts, Merger, Names, Stream, own_acts
+from duet.session.program import SWITCH_EVENT, PointSorter, Program
+from duet.session.tables import (
+    TABLES,
+    Batch,
+    Loss,
+    Metrics,
+    MissingEvents,
+    Quantiles,
+    Role,
+    Row,
+    Samples,
+)
+
+# The C functions of loop/, typed; loop/reduce.h says what they do.
+#
+# ctypes frees the interpreter lock while they run.
+
+FOLDER = Path(__file__).with_name("loop")
+FLAGS = ("-fwrapv", "-fvisibility=hidden")
+"""Times of a hostile recording may be as far apart as they like."""
+
+
+class Why(IntEnum):
+    """Why `run` came back."""
+
+    NO_MEMORY = -1
+    DONE = 0
+    START = 1
+    PLACE = 2
+    LOST = 3
+    NAMED = 4
+
+
+class Out(IntEnum):
+    """Tables of a handle."""
+
+    SPANS = 0
+    OPS = 1
+    LINKS = 2
+    OPEN = 3
+    TIMES = 4
+
+
+THREAD, OTHER = 1, 2
+"""Roles of a thread, as bits."""
+
+_HANDLE = ctypes.c_void_p
+_INTS = ctypes.c_void_p
+_INT_OUT = ctypes.POINTER(ctypes.c_int)
+_SIGNATURES: dict[str, tuple[object, list[object]]] = {
+    "reduce_new": (_HANDLE, [_INTS, ctypes.c_long]),
+    "reduce_free": (None, [_HANDLE]),
+    "reduce_know": (ctypes.c_int, [_HANDLE, ctypes.c_int64, ctypes.c_int]),
+    "reduce_run": (ctypes.c_int, [_HANDLE, ctypes.c_long, *[_INTS] * 7]),
+    "reduce_about": (ctypes.c_int64, [_HANDLE, ctypes.c_int]),
+    "reduce_start": (None, [_HANDLE, ctypes.c_int64]),
+    "reduce_thread": (
+        ctypes.c_int,
+        [_HANDLE, ctypes.c_long, ctypes.POINTER(ctypes.c_int64), _INT_OUT, _INT_OUT],
+    ),
+    "reduce_place": (None, [_HANDLE, ctypes.c_int64, ctypes.c_int]),
+    "reduce_place_track": (None, [_HANDLE, ctypes.c_int, ctypes.c_int]),
+    "reduce_still_open": (ctypes.c_int, [_HANDLE, ctypes.c_double]),
+    "reduce_table": (ctypes.c_long, [_HANDLE, ctypes.c_int]),
+    "reduce_column": (ctypes.c_void_p, [_HANDLE, ctypes.c_int, ctypes.c_int]),
+    "reduce_clear": (None, [_HANDLE, ctypes.c_int]),
+    "reduce_counts": (ctypes.POINTER(ctypes.c_int64), [_HANDLE]),
+    "reduce_cycles": (ctypes.c_int64, [_HANDLE]),
+}
+
+
+def ensure(flags: Sequence[str] = ()) -> Path:
+    """The library, compiled if need be (see native.compiled)."""
+    first = FOLDER / "run.c"
+    rest = [file for file in FOLDER.iterdir() if file != first and file.suffix in (".c", ".h")]
+    return compiled(first, rest=sorted(rest), flags=(*FLAGS, *flags))
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The compiled loop, loaded once.
+
+    Raises:
+        InfraError: it is not built and cannot be built.
+    """
+    return loaded(ensure(), _SIGNATURES)
+
+
+class Loop:
+    """One struct reduce; one thread at a time may use it."""
+
+    def __init__(self, program: Program, own_acts: Acts) -> None:
+        self._lib = library()
+        self._kinds = len(program.kinds)
+        words = np.array(program_words(program, own_acts), np.int64)
+        self._handle = ctypes.c_void_p(self._lib.reduce_new(words.ctypes.data, len(words)))
+        if not self._handle:
+            raise MemoryError("reduce_new")
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            self._lib.reduce_free(self._handle)
+            self._handle = ctypes.c_void_p()
+
+    def know(self, tid: int, role: int) -> None:
+        """A thread of the workload appears, or its role changed."""
+        if self._lib.reduce_know(self._handle, tid, role):
+            raise MemoryError("reduce_know")
+
+    def run(self, stream: Stream) -> tuple[Why, int]:
+        """Work on events until the caller is needed: why, and about what.
+
+        For anything but DONE answer, then call again with the same stream.
+        """
+        columns = [
+            np.ascontiguousarray(column, np.int64)
+            for column in (
+                stream.ts, stream.cpu, stream.code, stream.pid, stream.a, stream.b, stream.c
+            )
+        ]  # fmt: skip
+        pointers = [column.ctypes.data for column in columns]
+        why = Why(self._lib.reduce_run(self._handle, len(stream), *pointers))
+        if why is Why.NO_MEMORY:
+            raise MemoryError("reduce_run")
+        return why, int(self._lib.reduce_about(self._handle, why))
+
+    def start(self, origin_ns: int) -> None:
+        """Time begins."""
+        self._lib.reduce_start(self._handle, origin_ns)
+
+    def threads(self) -> list[tuple[int, bool, int]]:
+        """(tid, gone, row or -1) of all threads that had an event, or were there at the start."""
+        found: list[tuple[int, bool, int]] = []
+        tid, gone, row = ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
+        outs = ctypes.byref(tid), ctypes.byref(gone), ctypes.byref(row)
+        while self._lib.reduce_thread(self._handle, len(found), *outs):
+            found.append((tid.value, bool(gone.value), row.value))
+        return found
+
+    def place(self, tid: int, row: int) -> None:
+        """A thread has this row from now on."""
+        self._lib.reduce_place(self._handle, tid, row)
+
+    def place_track(self, track: int, row: int) -> None:
+        """A track has this row from now on."""
+        self._lib.reduce_place_track(self._handle, track, row)
+
+    def still_open(self, mark_ns: float) -> None:
+        """Fill the table OPEN."""
+        if self._lib.reduce_still_open(self._handle, mark_ns):
+            raise MemoryError("reduce_still_open")
+
+    def rows(self, table: Out) -> int:
+        """Rows that `take` would give."""
+        return int(self._lib.reduce_table(self._handle, table))
+
+    def take(self, table: Out, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
+        """The columns of a table, which is empty afterwards.
+
+        Args:
+            dtypes: of all its columns, as wide as those in loop/program.c.
+        """
+        n = self.rows(table)
+        columns = [self._column(table, place, n, dtype) for place, dtype in enumerate(dtypes)]
+        self._lib.reduce_clear(self._handle, table)
+        return columns
+
+    def _column(self, table: Out, place: int, n: int, dtype: str) -> NDArray[np.generic]:
+        width = np.dtype(dtype).itemsize
+        if not n:
+            return np.empty(0, dtype)
+        cells = ctypes.string_at(self._lib.reduce_column(self._handle, table, place), n * width)
+        return np.frombuffer(cells, dtype)
+
+    def counts(self) -> list[int]:
+        """Spans by kind, so far."""
+        return list(self._lib.reduce_counts(self._handle)[: self._kinds])
+
+    @property
+    def cycles(self) -> int:
+        """Ended cycles of the lesson's first track."""
+        return int(self._lib.reduce_cycles(self._handle))
+
+
+def program_words(program: Program, own_acts: Acts) -> list[int]:
+    """The program as reduce_new() reads it.
+
+    Args:
+        own_acts: of the merger's own codes, which follow those of the program.
+    """
+    p = program
+    words = [p.running, p.runnable, p.wait_other, p.codes.get(SWITCH_EVENT, -1), len(p.kinds)]
+    acts = (*p.acts, *own_acts)
+    words.append(len(acts))
+    for pairs in acts:
+        words += [len(pairs), *(int(number) for pair in pairs for number in pair)]
+    words.append(len(p.groups))
+    for group in p.groups:
+        words.append(len(group))
+        for rule in group:
+            words += [rule.kind, rule.wait, rule.arg, int(rule.counts), len(rule.when)]
+            words += [number for pair in rule.when for number in pair]
+    words.append(len(p.tracks))
+    for track in p.tracks:
+        steps = [
+            (v, after, opens) for v, choices in track.steps.items() for after, opens in choices
+        ]
+        words += [int(track.cycles), len(steps), *(number for step in steps for number in step)]
+    words.append(len(p.links))
+    for link in p.links:
+        words += [link.during, link.track, link.kind]
+    return words
+
+
+# Which threads of a lane are drawn, under which names, in which rows. Pure.
+
+
+class Rows:
+    """The rows of one lane.
+
+    Args:
+        program: says which names are threads and others, and which tracks there are.
+        loop: is given the row of each thread and track.
+        reserved: rows for threads of the workload, where it is known how many will come.
+    """
+
+    def __init__(self, program: Program, loop: Loop, reserved: int) -> None:
+        self._p = program
+        self._loop = loop
+        self._reserved = reserved
+        self._names: dict[int, str] = {}
+        self._started = False
+        self._rows: list[Row] = []
+        self._changed = False
+        self._track_rows: dict[int, int] = {}
+
+    @property
+    def all(self) -> tuple[Row, ...]:
+        """All rows so far."""
+        return tuple(self._rows)
+
+    def changed(self) -> tuple[Row, ...] | None:
+        """All rows, if they are others than at the last call."""
+        was, self._changed = self._changed, False
+        return self.all if was else None
+
+    def track_events(self, row: int) -> frozenset[str]:
+        """The event types that a track's row is drawn from."""
+        track = self._track_rows.get(row)
+        return frozenset() if track is None else self._p.tracks[track].events
+
+    def name(self, tid: int, text: str) -> None:
+        """An event says a thread's name; the first one with a role is the thread's for good."""
+        if self._role(self._names.get(tid)):
+            return
+        self._names[tid], role = text, self._role(text)
+        self._loop.know(tid, role)
+        if self._started and self._is_numbered(text):
+            self.place_thread(tid)
+        elif self._started and role & OTHER:
+            self._append_row(tid, "other")
+
+    def _is_numbered(self, text: str) -> bool:
+        found = self._p.rows.match(text)
+        return found is not None and bool(found.groups())
+
+    def _role(self, text: str | None) -> int:
+        if text is None:
+            return 0
+        thread = THREAD if self._p.rows.match(text) else 0
+        return thread | (OTHER if text == self._p.other else 0)
+
+    def start(self, ts: int) -> None:
+        """The start marker: time begins here, and the rows that are known are given out."""
+        self._loop.start(ts)
+        self._started = True
+        alive = {tid: self._names[tid] for tid, gone, _ in self._loop.threads() if not gone}
+        self._rows = [Row(number, 0, "", "thread") for number in range(self._reserved)]
+        numbers = {t: m for t, n in alive.items() if (m := self._p.rows.match(n)) and m.groups()}
+        for tid in sorted(numbers, key=lambda tid: (_order(numbers[tid].group(1)), tid)):
+            self.place_thread(tid)
+        for tid, name in alive.items():
+            if name == self._p.other and tid not in numbers:
+                self._append_row(tid, "other")
+        for number, track in enumerate(self._p.tracks):
+            self._track_rows[len(self._rows)] = number
+            self._loop.place_track(number, len(self._rows))
+            self._rows.append(Row(len(self._rows), -1, track.name, "track"))
+        self._changed = True
+
+    def _append_row(self, tid: int, role: Role) -> None:
+        row = len(self._rows)
+        self._rows.append(Row(row, tid, self._names[tid], role))
+        self._loop.place(tid, row)
+        self._changed = True
+
+    def place_thread(self, tid: int) -> None:
+        """Give a thread the row of its number if that is free, else the first free one."""
+        free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
+        if not free:
+            self._append_row(tid, "thread")
+            return
+        found = self._p.rows.match(self._names[tid])
+        own = _order(found.group(1))[0] if found and found.groups() else -1
+        row = own if own in free else free[0]
+        self._rows[row] = Row(row, tid, self._names[tid], "thread")
+        self._loop.place(tid, row)
+        self._changed = True
+
+
+def _order(text: str) -> tuple[int, str]:
+    return (int(text), "") if text.isdecimal() else (1 << 30, text)
+
 
 STEP_EVENTS = 25_000
 """A run that stays in the guest until its end comes in many steps."""

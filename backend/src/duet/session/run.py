@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.session.events import (
     LanePhase,
     LaneSource,
@@ -19,9 +19,9 @@ from duet.session.events import (
     RunState,
     SessionSink,
 )
-from duet.session.lane.hold import OnHold
+from duet.session.lane.guest import Lanes
+from duet.session.lane.lenses import OnHold
 from duet.session.lane.run import LaneRun
-from duet.session.lanes import Lanes
 
 _ORDER = (
     (LanePhase.WAITING, RunPhase.PREPARING),

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from duet.bundle.record import CTL, LENS, Record
+from duet.bundle.manifest import CTL, LENS, Record
 from duet.wire import Beat, Frame, RawFrame, encode, pack_frame
 
 LENS_BYTES = 64 << 20
@@ -66,3 +67,48 @@ class Transcript:
             return
         self.bytes += len(payload)
         self._records.append(Record(max(0, host_ns - self._start), stream, payload))
+
+
+# The one owner of a lane's transcript: begins it with the first record, gives it up at the end.
+
+
+class TranscriptWriter:
+    """Saves what a lane receives.
+
+    Others keep the writer and not the transcript, which is large: it goes with the run's result.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._transcript: Transcript | None = None
+        self._closed = False
+
+    def begin(self, before: Mapping[int, int] | None = None) -> Transcript | None:
+        """The transcript, begun now if it was not; None after `close`.
+
+        Args:
+            before: bytes per CPU port that came before this run.
+        """
+        if self._transcript is None and not self._closed:
+            start_ns = time.monotonic_ns()
+            self._transcript = Transcript(self._max_bytes, start_ns, dict(before or {}))
+        return self._transcript
+
+    def frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
+        """A frame of the control port."""
+        if transcript := self.begin():
+            transcript.frame(frame, raw, host_ns)
+
+    def pages(self, cpu: int, pages: bytes, host_ns: int) -> None:
+        """Whole pages of one CPU."""
+        if transcript := self.begin():
+            transcript.pages(cpu, pages, host_ns)
+
+    def lens(self, record: bytes, host_ns: int) -> None:
+        """A record of a lens."""
+        if transcript := self.begin():
+            transcript.lens(record, host_ns)
+
+    def close(self) -> None:
+        """Give the transcript up; nothing is saved from now on."""
+        self._transcript, self._closed = None, True

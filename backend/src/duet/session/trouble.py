@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.session.events import LaneResult, Line
 from duet.wire import GuestError
 

@@ -15,8 +15,8 @@ import math
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
-from duet.stream.codec import SAMPLES, Key, Packet, Span, pack
-from duet.stream.messages import Gap
+from duet.messages import Gap
+from duet.messages.codec import SAMPLES, Key, Packet, Span, pack
 
 MAX_PACKETS = 2048
 MAX_BYTES = 8 * 1024 * 1024

@@ -16,12 +16,12 @@ from hashlib import blake2b
 
 import msgpack
 
-from duet.budgets import RUN_SEGMENT_BYTES, SEGMENT_RAW_BYTES, SEGMENT_STORE_BYTES
-from duet.errors import InputError
-from duet.stream import messages as m
-from duet.stream.codec import Key, Packet, Span, pack
+from duet import messages as m
+from duet.base.budgets import RUN_SEGMENT_BYTES, SEGMENT_RAW_BYTES, SEGMENT_STORE_BYTES
+from duet.base.errors import InputError
+from duet.messages.codec import Key, Packet, Span, pack
 from duet.stream.outbox import TableKey, extend_gaps
-from duet.stream.packing import packed
+from duet.stream.packets import packed
 
 NAME = re.compile(r"^(0|[1-9]\d{0,8})-[0-9a-f]{32}$")
 DIGEST_BYTES = 16

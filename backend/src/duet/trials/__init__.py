@@ -3,6 +3,6 @@
 
 From patches or source trees, a command and events, a trial writes the folder of a lesson
 (`write.py`), with which every verb and the page work. The way: `mails` reads patches, `trees`
-source trees, `duet.kernels.functions` says which functions a patch changes, `tracepoints` which
+source trees, `duet.kernels.changed` says which functions a patch changes, `tracepoints` which
 events a kernel has, `tracing` what is traced, `command` what the guest runs, `story` the steps.
 """

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lessons.schema import ClockName
 from duet.trials.command import read_command
-from duet.trials.headline import headline, stressors
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import read_patches, series_name
-from duet.trials.spans import commits
 from duet.trials.spec import TIMEOUT_S, Better, Trial, plain_name
-from duet.trials.tracing import at_commas, read_trace
-from duet.trials.variables import read_paths
+from duet.trials.tracing import at_commas, read_paths, read_trace
+from duet.trials.trees import commits
+from duet.trials.write import headline, stressors
 
 MOST_ARMS = 9
 
@@ -112,3 +113,48 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
 def _tree_name(asked: Asked) -> str:
     paths = (asked.trees or asked.kernels)[:2]
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
+
+
+# Command lines of a trial: what makes it again, and what looks for mistakes of its kernels.
+
+
+OPTIONS = {
+    "repository": "--repo",
+    "trees": "--tree",
+    "kernels": "--kernel",
+    "shared": "--with",
+    "functions": "--fn",
+}
+"""Of fields of Asked whose options have other names."""
+KERNELS = ("commits", "repository", "base", "trees", "kernels", "vmlinux", "shared", "config")
+"""Fields that say which kernels; they stand first."""
+ARGUMENTS = "patches"
+"""The field that has no option."""
+NOT_SAID = ("given",)
+
+
+def try_line(asked: Asked) -> str:
+    """The call of `duet try` that makes a trial again, without options that are as usual."""
+    others = [one.name for one in fields(Asked) if one.name not in (*KERNELS, *NOT_SAID)]
+    return _line("try", asked, (*KERNELS, *others))
+
+
+def check_line(asked: Asked) -> str:
+    """The call of `duet check` for the same patches, trees and base.
+
+    "" where a kernel was built elsewhere: a debug kernel needs its source.
+    """
+    return "" if asked.kernels else _line("check", asked, (*KERNELS, "run", "name"))
+
+
+def _line(verb: str, asked: Asked, names: Iterable[str]) -> str:
+    words = ["./duet", verb, *map(str, asked.patches)]
+    usual = {one.name: one.default for one in fields(Asked)}
+    for name in names:
+        value = getattr(asked, name)
+        if name == ARGUMENTS or value == usual[name]:
+            continue
+        option = OPTIONS.get(name, f"--{name.replace('_', '-')}")
+        for part in value if isinstance(value, tuple) else (value,):
+            words += [option, str(part)]
+    return shlex.join(words)

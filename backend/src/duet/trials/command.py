@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from duet.errors import InputError
-from duet.settings import cache_dir
+from duet.base.errors import InputError
+from duet.base.settings import cache_dir
 from duet.trials.shell_line import BUILTINS, LIVE, RESERVED, Line, read_line
 
 LOADED = re.compile(r"(/\S+) \(0x")

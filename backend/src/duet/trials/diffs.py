@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from duet.kernels.diff_form import hunk_end
+from duet.kernels.diffs import hunk_end
 
 TOP_FOLDERS = frozenset(
     [

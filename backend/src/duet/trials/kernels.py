@@ -4,28 +4,311 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Final
 
 import yaml
 
-from duet.errors import InputError
-from duet.kernels import KernelSettings
-from duet.kernels.bases import FILE, base_folders, find_base
-from duet.trials.configs import config_words, read_config
+from duet.base.errors import InputError
+from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.bases import FILE, Base, base_folders, find_base
+from duet.kernels.changed import Edited, edited_files
+from duet.kernels.image import ANOTHER, SameKernel, same_kernel
+from duet.kernels.kbuild import hiding_option, missing_option, new_options
+from duet.kernels.prebuilt import BUILT_AT, BZIMAGE, VMLINUX, Prebuilt, read_prebuilt
+from duet.kernels.recipe import ArmSpec, patch_diff, read_options
+from duet.kernels.tree import WorkTree
+from duet.measure.reports.text import source_words
 from duet.trials.mails import Patch, read_patches
-from duet.trials.prebuilt import built_kernels
-from duet.trials.spec import TrialArm, TrialBase, plain_name
+from duet.trials.spec import Trial, TrialArm, TrialBase, plain_name
 from duet.trials.trees import (
     TreeStore,
     check_source,
+    config_words,
     folder_and_ref,
     nearest_fragments,
     path_name,
+    read_config,
     tarball_base,
     tree_base,
 )
+
+# Kernels of a trial that are one kernel, and why: then there is nothing to measure.
+#
+# A verdict of two equal kernels is noise. Some patches are known not to change any before anything
+# is built; of others the kernels are compared once they are there (duet.kernels.image).
+
+MOST_REASONS: Final = 3
+TEXTS: Final = ("Documentation", "LICENSES", "samples", "tools/testing", "tools/perf")
+"""Folders of which nothing becomes a part of a kernel."""
+FILES: Final = ("MAINTAINERS", "CREDITS", "COPYING", "README", ".mailmap", ".clang-format")
+ENDINGS: Final = (".rst", ".md", ".gitignore", ".gitattributes", ".editorconfig")
+SOURCES: Final = (".c", ".S", ".h")
+
+
+def same_source(edited: Sequence[Edited]) -> str:
+    """Why two sources make one kernel, whatever its configuration; "": they may make two."""
+    reasons = [_of_text(one) for one in edited]
+    return _joined(reasons) if edited and all(reasons) else ""
+
+
+def unbuilt(edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]) -> tuple[str, str]:
+    """Why nothing of a patch is in a kernel, and the option that it waits for; ("", ""): it may be.
+
+    Args:
+        tree: in which the kernel was compiled.
+        config: of the kernel, by names with CONFIG_.
+    """
+    found = _reasons(edited, tree, config)
+    return _best(found) if found and all(reason for reason, _ in found) else ("", "")
+
+
+def why_same(
+    edited: Sequence[Edited], tree: WorkTree | None, config: Mapping[str, str]
+) -> tuple[str, str]:
+    """The best reason why two kernels that were built are one, and the option that would help."""
+    found = _reasons(edited, tree, config) if tree is not None and tree.src.is_dir() else []
+    if known := [one for one in found if one[0]]:
+        return _best(known)
+    names = [one.name for one in edited]
+    if not names:
+        return "nothing that runs differs between them", ""
+    return f"the compiler makes the same code of {_list(names)}", ""
+
+
+def _reasons(
+    edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """Of each file why its change is not in the kernel, and the option that it waits for."""
+    behind = tree.behind([one.name for one in edited])
+    return [
+        (reason, "") if (reason := _of_text(one)) else _of_build(one, tree.src, config, behind)
+        for one in edited
+    ]
+
+
+def _best(found: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Those that name an option come first."""
+    ordered = sorted(found, key=lambda one: not one[1])
+    return _joined(reason for reason, _ in ordered), ordered[0][1]
+
+
+def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel:
+    """The error for a trial in which nothing is left to be compared.
+
+    Args:
+        option: that would tell the kernels apart; "": none is known.
+    """
+    remedy = ANOTHER
+    if option:
+        name = option.removeprefix("CONFIG_")
+        remedy = f"Switch it on in both kernels with --config {name}=y."
+    return SameKernel(f"{same_words(arms, reason)}.", remedy=remedy)
+
+
+def same_words(arms: Sequence[str], reason: str) -> str:
+    """The sentence, without its full stop."""
+    who = f"all {len(arms)} kernels" if len(arms) > 2 else "both kernels"
+    return f"{who} ({', '.join(arms)}) are the same build, because {reason}"
+
+
+def _of_text(one: Edited) -> str:
+    """Why a change of this file changes no kernel; "": it may."""
+    path = PurePosixPath(one.name)
+    if one.name.startswith(tuple(f"{top}/" for top in TEXTS)) or path.name in FILES:
+        return f"{one.name} is no part of a kernel"
+    if path.name.endswith(ENDINGS):
+        return f"{one.name} is no part of a kernel"
+    if one.same_text:
+        return f"only the mode of {one.name} has changed"
+    if one.same_code:
+        return f"only comments of {one.name} have changed"
+    return ""
+
+
+def _of_build(
+    one: Edited, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
+) -> tuple[str, str]:
+    """Why a change of this file is not in a kernel, and the option that it waits for."""
+    path = PurePosixPath(one.name)
+    if path.name.startswith("Kconfig"):
+        fresh = new_options(one.before or "", one.after or "")
+        off = [name for name in fresh if config.get(name, "n") == "n"]
+        if off and len(off) == len(fresh):
+            return f"its new option {off[0]} is not switched on", off[0]
+        return "", ""
+    if path.suffix not in SOURCES:
+        return "", ""
+    if not behind.get(one.name):
+        if path.suffix == ".h":
+            return f"nothing that is compiled in this configuration includes {one.name}", ""
+        option = missing_option(src, one.name, config)
+        wants = f" (it wants {option})" if option else ""
+        return f"{one.name} is not compiled in this configuration{wants}", option
+    gone, fresh_lines = one.changed()
+    places = [(one.before or "", gone), (one.after or "", fresh_lines)]
+    hidden = [hiding_option(text, lines, config) for text, lines in places if lines]
+    if hidden and all(option for option, _ in hidden):
+        option, on = hidden[0]
+        state = "which is not switched on" if on else "which is switched on"
+        within = "stands behind" if on else "is for kernels without"
+        return f"what changes in {one.name} {within} {option}, {state}", option if on else ""
+    return "", ""
+
+
+def _joined(reasons: Iterable[str]) -> str:
+    return " and ".join(list(dict.fromkeys(reasons))[:MOST_REASONS])
+
+
+def _list(names: Sequence[str]) -> str:
+    more = " and others" if len(names) > MOST_REASONS else ""
+    return ", ".join(names[:MOST_REASONS]) + more
+
+
+# Which kernels of a trial are left to be compared: each that is not the build of one before it.
+
+Find = Callable[[str, str], tuple[bool, str, str]]
+"""Two arms -> whether they are one kernel, why, and the option that would tell them apart."""
+
+
+def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
+    """What is known before anything is built."""
+
+    def find(one: str, other: str) -> tuple[bool, str, str]:
+        if specs[one].base != specs[other].base:
+            return False, "", ""
+        reason = same_source(edited_files(specs[other], specs[one], settings))
+        return bool(reason), reason, ""
+
+    return find
+
+
+def by_build(
+    specs: Mapping[str, ArmSpec], images: Mapping[str, KernelImage], settings: KernelSettings
+) -> Find:
+    """What the kernels themselves say."""
+
+    def find(one: str, other: str) -> tuple[bool, str, str]:
+        if not same_kernel(images[one], images[other]):
+            return False, "", ""
+        spec, image = specs[other], images[other]
+        edited: Sequence[Edited] = edited_files(spec, specs[one], settings)
+        config = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
+        built_here = settings.base_of(spec).source.kind != "image"
+        tree = settings.tree(*_place(spec, settings)) if built_here else None
+        return True, *why_same(edited, tree, config)
+
+    return find
+
+
+def unchecked(
+    trial: Trial,
+    specs: Mapping[str, ArmSpec],
+    settings: KernelSettings,
+    images: Mapping[str, KernelImage] | None = None,
+) -> dict[str, tuple[str, str]]:
+    """Kernels that have nothing of their patches in them, with why and the option that would help.
+
+    Args:
+        images: of the kernels; None: they are not built yet.
+    """
+    found = {}
+    for arm in trial.arms[1:]:
+        spec = specs[arm.name]
+        edited = edited_files(spec, specs[trial.arms[0].name], settings)
+        reason, option = same_source(edited), ""
+        if not reason and edited and images is not None:
+            text = images[arm.name].config.read_text(encoding="utf-8", errors="replace")
+            tree = settings.tree(*_place(spec, settings))
+            reason, option = unbuilt(edited, tree, read_options(text))
+        if reason:
+            found[arm.name] = (reason, option)
+    return found
+
+
+def _place(spec: ArmSpec, settings: KernelSettings) -> tuple[Base, str | None, str]:
+    base = settings.base_of(spec)
+    return base, spec.config, settings.tarball(base).sha256
+
+
+def distinct(trial: Trial, find: Find) -> Trial:
+    """The trial without kernels that are another's build; its `said` says which.
+
+    Raises:
+        SameKernel: none is left to be compared with the first.
+    """
+    kept = [trial.arms[0]]
+    said: list[str] = []
+    first: tuple[str, str] | None = None
+    for arm in trial.arms[1:]:
+        for one in kept:
+            same, reason, option = find(one.name, arm.name)
+            if same:
+                said.append(f"{same_words([one.name, arm.name], reason)}; {arm.name} is left out")
+                first = first or (reason, option)
+                break
+        else:
+            kept.append(arm)
+    if len(kept) < 2 and first is not None:
+        raise same_error([arm.name for arm in trial.arms], *first)
+    return replace(trial, arms=tuple(kept), said=(*trial.said, *said)) if said else trial
+
+
+# Kernels of a trial that were built elsewhere: a base of the trial's own, with links to files.
+
+
+def built_kernels(
+    given: Sequence[Path], vmlinux: Sequence[Path], folder: Path
+) -> list[tuple[TrialBase, TrialArm]]:
+    """The arms of --kernel, each on a base of its own.
+
+    Args:
+        given: each a bzImage, or the folder of a build.
+        vmlinux: in the same order; none: where a build leaves it.
+        folder: for links to the files and for configs.
+
+    Raises:
+        InputError: a kernel cannot be used, or the two lists do not fit.
+    """
+    if vmlinux and len(vmlinux) != len(given):
+        raise InputError(
+            f"{len(given)} of --kernel came, but {len(vmlinux)} of --vmlinux.",
+            remedy="Name one --vmlinux for each --kernel, in the same order, or none.",
+        )
+    found = []
+    for number, path in enumerate(given):
+        kernel = read_prebuilt(path, vmlinux[number] if vmlinux else None)
+        base = _base(kernel, folder)
+        name = plain_name(_title(kernel))
+        about = f"Linux {kernel.version}, built elsewhere"
+        found.append((base, TrialArm(name, _title(kernel), about, (), base.name)))
+    return found
+
+
+def _title(kernel: Prebuilt) -> str:
+    """The folder of its build, or the name of its file."""
+    if kernel.bzimage.match(str(BUILT_AT)):
+        return kernel.bzimage.parents[3].name
+    if kernel.bzimage.name == BZIMAGE:
+        return kernel.bzimage.parent.name
+    return kernel.bzimage.name
+
+
+def _base(kernel: Prebuilt, folder: Path) -> TrialBase:
+    name = path_name(kernel.bzimage.with_name(_title(kernel)))
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    for link, file in ((BZIMAGE, kernel.bzimage), (VMLINUX, kernel.vmlinux)):
+        (place / link).unlink(missing_ok=True)
+        (place / link).symlink_to(file)
+    config = place / "config"
+    config.write_text(kernel.config, encoding="utf-8")
+    series = ".".join(kernel.version.split(".")[:2])
+    about = f"Linux {kernel.version}, built elsewhere"
+    return TrialBase(name, about, series, {"image": str(place)}, (config,))
+
 
 MOST_SHOWN = 3
 """Options that the name of a base says."""
@@ -185,3 +468,25 @@ def _arm_name(text: str, arms: list[TrialArm]) -> str:
     while any(arm.name == name for arm in arms):
         name += "-2"
     return name
+
+
+# What a kernel of a trial was made of, in words: its source tree and its patches.
+
+SHORT = 12
+"""Digits of a hash that are shown."""
+
+
+def diff_sha256(patch: Patch) -> str:
+    """As reports have it: of the diff alone."""
+    return hashlib.sha256(patch_diff(patch.text()).encode()).hexdigest()
+
+
+def origins(arm: TrialArm) -> tuple[str, ...]:
+    """One line for the tree, if there is one, and one for each patch."""
+    tree = [source_words(arm.source)] if arm.source is not None else []
+    return (*tree, *(_words(patch) for patch in arm.patches))
+
+
+def _words(patch: Patch) -> str:
+    commit = f"commit {patch.commit[:SHORT]}, " if patch.commit else ""
+    return f"“{patch.subject}”: {commit}diff of sha256 {diff_sha256(patch)[:SHORT]}"

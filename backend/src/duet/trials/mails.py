@@ -19,7 +19,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.kernels.recipe import patch_commit
 from duet.trials import mail_text
 from duet.trials.diffs import SEPARATOR, Diff, find_diff

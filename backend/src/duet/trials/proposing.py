@@ -12,14 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from duet.errors import DuetError, InputError
-from duet.kernels import dwarf
-from duet.kernels.fields import field_changes, users
-from duet.kernels.functions import changes, defined
+from duet.base.errors import DuetError, InputError
+from duet.kernels.changed import changes, defined, field_changes, users
 from duet.kernels.image import KernelImage
-from duet.kernels.probeable import read_functions
 from duet.kernels.recipe import patched_files
-from duet.kernels.tracepoints import TraceEvent, trace_events
+from duet.kernels.traceable import TraceEvent, read_functions, trace_events
+from duet.kernels.vmlinux import ask as dwarf
 from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tracing, with_events
 
 MOST_FIELDS = 8

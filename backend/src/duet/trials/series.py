@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 
 SHOWN = 5
 """Numbers or subjects that a sentence names."""

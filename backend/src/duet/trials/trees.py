@@ -9,20 +9,174 @@ and the difference of two trees is a patch.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from duet.kernels.bases import find_base
-from duet.kernels.recipe import patch_diff
+from duet.base.errors import InfraError, InputError
+from duet.kernels.bases import OF_TOOLS, find_base
+from duet.kernels.recipe import patch_diff, read_fragments, read_options
 from duet.kernels.source import kernel_version, makefile_version
 from duet.measure.model import SourceFacts
-from duet.trials.git import DIFF, GIT_S, BadSource, bad_source, git, git_bytes, git_or_nothing
-from duet.trials.heads import Head, commit_of, has_repository, head_of
-from duet.trials.mails import MOST_BYTES, Patch
+from duet.trials.mails import MOST_BYTES, NoPatch, Patch, parse
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
+
+# Calls of git, with settings of our own: those of a user change what a diff looks like.
+
+GIT_S = 300.0
+"""Reading a whole kernel for the first time takes some 20 s."""
+SETTINGS = (
+    *("color.ui=false", "core.quotePath=true", "core.autocrlf=false"),
+    *("core.attributesFile=/dev/null", "diff.suppressBlankEmpty=false", "diff.relative=false"),
+    *("diff.indentHeuristic=true", "log.showSignature=false"),
+    *("format.mboxrd=false", "format.noprefix=false"),
+)
+DIFF = (
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("--unified=3", "--inter-hunk-context=0", "--diff-algorithm=default", "--submodule=short"),
+    *("-O/dev/null",),
+)
+"""Of git diff and git format-patch, over the settings of the user and of the repository."""
+ELSEWHERE = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_EXTERNAL_DIFF"),
+    *("GIT_DIFF_OPTS",),
+)
+"""Variables that hooks of git and `git rebase --exec` set: they name another repository."""
+_OWNER = re.compile(r"(?:dubious ownership in repository at|unsafe repository \() ?'([^']+)'")
+
+
+class BadSource(InputError):
+    """The source cannot be tried."""
+
+    code = "bad-source"
+
+
+def git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None = None) -> str:
+    """What git prints.
+
+    Raises:
+        BadSource: git ended with an error, or does not read a repository of another user.
+        InfraError: it could not be started, or took longer than GIT_S.
+    """
+    done = git_call(*words, cwd=cwd, environment=environment)
+    if done.returncode != 0:
+        raise bad_source(done.returncode, done.stderr)
+    return done.stdout
+
+
+def bad_source(code: int, said: str) -> BadSource:
+    """git ended with an error."""
+    return BadSource(
+        f"git could not read the source (exit code {code}).",
+        remedy="Run `git status` in the folder to see why.",
+        detail=said[-2000:],
+    )
+
+
+def git_or_nothing(*words: str) -> str:
+    """What git prints, without the line's end; "" where it fails.
+
+    Raises:
+        BadSource: git does not read a repository of another user.
+        InfraError: as git().
+    """
+    done = git_call(*words)
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def git_call(
+    *words: str, cwd: Path | None = None, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """git with its exit code, in English.
+
+    Raises:
+        BadSource: git does not read a repository of another user.
+        InfraError: it could not be started, or took longer than GIT_S.
+    """
+    done = git_bytes(*words, cwd=cwd, environment=environment)
+    texts = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, *texts)
+
+
+def git_bytes(
+    *words: str, cwd: Path | None = None, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """As git_call, with what git prints to the byte."""
+    inherited = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+    settings = (word for setting in SETTINGS for word in ("-c", setting))
+    try:
+        done = subprocess.run(
+            ["git", *settings, *words],
+            cwd=cwd,
+            env={**inherited, "LC_ALL": "C", **(environment or {})},
+            capture_output=True,
+            check=False,
+            timeout=GIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InfraError(
+            f"git could not read the source: {error}.", remedy="Install git, or call again."
+        ) from None
+    owner = _OWNER.search(done.stderr.decode(errors="replace")) if done.returncode else None
+    if owner is not None:
+        raise BadSource(
+            f"git does not read the repository {owner[1]}, which belongs to another user.",
+            remedy=f"If you trust it: git config --global --add safe.directory {owner[1]}",
+        )
+    return done
+
+
+# Which commit a source tree stands on, for reports.
+
+
+DIGITS = "--abbrev=12"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A commit of a repository; all "" where there is none.
+
+    Args:
+        commit: full hash.
+        tree: of its files.
+        describe: as `git describe` names it: by a tag, or 12 digits.
+    """
+
+    commit: str = ""
+    tree: str = ""
+    describe: str = ""
+
+
+def head_of(folder: Path) -> Head:
+    """HEAD of a work tree; of a folder within one, or in none, nothing.
+
+    A source tree that was unpacked inside another repository is none of its commits.
+    """
+    if not has_repository(folder):
+        return Head()
+    if git_or_nothing("-C", str(folder), "rev-parse", "--show-prefix"):
+        return Head()
+    return commit_of(folder, "HEAD")
+
+
+def has_repository(folder: Path) -> bool:
+    """Whether a folder is a work tree of its own, not one within another."""
+    return (folder / ".git").exists()
+
+
+def commit_of(folder: Path, ref: str) -> Head:
+    """A commit by any of its names."""
+    where = ("-C", str(folder))
+    words = ("log", "-1", "--no-show-signature", "--format=%H %T", "--end-of-options", ref, "--")
+    commit, _, tree = git_or_nothing(*where, *words).partition(" ")
+    if not tree:
+        return Head()
+    return Head(commit, tree, git_or_nothing(*where, "describe", "--always", DIGITS, commit))
 
 
 class NotComparable(BadSource):
@@ -342,3 +496,159 @@ def _numbers(series: str) -> tuple[int, ...]:
 
 def _place(tree: SourceTree) -> str:
     return f"{tree.folder}@{tree.ref}" if tree.ref else str(tree.folder)
+
+
+# The configuration of a trial's kernels: options of --config, and two trees with a .config each.
+#
+# All kernels of a base have one configuration, so that they differ by a patch alone. Of two trees
+# of one release it is that of the first, below what guests need; what the other has else is said.
+
+
+CONFIG = ".config"
+SHOWN = 3
+"""Options that a sentence names."""
+
+OPTION = re.compile(r"^(?:CONFIG_)?(?P<name>[A-Za-z0-9_]+)(?:=(?P<value>\S.*))?$")
+
+
+def read_config(given: Sequence[str]) -> dict[str, str]:
+    """Options of --config, by names with CONFIG_; each is OPTION=VALUE or a file of them.
+
+    Raises:
+        InputError: one is neither.
+    """
+    options: dict[str, str] = {}
+    for text in given:
+        path = Path(text).expanduser()
+        if path.is_file():
+            found = read_options(path.read_text(encoding="utf-8", errors="replace"))
+            if not found:
+                raise _no_options(text, "the file has no line such as CONFIG_NAME=y")
+            options |= found
+            continue
+        match = OPTION.match(text.strip())
+        if match is None or "/" in text:
+            raise _no_options(text, "that is no option, and no file")
+        options[f"CONFIG_{match['name']}"] = match["value"] or "y"
+    modules = [name for name, value in options.items() if value == "m"]
+    if modules:
+        raise _no_options(f"{modules[0]}=m", "guests have no modules")
+    return options
+
+
+def _no_options(text: str, why: str) -> InputError:
+    return InputError(
+        f"--config wants options of a kernel, but '{text:.60}' came: {why}.",
+        remedy="Write for example: --config TRANSPARENT_HUGEPAGE=y, or name a file of such lines.",
+    )
+
+
+def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:
+    """A sentence about a configuration that is not used; "" where nothing of it is lost.
+
+    Args:
+        fragments: what guests need, which overrides both.
+    """
+    ours, theirs = (tree.folder / CONFIG for tree in (first, other))
+    if ours == theirs or not theirs.is_file():
+        return ""
+    if not ours.is_file():
+        return (
+            f"the configuration of {other.name} is not used: both kernels have that of"
+            f" {first.name}, which has no {CONFIG}"
+        )
+    apart = _apart(ours, theirs, fragments)
+    if not apart:
+        return ""
+    more = " and others" if len(apart) > SHOWN else ""
+    options = "1 option" if len(apart) == 1 else f"{len(apart)} options"
+    return (
+        f"the configurations of {first.name} and {other.name} differ in {options}"
+        f" ({', '.join(apart[:SHOWN])}{more}), and both kernels have that of {first.name}"
+    )
+
+
+def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
+    """Options that would be another thing in a guest's kernel, by name."""
+    asked = read_fragments(fragments)
+    one, two = ({**read_fragments([path]), **asked} for path in (ours, theirs))
+
+    def built(options: Mapping[str, str], name: str) -> str:
+        value = options.get(name, "n")
+        return "n" if value == "m" else value  # modules are not built
+
+    names = sorted(one.keys() | two.keys())
+    apart = (name for name in names if built(one, name) != built(two, name))
+    return [name for name in apart if OF_TOOLS.match(name) is None]
+
+
+# The commits of a range, as patches.
+
+FORMAT = (
+    *("--stdout", "--no-signature", "--find-renames", "--subject-prefix=PATCH", "--numbered"),
+    *("--no-attach", "--no-cover-letter", "--no-signoff", "--no-notes", "--no-base"),
+    *("--no-thread", "--encoding=UTF-8"),
+)
+
+
+def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
+    """The commits of a range, oldest first; a range with a merge is one patch.
+
+    Args:
+        say: gets a sentence about merges.
+
+    Raises:
+        NoPatch: git does not know the range, or it is empty, or is no way from a commit to another.
+        BadSource: git does not read a repository of another user.
+    """
+    where = ("-C", str(repository))
+    if _merges(where, span):
+        return (_whole(repository, span, say),)
+    done = git_bytes(*where, "format-patch", *FORMAT, *DIFF, "--end-of-options", span)
+    if done.returncode != 0 or not done.stdout:
+        why = "git does not know it" if done.returncode else "it is empty"
+        raise NoPatch(
+            f"wanted the commits {span:.60} of {repository}, but {why}.",
+            remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
+            detail=done.stderr.decode(errors="replace")[-1000:],
+        )
+    return parse(done.stdout, span)
+
+
+def _ends(where: tuple[str, ...], span: str) -> tuple[str, str]:
+    """First and last commit of a range; "", "" where it has not two ends."""
+    words = git_or_nothing(*where, "rev-parse", "--revs-only", span).split()
+    if len(words) == 1 and not words[0].startswith("^"):  # as git format-patch takes it
+        words = git_or_nothing(*where, "rev-parse", "--revs-only", f"{span}..HEAD").split()
+    ends = [word for word in words if not word.startswith("^")]
+    starts = [word[1:] for word in words if word.startswith("^")]
+    return (starts[0], ends[0]) if len(starts) == len(ends) == 1 else ("", "")
+
+
+def _merges(where: tuple[str, ...], span: str) -> int:
+    first, last = _ends(where, span)
+    if not last:
+        return 0
+    return int(git_or_nothing(*where, "rev-list", "--merges", "--count", f"{first}..{last}") or 0)
+
+
+def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
+    """A range with a merge: git format-patch leaves out what the merge itself has changed."""
+    where = ("-C", str(repository))
+    first, last = _ends(where, span)
+    if git_or_nothing(*where, "merge-base", first, last) != first:
+        raise NoPatch(
+            f"wanted the commits {span:.60} of {repository}, but there is a merge among them, and"
+            " the range does not begin at a commit that its end stands on.",
+            remedy="Name a range from a merge base on, or two commits with --tree DIR@COMMIT.",
+        )
+    count = git_or_nothing(*where, "rev-list", "--count", f"{first}..{last}")
+    done = git_bytes(*where, "diff", "--find-renames", *DIFF, first, last)
+    found = parse(done.stdout, f"{span}: {count} commits") if done.returncode == 0 else ()
+    if not found:
+        raise NoPatch(
+            f"wanted the commits {span:.60} of {repository}, but they change nothing.",
+            remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
+        )
+    say(f"there is a merge in {span:.60}, so its {count} commits are taken as one patch")
+    return found[0]

@@ -9,19 +9,242 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from dataclasses import asdict
-from pathlib import Path
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 import yaml
 
-from duet.kernels.needed import ASKED
+from duet.base.errors import InputError
+from duet.kernels.bases import ASKED
 from duet.kernels.recipe import write_options
-from duet.lessons.files import read_lesson
-from duet.trials.command import c_string
-from duet.trials.metrics import WATCHED, Tree, trial_metrics
-from duet.trials.spec import Trial, TrialArm, TrialBase, plain_name
-from duet.trials.story import CAVEATS, Times, content, story
-from duet.trials.tracing import Tracing
+from duet.lessons.load import SLUG, read_lesson
+from duet.trials.command import Command, c_string
+from duet.trials.shell_line import read_line
+from duet.trials.spec import Better, Headline, Trial, TrialArm, TrialBase, plain_name
+from duet.trials.tracing import Tracing, Variable
+
+# The steps of a trial, and their text: what every trial can show, without a teacher.
+
+Tree = dict[str, Any]
+WHOLE_MS = 1000.0
+"""Most of a run that the first step shows."""
+CLOSE = 0.1
+"""Most of it, as a share, that the close steps show."""
+CALLS = 20
+"""Calls of the first function that these show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """What is known of the lengths of things; 0: nothing yet.
+
+    Args:
+        elapsed_ms: of the command, on the slowest kernel.
+        call_ms: mean of the first function's calls, on the slowest kernel.
+    """
+
+    elapsed_ms: float = 0
+    call_ms: float = 0
+
+
+def story(trial: Trial, tracing: Tracing, times: Times) -> Tree:
+    """story.yaml; `times` decides the windows."""
+    arms = [arm.name for arm in trial.arms]
+    whole = min(times.elapsed_ms or WHOLE_MS, WHOLE_MS)
+    calls = [function.key for function in tracing.functions]
+    near: Tree = {"moment": "busiest", "window_ms": _ms(whole * CLOSE)}
+    if calls:
+        window = min(times.call_ms * CALLS, whole * CLOSE) or whole * CLOSE
+        near = {"align": "operation", "moment": "first_op", "window_ms": _ms(window)}
+    parts = ["functions", *(["points"] if tracing.marks else [])]
+    parts += ["counters"] if tracing.variables else []
+    focus = ["running", *calls]
+    scenes: list[Tree] = [
+        {
+            **{"id": "whole", "title": "The command", "arms": arms},
+            **{"window_ms": _ms(whole), "moment": "start"},
+            **{"focus": ["running", "runnable", "wait_other"], "show": parts},
+            "sentence": "states",
+        },
+        {
+            **{"id": "calls", "title": "A few calls" if calls else "Where most happens"},
+            **{"arms": arms, **near, "focus": focus, "show": [*parts, "latency"]},
+            "sentence": "functions" if calls else "states",
+        },
+        {
+            **{"id": "cpus", "title": "By CPU", "arms": arms, **near},
+            **{"focus": ["running", "runnable"], "show": ["cpus", *parts], "sentence": "states"},
+        },
+        {
+            **{"id": "patch", "title": "What differs", "arms": arms, **near},
+            **{"focus": focus, "show": ["patch", *parts], "sentence": "wait_cost"},
+        },
+        {
+            **{"id": "verdict", "title": "In numbers", "arms": arms, **near},
+            **{"focus": focus, "show": ["knobs", "measured", *parts], "sentence": "rates"},
+        },
+    ]
+    return {"hero": "whole", "scenes": scenes}
+
+
+def _ms(value: float) -> float:
+    return max(float(f"{value:.3g}"), 0.001)
+
+
+def content(trial: Trial, tracing: Tracing) -> str:
+    """content.md: what is known without a teacher, and what the patches say of themselves."""
+    names = ", ".join(f"`{f.name}()`" for f in tracing.functions)
+    drawn = f"Drawn are calls of {names}." if names else "No function is traced."
+    missing = "".join(f"\n- {sentence}." for sentence in tracing.missing)
+    parts = {
+        "whole": f"Each kernel runs the same command, {_code(trial.command.line)}. {drawn}"
+        + (f"\n\nLeft out:\n{missing}" if missing else ""),
+        "calls": _calls(tracing) + _more(trial, tracing),
+        "cpus": "The same window, a row for each CPU: who runs where.",
+        "patch": "\n\n".join([*(_arm_text(arm) for arm in trial.arms), *_checked(trial)]),
+        "verdict": "The table is of runs without tracing. Traced runs explain, and give no"
+        " verdict.",
+    }
+    return "\n\n".join(f"## {name}\n{text}" for name, text in parts.items()) + "\n"
+
+
+def _checked(trial: Trial) -> list[str]:
+    """How to look for mistakes, which no lane shows."""
+    if not trial.check:
+        return []
+    call = trial.check.replace("`", "'").replace("\n", " ")
+    return [
+        "Lanes and numbers say nothing of mistakes. The same kernels under KASAN and lockdep, with"
+        f" stress that fits the files: `{call}`"
+    ]
+
+
+def _calls(tracing: Tracing) -> str:
+    if not tracing.functions:
+        return "The window stands where most happens."
+    return (
+        f"The first typical call of `{tracing.functions[0].name}()` stands at the left of"
+        " each lane. A hatched stretch is a task that sleeps inside a call."
+    )
+
+
+def _more(trial: Trial, tracing: Tracing) -> str:
+    """What a next call can show: fields under the microscope, and events of the subsystem."""
+    parts = []
+    if tracing.variables:
+        parts.append("The x-ray reads " + ", ".join(map(_variable, tracing.variables)) + ".")
+    if tracing.fields:
+        fields = ", ".join(f"`{field.struct}.{field.name}`" for field in tracing.fields)
+        parts.append(f"The patch adds or moves {fields}; the numbers say where they begin.")
+    if tracing.watched:
+        parts.append(
+            "Who reads and writes them, line by line, the microscope counts:"
+            f" `./duet microscope {trial.slug} --arm {trial.arms[-1].name}`"
+        )
+    if tracing.proposed:
+        rows = "".join(f"\n- `--trace '{one.argument}'`" for one in tracing.proposed)
+        parts.append(f"Events of this subsystem that can be traced, too:\n{rows}")
+    return "".join(f"\n\n{part}" for part in parts)
+
+
+def _variable(one: Variable) -> str:
+    return f"`{one.path}`" + (f" ({', '.join(one.arms)} alone)" if one.arms else "")
+
+
+def _arm_text(arm: TrialArm) -> str:
+    """What an arm is made of, with the messages of its patches."""
+    lines = [f"**{arm.title}**: {arm.about}."]
+    for patch in arm.patches:
+        link = f" ([mail]({patch.link}))" if patch.link else ""
+        by = f", by {patch.author.partition('<')[0].strip()}" if patch.author else ""
+        commit = f", commit `{patch.commit}`" if patch.commit else ""
+        lines.append(f"*{_plain(patch.subject)}*{by}{link}{commit}")
+        lines += ["", *(_plain(line) for line in patch.message.splitlines())]
+        lines.append("")
+    return "\n\n".join([lines[0], "\n".join(lines[1:])]).strip()
+
+
+def _code(text: str) -> str:
+    """A command in Markdown, on one line."""
+    flat = " ".join(text.split()).replace("`", "'")
+    return f"`{flat}`"
+
+
+def _plain(text: str) -> str:
+    """Text of a mail, so that Markdown takes it as it stands."""
+    for sign in "\\`*_[]<>#":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+CAVEATS = (
+    "One command on one emulated machine. Another workload may show the opposite.",
+    "Emulated CPUs have no caches: what a patch does to cache misses is not seen.",
+    "Probes cost time. Traced runs explain; they never give a verdict.",
+)
+
+
+# The numbers of a trial, as the lesson that is written has them.
+WATCHED = "watched"
+"""The workload that runs under the microscope, which makes a guest slow."""
+SHARED = {"reads": "reads", "writes": "writes", "rmws": "read-modify-writes"}
+TICK_MS = 4.0
+"""At which a kernel of TICK_CPU_ACCOUNTING and HZ=250 adds up user and system time."""
+SAMPLED = ("user_ms", "system_ms")
+SHARED_PREFIX = "shared_"
+"""Of the names of their metrics."""
+
+
+def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
+    """The command's own number if one is known, its time, and each function's."""
+    metrics: Tree = {}
+    if (head := trial.headline) is not None:
+        metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
+        metrics["headline"]["line"] = head.line
+    for name, title, extra in (
+        ("elapsed_ms", "time of the command", False),
+        ("user_ms", "its time in user space, sampled", True),
+        ("system_ms", "its time in the kernel, sampled", True),
+    ):
+        line = rf"^{trial.program}: .*\b{name}=(?P<value>[\d.]+)"
+        metrics[name] = {"title": title, "unit": "ms", "better": "lower", "line": line}
+        if extra:
+            metrics[name] |= {"extra": True, "resolution": TICK_MS, "sampled": True}
+    for function in tracing.functions:
+        span = [function.key, f"{function.key}_ret"]
+        some = {"arms": list(function.arms)} if function.arms else {}
+        metrics[f"{function.key}_us"] = {
+            **{"title": f"{function.name}(), mean", "unit": "us", "better": "lower"},
+            **{"span": span, "scale": 0.001, "extra": True, **some},
+        }
+        metrics[f"{function.key}_calls"] = {
+            **{"title": f"{function.name}()", "unit": "calls", "better": "neither"},
+            **{"event": function.key, "extra": True, **some},
+        }
+    metrics |= _shared(tracing.watched) if tracing.watched else {}
+    for field in tracing.fields:
+        name = f"{field.struct}.{field.name}"
+        where: Tree = {"title": f"{name} begins at", "unit": "bytes", "better": "neither"}
+        where |= {"dwarf": f"offsetof struct {name}", "extra": True}
+        where |= {"arms": list(field.arms)} if field.arms else {}
+        metrics[plain_name(f"{field.struct}-{field.name}-at").replace("-", "_")] = where
+    return metrics
+
+
+def _shared(watched: Sequence[str]) -> Tree:
+    """What the watched functions do to lines that can travel, for each call of the first."""
+    metrics: Tree = {}
+    for count, words in SHARED.items():
+        title = f"{words} on lines that CPUs share and write"
+        one: Tree = {"title": title, "unit": f"per {watched[0]}()", "better": "lower"}
+        one |= {"microscope": {"count": count, "shared": True}, "workloads": [WATCHED]}
+        metrics[f"{SHARED_PREFIX}{count}"] = one
+    return metrics
+
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}\n"
 DIGEST = ".trial"
@@ -229,3 +452,122 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
         names = list(tracing.watched)
         tree["microscope"] = {"functions": names, "operation": names[0], "workloads": [WATCHED]}
     return tree
+
+
+# The headline of a trial: the number of --metric, or the rate of stress-ng's first stressor.
+
+STRESS = "stress-ng"
+LIST_S = 20.0
+SHORT = re.compile(r"^-(\w) N, +--([a-z0-9-]+) N", re.MULTILINE)
+"""In its help, options of one letter; of two for one letter it takes the first."""
+
+
+def headline(metric: str, unit: str, better: Better, command: Command) -> Headline | None:
+    """The command's own number; None: its time is all there is.
+
+    Raises:
+        InputError: --metric is no regular expression with a group `value`.
+    """
+    if metric:
+        return _own(metric, unit, better)
+    asked = stressors(command.line)
+    if not asked:
+        return None
+    rate = r"\s+\d+\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+(?P<value>[\d.]+)"
+    line = rf"(?<![\w-]){re.escape(asked[0])}{rate}"
+    return Headline(f"bogo ops of {asked[0]} (real time)", "bogo ops/s", line)
+
+
+def stressors(line: str) -> list[str]:
+    """Of the first stress-ng in a line that prints metrics, in the order in which it was asked."""
+    for one in read_line(line).commands:
+        words = one.started
+        if not words or PurePosixPath(words[0]).name != STRESS:
+            continue
+        if any(word.startswith("--metrics") or word == "-M" for word in words):
+            return [name for word in words[1:] if (name := _stressor(word))]
+    return []
+
+
+def _stressor(word: str) -> str | None:
+    """The one that an option starts; None of any other word."""
+    if short := re.match(r"-([A-Za-z])\d*$", word):
+        letters = dict(reversed(SHORT.findall(_said("--help"))))
+        name = letters.get(short[1], "")
+    else:
+        name = word[2:].partition("=")[0] if word.startswith("--") else ""
+    return name if name in _said("--stressors").split() else None
+
+
+@lru_cache(maxsize=2)
+def _said(option: str) -> str:
+    """What this machine's stress-ng says, which guests have; "" without one."""
+    program = shutil.which(STRESS)
+    if program is None:
+        return ""
+    words = [program, option]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LIST_S)
+    return done.stdout
+
+
+def _own(metric: str, unit: str, better: Better) -> Headline:
+    if "(?P<value>" not in metric:
+        raise InputError(
+            "--metric is a regular expression with a group `value`, but this has none.",
+            remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
+        )
+    try:
+        re.compile(metric)
+    except re.error as error:
+        raise InputError(
+            f"--metric is no regular expression: {error}.", remedy="Correct it."
+        ) from None
+    return Headline(unit or "value", unit or "1", metric, better)
+
+
+# A trial becomes a lesson of somebody's own: the same files under another name.
+
+
+def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
+    """Copy the files of a trial; its recording stays, for it is of the trial.
+
+    Args:
+        folder: of the trial.
+        target: TOP/lessons/NN-name; the patches go to TOP/kernel-patches/NN-name.
+
+    Returns:
+        The folders of the lesson and of its patches.
+
+    Raises:
+        InputError: the name cannot be one, or something is there already.
+    """
+    target = target.expanduser().resolve()
+    patches = target.parents[1] / "kernel-patches" / target.name
+    check_target(target)
+    shutil.copytree(
+        folder / "lessons" / trial.slug, target, ignore=shutil.ignore_patterns("recorded")
+    )
+    shutil.copytree(folder / "kernel-patches" / trial.slug, patches)
+    for base in trial.bases:
+        place = Path("kernel-patches", "bases", base.name)
+        shutil.copytree(folder / place, target.parents[1] / place, dirs_exist_ok=True)
+    return target, patches
+
+
+def check_target(target: Path) -> None:
+    """Before anything is built: can a lesson be saved there?
+
+    Raises:
+        InputError: see save_lesson.
+    """
+    target = target.expanduser().resolve()
+    if not SLUG.match(target.name) or target.parent.name != "lessons":
+        raise InputError(
+            f"--save-lesson wants a folder such as lessons/06-my-question, but {target} came.",
+            remedy="Use two digits, a dash, and small letters, in a folder called lessons.",
+        )
+    patches = target.parents[1] / "kernel-patches" / target.name
+    if taken := next((path for path in (target, patches) if path.exists()), None):
+        raise InputError(
+            f"{taken} exists already.", remedy="Choose another name, or remove it first."
+        )

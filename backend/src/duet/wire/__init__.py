@@ -14,15 +14,22 @@ from duet.wire.frames import (
     Hello,
     HostFrame,
     Line,
+    PageSplitter,
     Ready,
     Started,
     Stats,
     decode_frame,
     encode,
 )
-from duet.wire.pages import PageSplitter
-from duet.wire.reader import FrameReader, ProtocolError, RawFrame, pack_frame
-from duet.wire.resume import ENTROPY_BYTES, Resume, Resumed
+from duet.wire.reader import (
+    ENTROPY_BYTES,
+    FrameReader,
+    ProtocolError,
+    RawFrame,
+    Resume,
+    Resumed,
+    pack_frame,
+)
 
 __all__ = [
     "ENTROPY_BYTES",

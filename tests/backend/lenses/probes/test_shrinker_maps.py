@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from duet.budgets import LENS_SAMPLE_BYTES
+from duet.base.budgets import LENS_SAMPLE_BYTES
+from duet.base.settings import repo_root
 from duet.lenses.loading import load_probe
 from duet.lenses.memory import DIRECT_MAP, Gone, Memory
-from duet.settings import repo_root
 
 Probe: Any = load_probe(repo_root() / "lessons/01-shrinker-bitmaps/probes/shrinker_maps.py")
 Memcg = sys.modules[Probe.__module__].Memcg

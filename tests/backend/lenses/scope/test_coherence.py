@@ -18,10 +18,16 @@ from typing import Any
 import pytest
 
 from duet.lenses.scope import model
-from duet.lenses.scope.coherence import Caches, Chance, Settings, Stream, interleave
-from duet.lenses.scope.profile import profiles
-from duet.lenses.scope.stated import part_numbers, stated
-from duet.lenses.scope.streams import owning_loads, recorded_streams, whole_operations
+from duet.lenses.scope.coherence import (
+    Caches,
+    Chance,
+    Settings,
+    Stream,
+    interleave,
+    part_numbers,
+    stated,
+)
+from duet.lenses.scope.model import owning_loads, profiles, recorded_streams, whole_operations
 
 LOGS = 1000
 ORDERS = 300

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import InfraError, InputError
-from duet.lenses.scope import native, native_perf
-from duet.lenses.scope.stated import stated
+from duet.base.errors import InfraError, InputError
+from duet.lenses.scope import native
+from duet.lenses.scope import native as native_perf
+from duet.lenses.scope.coherence import stated
 from duet.lessons.load import load
 
 SLUG = "05-cacheline-pingpong"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from duet.errors import DuetError, InfraError, InputError
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.lenses.scope import functions_text
-from duet.lenses.scope.build import plugin_api
+from duet.lenses.scope.client import plugin_api
 from duet.lenses.scope.symbols import static_names, variable_ranges
 
 SOURCE = """

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.lenses.scope import CELL, RECORD, Cells, Hello, Log, Reply, ScopeReader, watch_line
 
 

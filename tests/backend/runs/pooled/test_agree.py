@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from duet.base.errors import InputError
 from duet.cli.agreement import report_agreement
 from duet.cli.results.agreement import AgreementResult
-from duet.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.runs.pooled.agree import Agreement, agreement, checked_plan, pairs_of

@@ -15,7 +15,7 @@ import pytest
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import Report
-from duet.measure.host_facts import HostFacts, differences, host_words
+from duet.measure.model import HostFacts, differences, host_words
 from duet.measure.reports import FORMATS, render
 from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged

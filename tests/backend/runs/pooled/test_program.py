@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.guests import GuestRoot
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
@@ -35,7 +35,7 @@ def test_a_report_of_programs_is_that_of_one_measurement(
     clock: Clock,
 ) -> None:  # fmt: skip
     """Guests are played; everything that plans, runs, travels and judges is the real one."""
-    monkeypatch.setattr("duet.measure.watch.HostWatch.waited_share", 0.0)
+    monkeypatch.setattr("duet.measure.run.HostWatch.waited_share", 0.0)
     count = clock is Clock.COUNT
     plan = swept(
         lesson02, clock, sweep=("hogs", (1, 2)) if count else None, metrics=None, layouts=5,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from duet.session.lane import batches
-from duet.session.lane.batches import Batches
+from duet.session.lane import intake as batches
+from duet.session.lane.intake import Batches
 
 TICK_S = 30.0
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.guests import qmp
 from duet.guests.qmp import Monitor
 from duet.lenses import Calibration
 from duet.lenses.scope.wire import CELL, Cells
 from duet.session import HoldState, Limits
-from duet.session.lane.hold import LaneHold
+from duet.session.lane.lenses import LaneHold
 
 Run = Callable[..., Any]
 EVENT = {"event": "STOP", "timestamp": {"seconds": 1, "microseconds": 2}}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, Window, unpack_record
 from duet.lenses.scope.wire import CELL, RECORD, Cells, Log
@@ -19,14 +19,13 @@ from duet.lessons.load import load
 from duet.lessons.schema import MicroscopeConfig
 from duet.session import RunSpec
 from duet.session.accesses import long_address, short_address
-from duet.session.lane import target
+from duet.session.lane import microscope as target
 from duet.session.lane.clock import LaneClock
 from duet.session.lane.lenses import LaneLenses
-from duet.session.lane.microscope import LaneMicroscope
-from duet.session.lane.saving import TranscriptWriter
-from duet.session.lane.waiting_workload import WaitingWorkload
+from duet.session.lane.microscope import LaneMicroscope, WaitingWorkload
 from duet.session.limits import Limits
 from duet.session.tables import Batch
+from duet.session.transcript import TranscriptWriter
 from duet.wire import FrameType
 
 Run = Callable[..., Any]

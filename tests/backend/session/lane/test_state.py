@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.session import LanePhase, Limits
-from duet.session.lane.actions import (
+from duet.session.lane.state import (
     ACTIONS,
     REPORTS,
     Action,
     Course,
     Fail,
+    Inputs,
+    LaneMachine,
     Output,
     Reason,
     Report,
     Step,
 )
-from duet.session.lane.inputs import Inputs
-from duet.session.lane.state import LaneMachine
 from duet.wire import Drained, Ended, Frame, Hello, Ready, Started
 
 LIMITS = Limits(hello_s=10, drain_s=20, stop_s=5, missing_s=3)

@@ -11,7 +11,7 @@ from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, unpack_record
 from duet.lenses.limits import PENDING_SAMPLES
 from duet.session.lane.clock import LaneClock
-from duet.session.lane.xray import LaneXray
+from duet.session.lane.lenses import LaneXray
 from duet.wire import Beat, CpuBeat, Ended, Started
 
 MS = 1_000_000

@@ -16,13 +16,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from duet.decode.columns import CpuColumns
+from duet.decode.decoder import CpuColumns
 from duet.session.merge import Merger, Stream, own_acts
-from duet.session.points import PointSorter
-from duet.session.program import SWITCH_EVENT, Act, Program
+from duet.session.program import SWITCH_EVENT, Act, PointSorter, Program
 from duet.session.reduce import Reduction
-from duet.session.samples import MissingEvents
-from duet.session.tables import Batch, Metrics, Quantiles, Role
+from duet.session.tables import Batch, Metrics, MissingEvents, Quantiles, Role
 from tests.backend.session.slow.slow_rows import Names, Rows, rank, text_of
 from tests.backend.session.slow.slow_threads import EXIT_STATES, GONE, SLEEP_STATES, UNKNOWN, Thread
 from tests.backend.session.slow.slow_tracks import Track
@@ -109,7 +107,7 @@ class LaneReducer:
         """Counts so far.
 
         Args:
-            events_lost: from all who count losses (see duet.session.losses).
+            events_lost: from all who count losses (see duet.session.pipeline).
         """
         kinds = zip(self._p.kinds, self._counts, strict=True)
         return Metrics(

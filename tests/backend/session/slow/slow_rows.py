@@ -11,8 +11,8 @@ import fnmatch
 import re
 from dataclasses import dataclass, field
 
-from duet.decode.columns import CpuColumns
-from duet.session.names import Naming
+from duet.decode.decoder import CpuColumns
+from duet.session.merge import Naming
 from duet.session.program import SWITCH_EVENT, WAKING_EVENT, Program
 from duet.session.tables import Role, Row
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from starlette.concurrency import run_in_threadpool
 
 from duet.api.jupyterhub.service import HubGone, HubService, HubUser
-from duet.budgets import HUB_CHECK_S, HUB_GRACE_S, HUB_TOKENS
+from duet.base.budgets import HUB_CHECK_S, HUB_GRACE_S, HUB_TOKENS
 
 log = logging.getLogger("duet.api")
 

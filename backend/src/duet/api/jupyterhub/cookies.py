@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from starlette.types import Scope
 
-from duet.api.cookies import cookie_name, named_cookie
 from duet.api.front import asked_of
-from duet.budgets import HUB_LOGIN_S
+from duet.api.sessions import cookie_name, named_cookie
+from duet.base.budgets import HUB_LOGIN_S
 
 MOST_QUERY = 2000
 """Characters of the page's address that a login brings back to. A longer one: the bare page."""

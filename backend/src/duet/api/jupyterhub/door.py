@@ -19,8 +19,6 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.access import Grant, Person, Visitor
-from duet.api.cookies import IDENT_CHARACTERS, PAGES, cookie_line, from_elsewhere, read_cookie
 from duet.api.identity import let_in
 from duet.api.jupyterhub.checks import Checks, ident_of_token
 from duet.api.jupyterhub.cookies import (
@@ -31,9 +29,11 @@ from duet.api.jupyterhub.cookies import (
     read_login,
 )
 from duet.api.jupyterhub.service import CALLBACK, HubGone, HubService, HubUser
-from duet.api.token_page import Why, going_on, token_page
-from duet.budgets import SESSION_S
-from duet.stream.endpoint import CLOSE_TOKEN
+from duet.api.sessions import IDENT_CHARACTERS, PAGES, cookie_line, from_elsewhere, read_cookie
+from duet.api.tokens import Why, going_on, token_page
+from duet.base.access import Grant, Person, Visitor
+from duet.base.budgets import SESSION_S
+from duet.stream.viewer import CLOSE_TOKEN
 
 LOG_IN = "Open Kernel Duet again: JupyterHub asks who you are."
 NEEDED = Why(

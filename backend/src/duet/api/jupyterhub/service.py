@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 import requests
 
-from duet.access import Role
-from duet.budgets import HUB_ANSWER_S
-from duet.errors import InfraError, InputError
+from duet.base.access import Role
+from duet.base.budgets import HUB_ANSWER_S
+from duet.base.errors import InfraError, InputError
 
 NEEDED = ("JUPYTERHUB_API_URL", "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX")
 INSTRUCTORS = "DUET_HUB_INSTRUCTORS"

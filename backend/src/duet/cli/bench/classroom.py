@@ -25,7 +25,7 @@ from duet.cli.bench.viewers import helper, line_of
 from duet.cli.output import emit
 from duet.cli.results.benching import Answers, ClassResult
 from duet.lessons import load as lessons
-from duet.lessons.roles import knob
+from duet.lessons.load import knob
 
 LANES = 2
 """Of each run (students.arms_of)."""

@@ -13,11 +13,11 @@ from typing import Any, Final
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
+from duet.base.errors import InfraError
 from duet.cli.bench.watchers import ACK_EVERY
-from duet.errors import InfraError
 from duet.lessons import load as lessons
 from duet.lessons.schema import ClockName
-from duet.stream.runlog import OVER
+from duet.stream.hub import OVER
 
 MOVES_S: Final = 240.0
 """From a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s boots."""

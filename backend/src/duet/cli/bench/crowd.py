@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import msgpack
 
+from duet.base.errors import InfraError
 from duet.cli.bench.watchers import BIN_MS, BINS, Seen, Watcher, two_halves
-from duet.errors import InfraError
 
 JOIN_S = 120.0
 PLACE = b"\xa4type\xabclass_place"

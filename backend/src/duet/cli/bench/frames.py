@@ -23,25 +23,24 @@ import numpy.typing as npt
 import uvicorn
 from pydantic import JsonValue
 
+from duet import messages as m
 from duet.api.app import create_app
 from duet.api.front import Front, Proxies
+from duet.base.errors import InfraError
+from duet.base.settings import repo_root
 from duet.cli.serve import KERNEL_QUEUE, allow_files, bind
-from duet.errors import InfraError
 from duet.guests.clones import TemplateCounts
-from duet.hosts.feed import Feed
-from duet.hosts.parking import Others
-from duet.lessons import cache as lesson_cache
-from duet.processes.priority import be_prompt
-from duet.runs.request import JudgeRequest, MeasureRequest, RunRequest
-from duet.serve.director import Director
-from duet.serve.recordings import LessonRecordings
+from duet.host.guests import Others
+from duet.host.performing import Feed
+from duet.lessons import load as lesson_cache
+from duet.messages.codec import Packet
+from duet.processes.cpus import be_prompt
+from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.server.director import Director
+from duet.server.recordings import LessonRecordings
 from duet.session import Batch, LanePhase, LaneState, RunPhase, RunState
-from duet.settings import repo_root
-from duet.stream import messages as m
-from duet.stream.codec import Packet
-from duet.stream.connection import server_config
-from duet.stream.hub import Hub
-from duet.stream.runlog import RunLog
+from duet.stream.http import server_config
+from duet.stream.hub import Hub, RunLog
 
 FRAME_NS = 50_000_000
 """Of guest time in a frame, as a live run at 20 frames/s has it at the guest's own pace."""

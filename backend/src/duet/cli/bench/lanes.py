@@ -11,6 +11,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
+from duet.base.errors import DuetError
 from duet.cli.bench.first_event import first_event, spec_of
 from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
 from duet.cli.bench.stored import of_lanes, store
@@ -18,9 +19,8 @@ from duet.cli.output import emit, note
 from duet.cli.request import Request, read_request
 from duet.cli.results.benching import LanesResult
 from duet.cli.variables import variable
-from duet.errors import DuetError
 from duet.guests.clones import Templates, prepare_copy
-from duet.guests.memory import pss_bytes
+from duet.guests.machine import pss_bytes
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
 from duet.session.lane.request import guest_of

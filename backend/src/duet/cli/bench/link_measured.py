@@ -19,9 +19,9 @@ from typing import Any, Final
 
 import psutil
 
+from duet.base.errors import InfraError
 from duet.cli.bench.proxy import free_port, nginx
 from duet.cli.bench.viewers import helper, line_of
-from duet.errors import InfraError
 
 MTU: Final = 1500
 BURST_BYTES: Final = 32 << 10

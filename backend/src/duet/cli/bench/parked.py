@@ -11,7 +11,7 @@ from typing import Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from duet.cli.output import note
-from duet.hosts.parking import LATER_S
+from duet.host.guests import LATER_S
 
 PARK_S: Final = 300.0
 """Until guests are parked for all lessons. Usual: a minute."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from duet.base.errors import InputError
 from duet.cli.bench.classroom import server
 from duet.cli.bench.clicks import Moved, Step, main_step, opened
 from duet.cli.bench.stored import of_pool, store
@@ -21,7 +22,6 @@ from duet.cli.bench.switch import clicks, quantiles
 from duet.cli.bench.targets import at_most, target_lines
 from duet.cli.output import emit, note
 from duet.cli.results.benching import PoolStartsResult, Quantiles
-from duet.errors import InputError
 from duet.lessons import load as lessons
 from duet.pools.settings import POOLS, PoolSettings
 

@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from duet.errors import InfraError
-from duet.settings import repo_root
+from duet.base.errors import InfraError
+from duet.base.settings import repo_root
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 SHIPPED = repo_root() / "packaging/proxies/nginx.conf"

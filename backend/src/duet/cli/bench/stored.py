@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 
 from duet import __version__
-from duet.capacity.measured import constants_file, record
+from duet.base.errors import InputError
+from duet.capacity.constants import constants_file, record
 from duet.cli.output import note
 from duet.cli.results.benching import (
     ClassResult,
@@ -16,7 +17,6 @@ from duet.cli.results.benching import (
     SegmentsResult,
     ViewersResult,
 )
-from duet.errors import InputError
 from duet.runs.pack import host_fingerprint
 
 MIB = 1 << 20

@@ -20,7 +20,7 @@ import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
 from duet.lessons import load as lessons
-from duet.stream.runlog import OVER
+from duet.stream.hub import OVER
 
 PROBE_S = 1.0
 """Between a student's light questions; those of all are spread over it."""

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 from websockets.asyncio.client import ClientConnection, connect
 
+from duet.base.errors import InfraError
 from duet.cli.bench.cpu_clock import cpu_s
 from duet.cli.bench.watchers import BIN_MS
 from duet.cli.output import emit
 from duet.cli.results.benching import Delays, ViewersResult
-from duet.errors import InfraError
 
 PROCESSES = 2
 SETTLE_S = 2.0
@@ -87,7 +87,7 @@ async def measure(
 
 async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
     """Ask for the run; gives its id, and the task that reads on as its owner."""
-    from duet.lessons import cache as lesson_cache
+    from duet.lessons import load as lesson_cache
 
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
     await owner.send(msgpack.packb({"type": "open", "lesson": lesson}))

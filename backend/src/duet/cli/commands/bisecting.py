@@ -66,11 +66,11 @@ def bisect(
     json: Json = False,
 ) -> int:
     """Find the commit that made a number worse; the same call goes on after an interruption."""
+    from duet.base.errors import InputError
     from duet.cli import bisecting
     from duet.cli.trying import better_name, clock_name
-    from duet.errors import InputError
     from duet.trials.ask import Asked
-    from duet.trials.metrics import SAMPLED
+    from duet.trials.write import SAMPLED
 
     named = metric in ("", *bisecting.METRICS)
     if not named and "(?P<value>" not in metric:

@@ -59,8 +59,8 @@ def _vcpus(number: int) -> int:
     Raises:
         InputError: no guest has so many.
     """
+    from duet.base.errors import InputError
     from duet.cli.output import note
-    from duet.errors import InputError
     from duet.guests.limits import MAX_CPUS
 
     if not 1 <= number <= MAX_CPUS:

@@ -6,14 +6,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
+from duet.base.errors import DuetError
 from duet.cli.check_line import Check, Status
 from duet.cli.deep.failure import Failure
 from duet.cli.deep.guests import GuestTrials
 from duet.cli.deep.host import budget_is_enforced, disk_speed, try_box
 from duet.cli.output import note
-from duet.errors import DuetError
 from duet.guests.clones import Templates, prepare_copy
-from duet.hosts.capacity import template_bytes
+from duet.host.guests import template_bytes
 
 Work = Callable[[], Awaitable[str]]
 TRIAL_S = 400.0

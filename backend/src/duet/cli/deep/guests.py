@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
+from duet.base.errors import DuetError, InfraError
 from duet.cli.bench.first_event import FirstEvent, first_event, spec_of
 from duet.cli.bench.lanes import settled
 from duet.cli.check_line import DELEGATE
@@ -15,13 +16,12 @@ from duet.cli.deep.failure import Failure
 from duet.cli.deep.looks import SPACES, lane_files, limits_of, shared_spaces
 from duet.cli.request import Request, read_request
 from duet.cli.selftesting import built_arms, smallest
-from duet.control_groups import groups_of
-from duet.errors import DuetError, InfraError
+from duet.confine.control_groups import groups_of
 from duet.guests import Guest
 from duet.guests.clones import Templates
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
-from duet.lessons.roles import cpus
+from duet.lessons.load import cpus
 from duet.runs.sources import kernel_sources
 from duet.session import Contention, contention_bound
 from duet.session.lane.request import guest_of

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from duet.boxed import BoxLimits, Job, Step, Wanted, missing_box, run_boxed
-from duet.boxed.limits import PROBE_S
+from duet.base.settings import cache_dir
 from duet.cli.check_line import DELEGATE
 from duet.cli.deep.failure import Failure
-from duet.control_groups import Budget, Group
-from duet.settings import cache_dir
+from duet.confine import BoxLimits, Job, Step, Wanted, missing_box, run_boxed
+from duet.confine.box import PROBE_S
+from duet.confine.control_groups import Budget, Group
 
 GROUP_BYTES: Final = 64 << 20
 TAKES_BYTES: Final = 192 << 20

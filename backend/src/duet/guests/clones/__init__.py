@@ -5,9 +5,9 @@ The parked guest's memory is a sealed memfd, which every copy maps privately (co
 rest of the machine is a stream of QEMU's migration, which each copy reads. See docs/CLONES.md.
 """
 
-from duet.guests.clones.counts import TemplateCounts
+from duet.guests.clones.copy import prepare_copy
 from duet.guests.clones.guest import CloneableGuest
-from duet.guests.clones.prepared import prepare_copy
+from duet.guests.clones.ready import TemplateCounts
 from duet.guests.clones.store import Templates
 from duet.guests.clones.template import Template
 

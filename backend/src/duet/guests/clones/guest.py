@@ -6,9 +6,9 @@ from __future__ import annotations
 import logging
 import time
 
-from duet.errors import DuetError, InfraError
+from duet.base.errors import DuetError, InfraError
 from duet.guests.boot import BootReport, try_boot
-from duet.guests.clones.machines import CloneMachine
+from duet.guests.clones.copy import CloneMachine
 from duet.guests.clones.store import Templates
 from duet.guests.clones.template import Template, template_key
 from duet.guests.limits import RESUME_S

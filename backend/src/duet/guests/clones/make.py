@@ -9,19 +9,56 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from duet.errors import DuetError, InfraError
+from duet.base.errors import DuetError, InfraError
 from duet.guests.boot import try_boot
-from duet.guests.clones.check import check_copy
-from duet.guests.clones.check_run import said_until
-from duet.guests.clones.file_memory import WITHOUT_MEMORY, ParkedMachine
-from duet.guests.clones.files import copy_sparse, nameless, seal
-from duet.guests.clones.plans import parked_plan
-from duet.guests.clones.template import Template
-from duet.guests.limits import BOOT_DEADLINE_S, READY_S, SAVE_S, SETTLE_S, STATE_BYTES
+from duet.guests.clones.copy import CloneMachine, said_until, verdict
+from duet.guests.clones.template import (
+    WITHOUT_MEMORY,
+    ParkedMachine,
+    Template,
+    check_amendment,
+    copy_sparse,
+    nameless,
+    parked_plan,
+    seal,
+)
+from duet.guests.limits import BOOT_DEADLINE_S, CHECK_S, READY_S, SAVE_S, SETTLE_S, STATE_BYTES
 from duet.guests.machine import QMP_SOCKET, Machine
 from duet.guests.qmp import Monitor
 from duet.guests.types import Accel, GuestSpec
 from duet.wire import FrameType, HostFrame, encode
+
+# Is a copy of a new template sound? It goes on, writes to its disk, and its events arrive.
+#
+# That its clock was stepped and its random numbers are its own is checked of every copy
+# (CloneMachine).
+
+
+async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
+    """Copy it once, run `duet-check` in it, and see its events arrive whole.
+
+    Raises:
+        DuetError: why no copy of it may be used.
+    """
+    machine = CloneMachine(spec, accel, template, check_amendment())
+    try:
+        async with asyncio.timeout(CHECK_S):
+            failure: DuetError | None = await try_boot(machine, CHECK_S)
+            if failure is not None:
+                raise failure
+            await machine.send(encode(HostFrame(FrameType.START)))
+            why = await verdict(machine.chunks(), traced="trace off" not in template.plan)
+    except TimeoutError:
+        why = f"it took more than {CHECK_S:g} s"
+    finally:
+        await machine.close()
+    if why:
+        raise InfraError(
+            f"a copy of lane {spec.arm} is not sound: {why}.",
+            remedy="Guests are booted as before; the detail has the guest's console.",
+            detail=machine.tail(),
+        )
+
 
 STATE_SOCKET = "state.sock"
 REMEDY = "Guests are booted as before; the detail says what happened."

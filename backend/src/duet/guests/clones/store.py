@@ -9,13 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from duet.errors import DuetError
-from duet.guests.clones.counts import TemplateCounts
-from duet.guests.clones.machines import CloneMachine
+from duet.base.errors import DuetError
+from duet.guests.clones.copy import CloneMachine, Prepare
 from duet.guests.clones.make import make_template
-from duet.guests.clones.prepared import Prepare
-from duet.guests.clones.queue import Queue
-from duet.guests.clones.stock import Stock
+from duet.guests.clones.ready import Queue, Stock, TemplateCounts
 from duet.guests.clones.template import Template, template_key
 from duet.guests.qemu import known_version
 from duet.guests.types import GuestSpec

@@ -3,17 +3,92 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from duet.guests.clones.files import held_bytes
-from duet.guests.clones.plans import parked_plan
-from duet.guests.qemu import kernel_cmdline
+from duet.guests.qemu import QemuMachine, kernel_cmdline
 from duet.guests.types import Clock, GuestSpec
+from duet.processes.owned import find_program
+
+# Which lines of a plan a template holds, and which each copy gets by itself. Pure.
+
+AMENDABLE = ("write ", "run ", "deadline_ms ")
+"""What the agent takes from RESUME (vm-images/agent/plan.c: is_amendment)."""
+CHECK = "duet-check"
+"""Its program in the guest says whether a copy is sound; see vm-images/root."""
+
+
+def split_plan(plan: str) -> tuple[str, str]:
+    """(what is set up once, what each copy gets); knobs of a workload change the second alone."""
+    lines = plan.splitlines(keepends=True)
+    base = "".join(line for line in lines if not line.startswith(AMENDABLE))
+    return base, "".join(line for line in lines if line.startswith(AMENDABLE))
+
+
+def parked_plan(plan: str) -> str:
+    """What the template itself is set up with: a plan needs a workload, which never starts."""
+    return f"{split_plan(plan)[0]}run {CHECK}\n"
+
+
+def check_amendment() -> str:
+    """The copy that is made to be checked runs this."""
+    return f"deadline_ms 20000\nrun {CHECK}\n"
+
+
+# Memory and disks of a template, as files without a name that end with this process (memfd).
+
+PIECE_BYTES = 64 << 10
+_SEAL_SEAL, _SEAL_SHRINK, _SEAL_GROW, _SEAL_WRITE = 0x1, 0x2, 0x4, 0x8
+
+
+def nameless(name: str, size_bytes: int = 0) -> int:
+    """A descriptor of an empty file in memory, sparse, that can be sealed; memfd_create(2)."""
+    number = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    if size_bytes:
+        os.ftruncate(number, size_bytes)
+    return number
+
+
+def seal(number: int) -> None:
+    """Nobody writes to it any more, not even who may open it: private mappings alone remain.
+
+    Raises:
+        OSError: somebody has it mapped for writing (EBUSY).
+    """
+    fcntl.fcntl(number, fcntl.F_ADD_SEALS, _SEAL_WRITE | _SEAL_GROW | _SEAL_SHRINK | _SEAL_SEAL)
+
+
+def held_bytes(number: int) -> int:
+    """Memory that it takes: holes take none."""
+    return os.fstat(number).st_blocks * 512
+
+
+def copy_sparse(source: int, target: int) -> None:
+    """Bytes of one file into another that reads as zeros so far; zeros become holes.
+
+    Blocking: some 10 ms for the 64 MiB of an empty XFS, whose log is written as zeros.
+    """
+    size, at = os.fstat(source).st_size, 0
+    os.ftruncate(target, size)
+    while at < size:
+        try:
+            at = os.lseek(source, at, os.SEEK_DATA)
+        except OSError:  # ENXIO: the rest is a hole
+            return
+        end = os.lseek(source, at, os.SEEK_HOLE)
+        while at < end:
+            piece = os.pread(source, min(PIECE_BYTES, end - at), at)
+            if not piece:
+                return
+            if piece.count(0) != len(piece):
+                os.pwrite(target, piece, at)
+            at += len(piece)
 
 
 def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
@@ -84,3 +159,36 @@ class Template:
         for number in (self.memory, self.state, *self.disks):
             with suppress(OSError):
                 os.close(number)
+
+
+# QEMU whose guest's memory is a file, and the template in the making.
+#
+# The template's QEMU shares that file, a copy maps it privately. The stream of the rest goes over
+# QEMU's migration with `x-ignore-shared`, which leaves the memory out (docs/devel/migration.rst of
+# QEMU). All command lines name the same machine.
+
+WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
+MAKING_NICE = 10
+
+
+class FileMemoryMachine(QemuMachine):
+    """A guest whose memory is the file behind a descriptor."""
+
+    memory = -1
+    share = "on"
+
+    def memory_args(self) -> list[str]:
+        """See QemuMachine.memory_args()."""
+        self._descriptors.append(self.memory)
+        size, path = self.spec.memory_mib, f"/proc/self/fd/{self.memory}"
+        backend = f"memory-backend-file,id=ram,size={size}M,mem-path={path},share={self.share}"
+        return ["-object", backend, "-M", "q35,memory-backend=ram", "-m", str(size)]
+
+
+class ParkedMachine(FileMemoryMachine):
+    """The guest of a template in the making. Nobody waits for it, so others go first."""
+
+    def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
+        """See Machine.argv()."""
+        nice = find_program("nice", "coreutils")
+        return [nice, "-n", str(MAKING_NICE), *super().argv(folder, sockets)]

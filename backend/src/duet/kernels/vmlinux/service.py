@@ -8,13 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from duet.kernels.vmlinux.functions import places_of
 from duet.kernels.vmlinux.structures import Structures, empty_program
 from duet.kernels.vmlinux.symbols import (
     FUNCTION,
     OBJECT,
     Parts,
     names_at,
+    places_of,
     ranges_of,
     read_symbols,
 )
@@ -29,7 +29,7 @@ def warm() -> None:
 
 
 class VmlinuxService:
-    """Answers to all that duet.kernels.dwarf and duet.lenses.scope ask."""
+    """Answers to all that duet.kernels.vmlinux.ask and duet.lenses.scope ask."""
 
     def __init__(self) -> None:
         self._fd = -1

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lenses.identity import Identifier
 from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "what lies at an address"
 MOST = 512

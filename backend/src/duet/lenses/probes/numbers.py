@@ -9,11 +9,11 @@ behind a NULL pointer, is left out; a kernel that has none of them is an error.
 
 from __future__ import annotations
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.lenses.kernel import Kernel, LensError
 from duet.lenses.memory import Memory
 from duet.lenses.probes.variable import Probe as Variable
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "numbers of global variables"
 MOST = 16

@@ -22,9 +22,9 @@ from collections.abc import Iterator
 import drgn
 import numpy as np
 
-from duet.errors import InputError
-from duet.kernels.paths import split_path
-from duet.kernels.vmlinux.variables import (
+from duet.base.errors import InputError
+from duet.kernels.vmlinux.ask import split_path
+from duet.kernels.vmlinux.structures import (
     COUNTER,
     NUMBERS,
     RECORDS,
@@ -33,11 +33,10 @@ from duet.kernels.vmlinux.variables import (
     only_member,
     plain,
 )
-from duet.lenses.fields import Field, fields_of
-from duet.lenses.kernel import Kernel, LensError
+from duet.lenses.clock import cpu_offsets, wrapped
+from duet.lenses.kernel import Field, Kernel, LensError, fields_of
 from duet.lenses.memory import Gone, Memory
-from duet.lenses.percpu import cpu_offsets, wrapped
-from duet.lenses.reading import Reading
+from duet.lenses.records import Reading
 
 TITLE = "a global variable"
 LINE = 64

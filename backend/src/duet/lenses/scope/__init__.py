@@ -6,8 +6,8 @@ the functions lie. Who connects to GuestFacts.scope_socket, sends lines and feed
 the session.
 """
 
-from duet.lenses.scope.build import plugin_library
-from duet.lenses.scope.ranges import functions_text
+from duet.lenses.scope.client import plugin_library
+from duet.lenses.scope.symbols import functions_text
 from duet.lenses.scope.wire import (
     CELL,
     NO_FUNCTION,

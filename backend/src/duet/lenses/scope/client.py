@@ -8,11 +8,14 @@ a fault that the listener gets.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from duet.errors import DuetError, InfraError
+from duet.base.errors import DuetError, InfraError
+from duet.base.native import compiled
+from duet.base.settings import repo_root
 from duet.lenses.limits import SCOPE_ANSWER_S, SCOPE_CONNECT_S, SCOPE_SNAPSHOT_S
 from duet.lenses.scope.wire import (
     RESET,
@@ -167,3 +170,42 @@ class ScopeClient:
             self._answer.set_exception(InfraError(sentence, remedy=remedy))
         if self._listener:
             self._listener.on_scope_fault(sentence, remedy)
+
+
+# Compile the microscope (vm-images/microscope) for the QEMU at hand. About two seconds, once.
+
+FLAGS = ("-flto", "-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")
+
+
+def plugin_library(qemu_version: str) -> Path:
+    """The plugin as a library, compiled if need be.
+
+    Args:
+        qemu_version: as duet.guests.qemu.qemu_version() says it, e.g. "7.2.22".
+
+    Raises:
+        InfraError: QEMU is too old or of no known version, or the compiler is missing or refuses.
+    """
+    folder = repo_root() / "vm-images" / "microscope"
+    source = folder / "plugin.c"
+    rest = [file for file in sorted(folder.glob("*.[ch]")) if file != source]
+    flags = (*FLAGS, f"-DSCOPE_API={plugin_api(qemu_version)}")
+    return compiled(source, rest=rest, flags=flags)
+
+
+def plugin_api(qemu_version: str) -> int:
+    """Version of the plugin interface to compile for; see vm-images/microscope/api.h.
+
+    Raises:
+        InfraError: this QEMU has none, or its version is not known.
+    """
+    found = re.match(r"(\d+)\.(\d+)", qemu_version)
+    version = (int(found[1]), int(found[2])) if found else (0, 0)
+    if version < (6, 0):
+        raise InfraError(
+            f"the microscope wants QEMU 6.0 or newer, but version '{qemu_version:.20}' came.",
+            remedy="Install a newer one: apt-get install qemu-system-x86",
+        )
+    if version < (9, 0):
+        return 1
+    return 2 if version < (9, 1) else 3

@@ -9,10 +9,14 @@ random numbers, same arithmetic, so whole results may be compared.
 from __future__ import annotations
 
 import heapq
+import json
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from functools import cache
+from typing import Any, Final, Literal
+
+from duet.base.settings import repo_root
 
 READ: Final = 0
 NOBODY: Final = 255
@@ -270,3 +274,30 @@ class Timed:
         self._busy[line] = True
         self._push(now + takes * s.handover, cpu, TAKE)
         self._push(now + takes, cpu, COME)
+
+
+# The model's numbers with their sources: one file, which the page reads too (stated.json).
+
+
+STATED: Final = "frontend/src/views/cache-lines/model/stated.json"
+SHARES: Final = ("handover", "jitter")
+"""Numbers that are at most 1."""
+NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
+
+
+@cache
+def stated() -> dict[str, Any]:
+    """The numbers with their sources, the rates of the mail, and what the model leaves out."""
+    tree: dict[str, Any] = json.loads((repo_root() / STATED).read_text(encoding="utf-8"))
+    return tree
+
+
+def stated_settings() -> Settings:
+    """Every number as its source has it."""
+    return Settings(**{name: stated()["stated"][name]["value"] for name in NUMBERS})
+
+
+def part_numbers() -> dict[str, int]:
+    """Function -> number of its part of the profile, from 1."""
+    parts = enumerate(stated()["profile"]["parts"], start=1)
+    return {name: number for number, part in parts for name in part["functions"]}

@@ -8,13 +8,18 @@ from stated numbers (stated.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final
 
+from duet.base.errors import InputError
 from duet.lenses.scope.coherence import (
     HIT,
+    NUMBERS,
+    READ,
     READ_TRANSFER,
+    SHARES,
     UPGRADE,
     WRITE_TRANSFER,
     Caches,
@@ -22,10 +27,212 @@ from duet.lenses.scope.coherence import (
     Settings,
     Stream,
     interleave,
+    stated,
+    stated_settings,
 )
-from duet.lenses.scope.profile import mail_distance, profile_at, profiles
-from duet.lenses.scope.stated import NUMBERS, SHARES, stated, stated_settings
-from duet.lenses.scope.streams import asked_for, spread_over
+
+# Streams for the model: out of recorded accesses, and as many and as long ones as a run wants.
+
+LINE_BYTES: Final = 64
+MOST_CPUS: Final = 64
+RMW: Final = 2
+
+
+def recorded_streams(
+    cpu: Sequence[int],
+    at: Sequence[int],
+    size: Sequence[int],
+    kind: Sequence[int],
+    op: Sequence[int],
+    functions: Sequence[str],
+    counted: Mapping[str, Sequence[int]],
+    instructions: int,
+    parts: Mapping[str, int],
+) -> list[Stream]:
+    """One stream per CPU, by rising number, of accesses in the order as executed.
+
+    Args:
+        at: bytes from the object's start, which begins a line. An access over a line's end is two.
+        functions: the name of each access's function.
+        counted: see work_of().
+        instructions: see work_of().
+        parts: function -> its part of the profile, from 1.
+    """
+    rows: dict[int, list[tuple[int, int, int, str]]] = {c: [] for c in sorted(set(cpu))}
+    for i, c in enumerate(cpu):
+        last = (at[i] + max(1, size[i]) - 1) // LINE_BYTES
+        for line in range(at[i] // LINE_BYTES, last + 1):
+            rows[c].append((line, kind[i], op[i], functions[i]))
+    streams = []
+    for row in rows.values():
+        work: list[float] = []
+        for number, run in groupby(row, key=lambda access: access[2]):
+            own = [access[3] for access in run]
+            weights = work_of(own, counted, instructions) if number else [0] * len(own)
+            total = sum(weights) or 1
+            work += [weight / total for weight in weights]
+        lines, kinds, ops, names = zip(*row, strict=True)
+        streams.append(Stream(lines, kinds, ops, work, [parts.get(name, 0) for name in names]))
+    return streams
+
+
+def work_of(
+    functions: Sequence[str], counted: Mapping[str, Sequence[int]], instructions: int
+) -> list[int]:
+    """Private work before each access of one operation, in instructions.
+
+    Args:
+        counted: function -> where in the operation its nth access lies.
+        instructions: of a whole operation; the first access's work reaches back over its end.
+    """
+    seen: dict[str, int] = {}
+    places = []
+    last = 0
+    for name in functions:
+        n = seen.get(name, 0)
+        seen[name] = n + 1
+        known = counted.get(name)
+        if known:
+            last = max(last, known[min(n, len(known) - 1)])
+        places.append(last)
+    before = [places[-1] - instructions, *places[:-1]]
+    return [place - earlier for place, earlier in zip(places, before, strict=True)]
+
+
+def picked(stream: Stream, at: Sequence[int]) -> Stream:
+    """The accesses that are named, in that order."""
+    return Stream(
+        [stream.line[i] for i in at],
+        [stream.kind[i] for i in at],
+        [stream.op[i] for i in at],
+        [stream.work[i] for i in at],
+        [stream.part[i] for i in at],
+    )
+
+
+def whole_operations(stream: Stream) -> Stream:
+    """Without the first and the last operation, which the recording may have cut."""
+    inside = [i for i, op in enumerate(stream.op) if op]
+    cut = {stream.op[inside[0]], stream.op[inside[-1]]} if inside else set()
+    return picked(stream, [i for i in inside if stream.op[i] not in cut])
+
+
+def repeated(stream: Stream, ops: int) -> Stream:
+    """So many operations: the given ones again and again, or the first of them.
+
+    Raises:
+        InputError: the stream has none.
+    """
+    begins = [i for i, op in enumerate(stream.op) if op and (i == 0 or stream.op[i - 1] != op)]
+    if not begins:
+        raise InputError(
+            "a stream of accesses without one whole operation cannot be repeated.",
+            remedy="Record more accesses.",
+        )
+    parts = list(zip(begins, [*begins[1:], len(stream.op)], strict=True))
+
+    def places() -> Iterator[tuple[int, int]]:
+        for n in range(ops):
+            for i in range(*parts[n % len(parts)]):
+                yield i, n + 1
+
+    pairs = list(places())
+    whole = picked(stream, [i for i, _ in pairs])
+    return replace(whole, op=[op for _, op in pairs])
+
+
+def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
+    """Streams for so many CPUs: the given ones in turn, each with so many operations.
+
+    Raises:
+        InputError: not 1 to 64 CPUs.
+    """
+    if not 1 <= cpus <= MOST_CPUS:
+        raise InputError(
+            f"the model knows 1 to {MOST_CPUS} CPUs, but {cpus} came.",
+            remedy="Ask for a number in that range.",
+        )
+    long = [repeated(stream, ops) for stream in streams[:cpus]]
+    return [long[c % len(long)] for c in range(cpus)]
+
+
+def owning_loads(stream: Stream) -> Stream:
+    """A load that leads to a read-modify-write of its line asks for ownership at once."""
+    kind = list(stream.kind)
+    for i in range(len(kind) - 1):
+        same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
+        if same and kind[i] == READ and kind[i + 1] == RMW:
+            kind[i] = RMW
+    return replace(stream, kind=kind)
+
+
+def asked_for(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
+    """What the CPUs ask for: with loads that own, or the streams as they were counted."""
+    return [owning_loads(stream) for stream in streams] if owning else streams
+
+
+# Where the modelled time goes, by part of an operation: what `perf top` would show of it.
+
+
+def profile_at(
+    streams: Sequence[Stream], settings: Settings, parts: int, seeds: Sequence[int]
+) -> list[float]:
+    """Percent of the time of all CPUs and seeds, per part from 1 to `parts`.
+
+    The time of an access is its wait for the line and the way of the line to the CPU, and belongs
+    to the function that asks. Private work belongs to no part.
+
+    Args:
+        streams: one of each CPU.
+    """
+    sums = [0.0] * (parts + 1)
+    whole = 0.0
+    for seed in seeds:
+        merged = interleave(streams, replace(settings, schedule="timed"), seed, "first")
+        at = [0] * len(streams)
+        for cpu, took in zip(merged.cpu, merged.access_ns, strict=True):
+            sums[streams[cpu].part[at[cpu]]] += took
+            at[cpu] += 1
+            whole += took
+        whole += merged.own_ns
+    return [100 * part / whole if whole else 0.0 for part in sums[1:]]
+
+
+def profiles(
+    streams_by_arm: Mapping[str, Sequence[Stream]],
+    settings: Settings,
+    cpus: int,
+    seeds: Sequence[int],
+    ops: int,
+) -> dict[str, list[dict[str, Any]]]:
+    """Percent of time by part, for each arm: the mail's and both models'; cpus=0: none."""
+    if not cpus:
+        return {}
+    found = {}
+    for arm, streams in streams_by_arm.items():
+        own, reading = (
+            profile_at(spread_over(asked_for(streams, rule), cpus, max(10, math.ceil(ops / cpus))),
+                       settings, len(stated()["profile"]["parts"]), seeds)
+            for rule in (True, False)
+        )  # fmt: skip
+        found[arm] = [
+            {"part": part["name"], "mail": part.get(arm), "owning": own[i], "reading": reading[i]}
+            for i, part in enumerate(stated()["profile"]["parts"])
+        ]
+    return found
+
+
+def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
+    """How far arms' shares of time are from the mail's on average, points; None: it has none."""
+    parts = stated()["profile"]["parts"]
+    apart = [
+        abs(own[i] - part[arm])
+        for arm, own in shares.items()
+        for i, part in enumerate(parts)
+        if part.get(arm) is not None
+    ]
+    return sum(apart) / len(apart) if apart else None
+
 
 CPUS: Final = (2, 4, 8, 16, 20, 32, 64)
 SEEDS: Final = (1, 2, 3)

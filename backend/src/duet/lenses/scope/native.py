@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
+import shutil
+import statistics
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
-from duet.errors import InfraError, InputError
-from duet.kernels import dwarf
-from duet.lenses.scope.stated import stated, stated_settings
-from duet.lenses.scope.streams import work_of
+from duet.base.errors import InfraError, InputError
+from duet.base.native import program
+from duet.kernels.vmlinux import ask as dwarf
+from duet.lenses.scope.coherence import stated, stated_settings
+from duet.lenses.scope.model import work_of
 from duet.lessons.load import LessonFolder
-from duet.native import program
 from duet.processes.owned import mortal_words
 
 LEAST_CORES: Final = 4
@@ -237,3 +242,164 @@ def usual_threads() -> int:
 def allowed_cpus() -> list[int]:
     """CPUs of this process."""
     return sorted(os.sched_getaffinity(0))
+
+
+# How a host's CPUs get on, by number of threads: the replica's layouts, and its own kernel.
+
+
+TMPFS: Final = Path("/dev/shm")
+RUNS: Final = 3
+"""Of each point of a curve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Operations a second of so many threads."""
+
+    threads: int
+    median: float
+    low: float
+    high: float
+
+
+def thread_counts(most: int) -> list[int]:
+    """1, 2, 4 and so on, and the most."""
+    return sorted({most, *(1 << n for n in range(most.bit_length()) if 1 << n <= most)})
+
+
+def point(threads: int, rates: Sequence[float]) -> Point:
+    """Of several runs."""
+    return Point(threads, statistics.median(rates), min(rates), max(rates))
+
+
+def curve(run: Callable[[Sequence[int]], Run], cpus: Sequence[int]) -> list[Point]:
+    """A point for each number of threads; the first so many CPUs have one each."""
+    return [point(n, [run(cpus[:n]).per_s for _ in range(RUNS)]) for n in thread_counts(len(cpus))]
+
+
+def layout_curve(operation: Operation, layout: Layout, cpus: Sequence[int], ms: int) -> list[Point]:
+    """The replica with one layout."""
+    return curve(lambda some: run_once(operation, layout, some, ms)[0], cpus)
+
+
+def host_curve(
+    operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
+) -> tuple[list[Point], str]:
+    """The host's own kernel, asked by as many threads; none and a sentence where it cannot be."""
+    if not operation.host_steps:
+        return [], ""
+    if not os.access(TMPFS, os.W_OK):
+        return [], f"{TMPFS} is no folder to write to, so the host's own kernel is not measured."
+    with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
+        steps = [step.format(folder=folder) for step in operation.host_steps]
+        for step in steps:
+            Path(step[1:]).touch()  # a step is a letter and what it is done to
+        try:
+            found = curve(lambda some: run_once(operation, layout, some, ms, (), steps)[0], cpus)
+        except InfraError as error:
+            return [], f"the host's own kernel is not measured: {error}"
+    return found, ""
+
+
+def made() -> dict[str, str]:
+    """Where and when: CPU model, kernel, compiler, time."""
+    return {
+        "cpu": cpu_model(Path("/proc/cpuinfo")),
+        "kernel": platform.release(),
+        "machine": platform.machine(),
+        "compiler": _compiler(),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def cpu_model(cpuinfo: Path) -> str:
+    """As the kernel names it; "unknown CPU" where it does not."""
+    lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next((name for name in names if name), "unknown CPU")
+
+
+def _compiler() -> str:
+    try:
+        done = subprocess.run(
+            ["cc", "--version"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return (done.stdout.splitlines() or ["unknown"])[0]
+
+
+# perf around the replica: events of a run, and loads that another CPU's cache answered.
+#
+# Without a performance monitoring unit, as in most virtual machines, perf counts nothing: then a
+# sentence says so, and the rates stand alone.
+
+
+EVENTS: Final = ("cycles:u", "instructions:u", "cache-misses:u")
+REPORT_S: Final = 120
+SEPARATOR: Final = ","
+C2C: Final = {
+    "loads": re.compile(r"^\s*Load Operations\s*:\s*(\d+)", re.MULTILINE),
+    "hitm_local": re.compile(r"^\s*Load Local HITM\s*:\s*(\d+)", re.MULTILINE),
+    "hitm_remote": re.compile(r"^\s*Load Remote HITM\s*:\s*(\d+)", re.MULTILINE),
+}
+"""Lines of `perf c2c report --stats`; HITM: the line came from a cache that had changed it."""
+NO_PERF: Final = "perf is not installed, so nothing but rates is measured."
+NO_EVENTS: Final = "perf counts no events on this host, so nothing but rates is measured."
+NO_C2C: Final = "perf c2c has no memory events on this host, so no transfers are sampled."
+
+
+def count_events(
+    operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
+) -> tuple[dict[str, float], str]:
+    """Events per operation of one run under perf stat; none and a sentence where it cannot.
+
+    Raises:
+        InfraError: the replica itself does not run.
+    """
+    if shutil.which("perf") is None:
+        return {}, NO_PERF
+    before = ["perf", "stat", "-x", SEPARATOR, "-e", ",".join(EVENTS), "--"]
+    try:
+        run, said = run_once(operation, layout, cpus, ms, before)
+    except InfraError:
+        return {}, NO_EVENTS
+    counts = parse_stat(said)
+    per_op = {name.removesuffix(":u"): n / run.ops for name, n in counts.items() if run.ops}
+    return per_op, "" if per_op else NO_EVENTS
+
+
+def parse_stat(said: str) -> dict[str, int]:
+    """What perf stat -x, counted; events that it could not count are left out."""
+    found: dict[str, int] = {}
+    for line in said.splitlines():
+        value, _, event, *_ = [*line.split(SEPARATOR), "", "", ""]
+        if event in EVENTS and value.isdecimal():
+            found[event] = int(value)
+    return found
+
+
+def sample_transfers(
+    operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
+) -> tuple[dict[str, int], str]:
+    """What perf c2c sampled in one run: loads, and those answered by another cache."""
+    if shutil.which("perf") is None:
+        return {}, NO_PERF
+    with tempfile.TemporaryDirectory() as folder:
+        data = str(Path(folder) / "c2c.data")
+        try:
+            run_once(operation, layout, cpus, ms, ["perf", "c2c", "record", "-o", data, "--"])
+            report = subprocess.run(
+                ["perf", "c2c", "report", "-i", data, "--stats"],
+                capture_output=True, text=True, errors="replace", timeout=REPORT_S, check=True,
+            ).stdout  # fmt: skip
+        except (InfraError, OSError, subprocess.SubprocessError):
+            return {}, NO_C2C
+    found = parse_c2c(report)
+    return found, "" if found.get("loads") else NO_C2C
+
+
+def parse_c2c(report: str) -> dict[str, int]:
+    """The three numbers of the report, as far as it has them."""
+    matches = {name: pattern.search(report) for name, pattern in C2C.items()}
+    return {name: int(match[1]) for name, match in matches.items() if match}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 
 PROTOCOL = 2
 MAX_FRAME = 32 << 20

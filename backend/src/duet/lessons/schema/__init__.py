@@ -7,32 +7,44 @@ strictly: an unknown key is an error that says what was meant (see problems.py).
 
 from duet.lessons.schema.base import ClockName, Name, Place, Strict
 from duet.lessons.schema.challenges import Challenge, ChallengesFile, Goal, Stress
-from duet.lessons.schema.discussion import Remark, Source, Trial
-from duet.lessons.schema.evidence import Claim, EvidenceFile, Reference
-from duet.lessons.schema.lenses import ACCESS, MicroscopeConfig, XrayConfig
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
-from duet.lessons.schema.metric import Metric
-from duet.lessons.schema.must_show import MustShow, Sought
-from duet.lessons.schema.published import Mail, PublishedFigure
-from duet.lessons.schema.recap import Explanation, QuizQuestion, RecapFile
-from duet.lessons.schema.story import OnCount, Prediction, Question, Scene, StoryFile
-from duet.lessons.schema.terms import Term, TermsFile
+from duet.lessons.schema.published import Claim, EvidenceFile, Mail, PublishedFigure, Reference
+from duet.lessons.schema.story import (
+    Explanation,
+    MustShow,
+    OnCount,
+    Prediction,
+    Question,
+    QuizQuestion,
+    RecapFile,
+    Remark,
+    Scene,
+    Sought,
+    Source,
+    StoryFile,
+    Term,
+    TermsFile,
+    Trial,
+)
 from duet.lessons.schema.trace import (
+    ACCESS,
     Axis,
     Beat,
     Counter,
     Kind,
     Link,
     Lit,
+    MicroscopeConfig,
     Phase,
     Point,
     Probe,
     Span,
     TraceFile,
     Track,
+    XrayConfig,
 )
 from duet.lessons.schema.whole import FILES, Lesson
-from duet.lessons.schema.workload import NO_ROWS, Act, Operation, Workload
+from duet.lessons.schema.workload import NO_ROWS, Act, Metric, Operation, Workload
 
 __all__ = [
     "ACCESS",

@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from duet.lessons.schema.base import BaseName, ClockName, Name, Strict
-from duet.lessons.schema.metric import Metric
-from duet.lessons.schema.workload import Act, Operation, Workload
+from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
 KnobRole = Literal["duration", "cpus", "threads"]
 """What a knob is for the program that runs a lesson: seconds of the workload, vCPUs of a guest,

@@ -3,13 +3,247 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import date as day
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from duet.lessons.schema.base import Name, Strict
-from duet.lessons.schema.discussion import Remark
-from duet.lessons.schema.must_show import MustShow
+from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+
+if TYPE_CHECKING:
+    from duet.lessons.schema.whole import Lesson
+
+
+# recap.yaml: what ends the last step: three sentences, and questions that the page judges.
+
+
+class Explanation(Strict):
+    """What a reader explains in three sentences, and how the lesson does."""
+
+    ask: str = Field(min_length=1, description="what is to be explained, as a question")
+    ours: tuple[str, ...] = Field(
+        min_length=3, max_length=3, description="the same in three sentences, to compare with"
+    )
+
+
+class QuizQuestion(Strict):
+    """A question with choices, or one whose answer is a number."""
+
+    ask: str = Field(min_length=1, description="the question")
+    choices: tuple[str, ...] = Field(
+        default=(), max_length=5, description="two to five answers; none: a number is asked"
+    )
+    right: int | None = Field(
+        default=None, ge=1, description="which of the choices is right, from 1"
+    )
+    number: float | None = Field(default=None, description="the right number, without choices")
+    within: float = Field(
+        default=0, ge=0, description="how far from the number an answer may be, in its unit"
+    )
+    unit: str = Field(default="", description="of the number, in words")
+    why: str = Field(min_length=1, description="one or two sentences, shown with the verdict")
+    step: Name | None = Field(default=None, description="the step whose picture answers it")
+
+    @model_validator(mode="after")
+    def choices_or_a_number(self) -> QuizQuestion:
+        """One of the two, complete."""
+        faults = []
+        if self.choices and self.number is not None:
+            remedy = "Take `choices:` or `number:` away."
+            faults.append(Fault(("number",), "choices are given, and a number as well", remedy))
+        elif self.choices and len(self.choices) < 2:
+            faults.append(Fault(("choices",), "one choice is none", "Add another one."))
+        elif self.choices and (self.right is None or self.right > len(self.choices)):
+            sentence = f"`right` is 1 to {len(self.choices)}, but {self.right} came"
+            faults.append(Fault(("right",), sentence, "Count the choices from 1."))
+        elif not self.choices and self.number is None:
+            remedy = "Add `choices:` and `right:`, or `number:`."
+            faults.append(Fault((), "a question has choices or a number", remedy))
+        refuse("QuizQuestion", faults)
+        return self
+
+
+class RecapFile(Strict):
+    """recap.yaml: what ends the last step: three sentences, and questions that the page judges."""
+
+    explain: Explanation | None = Field(
+        default=None, description="what a reader explains at the end; none: nothing is asked"
+    )
+    quiz: tuple[QuizQuestion, ...] = Field(
+        default=(), max_length=9, description="asked at the end, judged by the page"
+    )
+
+
+# `discussion:` of story.yaml: what others said of the patch, and the outcome.
+
+
+class Source(Strict):
+    """A message or a commit: who wrote it, when, and where it is found."""
+
+    by: str = Field(min_length=1, description="its author's name; several with commas")
+    date: str = Field(
+        default="",
+        pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$",
+        description="2023-06-09, 2023-06 or 2023",
+    )
+    subject: str = Field(min_length=1, description="of the message or the commit")
+    link: str = Field(
+        default="", pattern=r"^(https?://\S+)?$", description="the message in an archive"
+    )
+    commit: str = Field(
+        default="", pattern=r"^([0-9a-f]{12,40})?$", description="its id in mainline"
+    )
+
+    @field_validator("date", mode="before")
+    @classmethod
+    def yaml_reads_dates(cls, value: object) -> object:
+        """2023-06-09 without quotes is a date in YAML, and 2023 a number."""
+        return str(value) if isinstance(value, day | int) else value
+
+    @model_validator(mode="after")
+    def it_can_be_found(self) -> Source:
+        """An author and a subject alone find nothing."""
+        if not (self.date or self.link or self.commit):
+            sentence = "a source needs a date, a link or a commit"
+            remedy = "Add `date:`, or the `link:` of the message, or its `commit:`."
+            refuse("Source", [Fault((), sentence, remedy)])
+        return self
+
+
+class Trial(Strict):
+    """A state of the lesson's page in which the point can be tried; what is left out is usual."""
+
+    title: str = Field(min_length=1, description="the words of the link")
+    step: Name | None = Field(
+        default=None, description="the step that is opened; default: the first"
+    )
+    arms: tuple[Name, ...] = Field(default=(), description="lanes; default: those of the step")
+    params: dict[str, int] = Field(default_factory=dict, description="knobs that are turned")
+    workload: Name | None = Field(default=None, description="default: that of the step")
+    clock: ClockName | None = Field(default=None, description="default: the lesson's")
+    patch: Name | None = Field(default=None, description="the arm whose patch is shown")
+
+
+class Remark(Strict):
+    """One objection, counter-proposal or later change, in one or two sentences each."""
+
+    said: str = Field(min_length=1, description="what was said or done")
+    became: str = Field(default="", description="the outcome")
+    sources: tuple[Source, ...] = Field(
+        min_length=1, description="where it was said, the first first"
+    )
+    tried: tuple[Trial, ...] = Field(default=(), description="where it can be tried here")
+    untried: str = Field(default="", description="why it cannot be tried here, in one sentence")
+
+    @model_validator(mode="after")
+    def tried_or_why_not(self) -> Remark:
+        """A reader learns where to try it, or why not."""
+        if not self.tried and not self.untried:
+            sentence = "a remark says where it can be tried, or why not"
+            remedy = "Add `tried:` with a step, arms or knobs, or `untried:` with the reason."
+            refuse("Remark", [Fault((), sentence, remedy)])
+        return self
+
+
+# What the window of a step must show, in terms of what was recorded.
+
+NAMING = ("kind", "point", "link", "operation", "looks")
+"""Keys of which a mark has one."""
+
+
+class Sought(Strict):
+    """So many spans, points, links, operations or stretches between looks, on each of some lanes.
+
+    A lower bound counts what can be seen: of a span the part in the window, which is all of it
+    or a twentieth of the window. An upper bound counts whatever touches the window.
+    """
+
+    kind: Name | None = Field(default=None, description="spans of this kind")
+    point: Name | None = Field(default=None, description="in place of `kind`: points of this name")
+    link: Name | None = Field(default=None, description="in place of `kind`: links of this name")
+    operation: bool = Field(default=False, description="in place of `kind`: operations")
+    looks: Name | None = Field(
+        default=None,
+        description="in place of `kind`: the time between looks of this x-ray probe that fits "
+        "`where`, one stretch where looks follow each other",
+    )
+    arms: tuple[Name, ...] = Field(default=(), description="lanes; none: each of the step")
+    where: dict[str, tuple[float, float]] = Field(
+        default_factory=dict,
+        description="fields of the point, or by how much facts grew from one look to the next: "
+        "least and largest value",
+    )
+    among: tuple[Name, ...] = Field(
+        default=(),
+        description="of `looks`: growth as a share of that of these facts together, 0 to 1",
+    )
+    during: Name | None = Field(
+        default=None, description="only the part during spans of this kind, on the same lane"
+    )
+    at_once: PositiveInt | Literal["all"] = Field(
+        default=1, description="the time during which so many go on at once; all: of every thread"
+    )
+    whole: bool = Field(default=False, description="begins and ends in the window")
+    longer_ms: float = Field(default=0, ge=0, description="lasts so long, guest ms")
+    at_least: int | None = Field(
+        default=None, ge=0, description="so many in the window; default: 1, or 0 with `at_most`"
+    )
+    at_most: int | None = Field(default=None, ge=0, description="no more than so many")
+    most: bool = Field(
+        default=False, description="of several such windows, the one with most of this"
+    )
+    opens: bool = Field(
+        default=False, description="the step begins to play just before the first of these"
+    )
+
+    @model_validator(mode="after")
+    def one_of_five(self) -> Sought:
+        """It names one thing to look for, and bounds that this thing has."""
+        named = [key for key in NAMING if getattr(self, key)]
+        faults = []
+        if len(named) != 1:
+            what = "this names one of kind, point, link, operation and looks"
+            faults.append(Fault((), what, "Leave exactly one of them."))
+        if self.where and not (self.point or self.looks):
+            what = "only a point has fields, and only looks have facts"
+            faults.append(Fault(("where",), what, "Name a `point:`, or `looks:`."))
+        if self.looks and not self.where:
+            what = "looks are sought by what grew between them"
+            faults.append(Fault(("where",), what, "Say `where: {FACT: [LEAST, LARGEST]}`."))
+        if self.among and not self.looks:
+            faults.append(Fault(("among",), "only facts are shares", "Name `looks:`."))
+        if self.kind is None and self.at_once != 1:
+            what = "only spans go on at once"
+            faults.append(Fault(("at_once",), what, "Name a `kind:`."))
+        if (self.point or self.link) and (self.longer_ms or self.whole):
+            key = "longer_ms" if self.longer_ms else "whole"
+            what = "only a span, an operation or a stretch of looks lasts"
+            faults.append(Fault((key,), what, f"Remove `{key}`, or name a `kind:`."))
+        refuse("Sought", faults)
+        return self
+
+
+class MustShow(Strict):
+    """The window of a step shows all of `marks`, which is what the words of `that` say."""
+
+    that: str = Field(description="the claim after 'shows that': all four wait at once")
+    marks: tuple[Sought, ...] = Field(min_length=1, description="the window has each of them")
+
+
+def faults_of(lesson: Lesson) -> list[Fault]:
+    """Fields that a point lacks."""
+    fields = {point.name: point.fields for point in lesson.points}
+    faults = []
+    for index, scene in enumerate(lesson.scenes):
+        for number, one in enumerate(scene.must_show.marks if scene.must_show else ()):
+            place = ("scenes", index, "must_show", "marks", number, "where")
+            for field in one.where:
+                if field in (known := fields.get(one.point or "", (field,))):
+                    continue
+                names = ", ".join(known) or "none"
+                what = f"the point '{one.point}' has no field '{field}'; known: {names}"
+                faults.append(Fault((*place, field), what, "Add it to the point's `fields:`."))
+    return faults
 
 
 class OnCount(Strict):
@@ -129,4 +363,46 @@ class StoryFile(Strict):
     discussion: tuple[Remark, ...] = Field(
         default=(),
         description="what was said of the patch, and its outcome; at the end of the last step",
+    )
+
+
+# terms.yaml: the words that a reader of the lesson has to know, each with a drawing.
+
+Form = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9 _-]*[A-Za-z0-9])?$")]
+"""A word or several; letters, digits, spaces, dashes and underscores."""
+
+
+class Term(Strict):
+    """A word, what it means in one or two sentences, and a drawing of it."""
+
+    name: Form = Field(description="the word as it stands in a sentence")
+    also: tuple[Form, ...] = Field(default=(), description="other forms, such as the plural")
+    says: str = Field(default="", description="what it is, in one or two sentences")
+    drawing: str = Field(
+        default="",
+        pattern=r"^([a-z0-9-]+\.svg)?$",
+        description="a file of the folder drawings/; see docs/AUTHORING.md",
+    )
+    entry: bool = Field(default=True, description="shown at the beginning of the first step")
+    shared: bool = Field(default=False, description="the rest stands in lessons/_common/terms.yaml")
+
+    @model_validator(mode="after")
+    def shared_or_said(self) -> Term:
+        """A term is explained here or in the common file, not in both and not in neither."""
+        own = self.says or self.drawing or self.also
+        if self.shared and own:
+            sentence = "a shared term is explained in the common file, and here as well"
+            remedy = "Leave `name:`, `shared: true` and `entry:`, or take `shared:` away."
+            refuse("Term", [Fault(("shared",), sentence, remedy)])
+        if not self.shared and not self.says:
+            remedy = "Add `says:` with one or two sentences, or `shared: true`."
+            refuse("Term", [Fault((), "a term says what it is", remedy)])
+        return self
+
+
+class TermsFile(Strict):
+    """terms.yaml: the words that a reader of the lesson has to know, each with a drawing."""
+
+    terms: tuple[Term, ...] = Field(
+        default=(), max_length=16, description="in the order in which a reader meets them"
     )

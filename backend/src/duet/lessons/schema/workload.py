@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Literal
 
-from duet.lessons.schema.base import Name, Strict
+from pydantic import Field, model_validator
+
+from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
 
 NO_ROWS = "^$"
 """The pattern of a workload whose threads have no rows."""
@@ -76,3 +78,122 @@ class Act(Strict):
     min: int = Field(default=0, description="smallest value")
     max: int | None = Field(default=None, description="largest value; default: no limit")
     max_param: Name | None = Field(default=None, description="the knob that is its largest value")
+
+
+# Of lesson.yaml: the numbers of a run.
+
+SOURCES = ("line", "event", "span", "pending", "dwarf", "microscope")
+TRACED = ("event", "span", "pending")
+"""Those that come from a counted run."""
+
+
+class AccessCount(Strict):
+    """What the functions of the lesson's microscope do to one place: of all of it, exact counts."""
+
+    count: Literal["reads", "writes", "rmws", "accesses"] = Field(
+        default="accesses", description="an atomic is one rmw, read-modify-write; accesses: all"
+    )
+    field: str | None = Field(default=None, description="of the watched object")
+    variable: str | None = Field(default=None, description="global or static one of the kernel")
+    shared: bool = Field(
+        default=False,
+        description="every line of the kernel's own memory, stacks left out, that at least two "
+        "CPUs touch and one writes: those that can travel between caches",
+    )
+    line: bool = Field(
+        default=True,
+        description="whatever lies on its cache lines; false: its own bytes alone",
+    )
+    by: tuple[str, ...] = Field(default=(), description="functions; default: all that are watched")
+    per: Literal["operation", "run"] = Field(
+        default="operation", description="of one operation on average, or of the whole run"
+    )
+
+    @model_validator(mode="after")
+    def one_place(self) -> AccessCount:
+        """It is of a field, of a variable, of shared lines, or of everything."""
+        given = {"field": self.field, "variable": self.variable, "shared": self.shared or None}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) > 1:
+            what = f"a count is of one place, and this one names {' and '.join(named)}"
+            refuse("AccessCount", [Fault((named[-1],), what, "Leave one of them.")])
+        return self
+
+
+class Metric(Strict):
+    """One number of a run, read from exactly one place, which is one of SOURCES.
+
+    A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
+    a time is counted instructions. `event`, `span` and `pending` metrics come from a counted run,
+    in which only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
+    `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
+    """
+
+    title: str = Field(description="what it is, as tables and charts say it")
+    unit: str = Field(description="its unit, e.g. 'umounts/s'")
+    better: Literal["higher", "lower", "neither"] = Field(description="which direction is better")
+    line: str | None = Field(
+        default=None, description="regex with one group `value`, on the workload's lines"
+    )
+    event: Name | None = Field(default=None, description="probe whose events are counted")
+    field: str | None = Field(default=None, description="field of that event to sum up")
+    where: dict[str, int] = Field(
+        default_factory=dict, description="field of the event -> value it must have"
+    )
+    span: tuple[Name, Name] | None = Field(
+        default=None, description="probes of entry and return on one thread; value is in ns"
+    )
+    pending: tuple[Name, Name] | None = Field(
+        default=None,
+        description="probes of begin and end, on any threads; value is how many are begun and not "
+        "over, at each begin and end",
+    )
+    pick: Literal["last", "first", "sum", "mean", "max", "min", "p50"] | None = Field(
+        default=None,
+        description="of many values; default: last for `line`, sum for `event`, mean for `span`, "
+        "max for `pending`",
+    )
+    phase: str | None = Field(
+        default=None,
+        description="only between the trace markers '<phase>: start' and '<phase>: end'",
+    )
+    dwarf: str | None = Field(
+        default=None, description="'sizeof struct dentry' or 'offsetof struct dentry.d_lockref'"
+    )
+    microscope: AccessCount | None = Field(
+        default=None, description="loads and stores of watched functions to one place"
+    )
+    resolution: float = Field(
+        default=0,
+        ge=0,
+        description="step of the clock behind it, in `unit`; no ratio below ten steps",
+    )
+    sampled: bool = Field(
+        default=False,
+        description="the kernel adds it up at its tick: no verdict on the count clock",
+    )
+    scale: float = Field(default=1, gt=0, description="raw value times this is in `unit`")
+    workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
+    clocks: tuple[ClockName, ...] = Field(default=(), description="default: every clock")
+    arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
+    extra: bool = Field(default=False, description="shown in reports, but no verdict is drawn")
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """The probes that it needs, in order."""
+        return (self.event,) if self.event else self.span or self.pending or ()
+
+    @model_validator(mode="after")
+    def one_source(self) -> Metric:
+        """A number has one source."""
+        given = [name for name in SOURCES if getattr(self, name) is not None]
+        faults = []
+        if len(given) != 1:
+            said = " and ".join(given) or "none"
+            what = f"a metric has one of {', '.join(SOURCES)}, but this one has {said}"
+            faults.append(Fault(tuple(given[-1:]), what, "Leave exactly one of them."))
+        if self.line is not None and "(?P<value>" not in self.line:
+            what = "the regex needs a group (?P<value>...)"
+            faults.append(Fault(("line",), what, "Put (?P<value>...) around the number."))
+        refuse("Metric", faults)
+        return self

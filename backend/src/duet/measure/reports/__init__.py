@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.measure.model import Report
-from duet.measure.reports import kcidb, lkp, machine, mail, ministat, scale, sweep
+from duet.measure.reports import kcidb, lkp, machine, ministat, scale, sweep
+from duet.measure.reports import text as mail
 
 FORMATS: dict[str, Callable[[Report], str]] = {
     "mail": mail.render,

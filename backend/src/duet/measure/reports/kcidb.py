@@ -12,11 +12,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from duet.errors import KernelError
+from duet.base.errors import KernelError
 from duet.guests.types import Clock
-from duet.measure.apart import warnings
+from duet.measure.compare import warnings, worse_by
 from duet.measure.model import ArmFacts, Report, Series, SourceFacts, Table
-from duet.measure.worse import worse_by
 
 ORIGIN = "kernel_duet"
 VERSION = {"major": 5, "minor": 0}

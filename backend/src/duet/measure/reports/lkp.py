@@ -4,8 +4,21 @@
 from __future__ import annotations
 
 from duet.measure.model import Report, Series, Table
-from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
-from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, pairs, plain, wrap
+from duet.measure.reports.text import (
+    WIDTH,
+    Block,
+    alarms,
+    blocks,
+    head,
+    metric_title,
+    pairs,
+    plain,
+    provenance,
+    setting,
+    verdicts,
+    whole,
+    wrap,
+)
 
 RULE = "=" * WIDTH
 HEAD = (

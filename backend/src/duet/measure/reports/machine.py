@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from duet.guests.types import Clock
-from duet.measure.apart import warnings
-from duet.measure.clock import of_the_clock
+from duet.measure.compare import summary, warnings
 from duet.measure.model import Comparison, Report, Series, Table
 from duet.measure.spread import ratios, spread, spread_words
-from duet.measure.stats import summary
+from duet.measure.verdicts import of_the_clock
 
 SCHEMA_VERSION = 1
 KEYS: dict[str, str] = {

@@ -11,8 +11,20 @@ from collections.abc import Sequence
 
 from duet.guests.types import Clock
 from duet.measure.model import MIN_RUNS, Report, Series
-from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
-from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, plain, wrap
+from duet.measure.reports.text import (
+    WIDTH,
+    Block,
+    alarms,
+    blocks,
+    head,
+    metric_title,
+    plain,
+    provenance,
+    setting,
+    verdicts,
+    whole,
+    wrap,
+)
 
 SYMBOLS = "x+*%#"
 BOTH = "@"

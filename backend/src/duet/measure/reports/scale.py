@@ -6,10 +6,22 @@ will-it-scale writes one file per kernel, with processes and threads; here the a
 
 from __future__ import annotations
 
-from duet.measure.host_facts import unlike
-from duet.measure.model import Report, Series, Table
-from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
-from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, percent, plain, wrap
+from duet.measure.model import Report, Series, Table, unlike
+from duet.measure.reports.text import (
+    WIDTH,
+    Block,
+    alarms,
+    blocks,
+    head,
+    metric_title,
+    percent,
+    plain,
+    provenance,
+    setting,
+    verdicts,
+    whole,
+    wrap,
+)
 
 HEADING = "nr"
 """Heading of the first column where no knob says how many run at once."""

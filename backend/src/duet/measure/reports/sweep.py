@@ -4,9 +4,22 @@
 from __future__ import annotations
 
 from duet.measure.model import Report, Series
-from duet.measure.reports.parts import alarms, head, provenance, setting, verdicts, whole
 from duet.measure.reports.scale import axis, by_shift
-from duet.measure.reports.text import WIDTH, Block, blocks, metric_title, number, plain, wrap
+from duet.measure.reports.text import (
+    WIDTH,
+    Block,
+    alarms,
+    blocks,
+    head,
+    metric_title,
+    number,
+    plain,
+    provenance,
+    setting,
+    verdicts,
+    whole,
+    wrap,
+)
 
 GAP = "  "
 

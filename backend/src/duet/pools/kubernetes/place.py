@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.pools.commands import Done
 from duet.pools.frames import Start
 from duet.pools.kubernetes.kubectl import (

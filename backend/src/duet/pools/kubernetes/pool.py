@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from duet.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError
 from duet.pools.base import OwningPool
 from duet.pools.commands import Done
 from duet.pools.kubernetes.kubectl import Kubectl, host_of, items, lane_of, node_of, unscheduled

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.pools.frames import Start
 from duet.pools.kubernetes.kubectl import Kubectl, exit_code, lacked_memory
 from duet.pools.kubernetes.manifest import Tree, lane_name, secret

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Sequence
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.pools.commands import command
 from duet.pools.frames import Start
 from duet.pools.limits import CANCEL_S, COMMAND_S, RETRY_S

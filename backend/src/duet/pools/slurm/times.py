@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.pools.commands import command
 from duet.pools.limits import COMMAND_S, LATER_S
 from duet.pools.settings import PoolSettings

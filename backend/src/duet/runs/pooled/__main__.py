@@ -11,12 +11,12 @@ import hashlib
 import sys
 from pathlib import Path
 
-from duet.confined.reports import report
-from duet.errors import DuetError
+from duet.base.errors import DuetError
+from duet.confine.messages import error_to_json
 from duet.guests import ensure_root
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, find_image
-from duet.kernels.relink import find_layouts
+from duet.kernels.links import find_layouts
 from duet.measure import MeasurePlan, Progress
 from duet.runs.measure import prepare_measurement
 from duet.runs.pooled.limits import REQUEST_BYTES
@@ -71,7 +71,7 @@ def main() -> int:
         request = Request.read(sys.stdin.buffer.read(REQUEST_BYTES + 1))
         line = line_of(asyncio.run(work(request)))
     except DuetError as error:
-        line = line_of(Result(failure=report(error).decode()))
+        line = line_of(Result(failure=error_to_json(error).decode()))
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     return 0

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.measure import MeasurePlan, Series
 from duet.measure.compare import format_value
-from duet.measure.host_facts import other_inputs
+from duet.measure.model import other_inputs
 from duet.measure.plan import metrics_of
 from duet.runs.pooled.job import Job
 from duet.runs.pooled.parts import Part, parts_of

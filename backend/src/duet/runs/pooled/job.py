@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from duet.confined.replies import plain
-from duet.errors import DuetError, InfraError
-from duet.measure.host_facts import HostFacts
+from duet.base.errors import DuetError, InfraError
+from duet.confine.messages import plain
+from duet.measure.model import HostFacts
 from duet.pools.lease import Lease
 from duet.pools.passed import environment
 from duet.pools.types import Ended

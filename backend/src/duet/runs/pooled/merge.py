@@ -6,21 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from duet.errors import DuetError, InfraError
+from duet.base.errors import DuetError, InfraError
 from duet.guests.types import Clock
 from duet.measure import MeasurePlan, Report, Table
-from duet.measure.blank import blank_report
-from duet.measure.collect import Collector
 from duet.measure.compare import compare_all
-from duet.measure.host_facts import (
-    SHORT,
-    HostFacts,
-    differences,
-    other_inputs,
-    other_kernels,
-)
-from duet.measure.model import ArmFacts
+from duet.measure.model import SHORT, ArmFacts, HostFacts, differences, other_inputs, other_kernels
 from duet.measure.plan import conditions
+from duet.measure.run import Collector, blank_report
 from duet.runs.pooled.job import Job
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from duet.guests.types import Clock
-from duet.lessons import roles
+from duet.lessons import load as roles
 from duet.measure import MeasurePlan
 from duet.measure.compare import shift_words
-from duet.measure.layouts import all_steps
-from duet.measure.plan import conditions
+from duet.measure.plan import all_steps, conditions
 from duet.pools.types import Want
 from duet.runs.pooled.limits import LEASE_MOST_S, PROGRAM_BYTES, RUN_S, SPARE_S
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from duet.errors import InputError
+from duet.base.errors import InputError
 from duet.guests.types import Clock
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of

@@ -14,12 +14,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from duet.confined.reports import error_of, report
-from duet.errors import DuetError, InfraError
+from duet.base.errors import DuetError, InfraError
+from duet.confine.messages import error_from_json, error_to_json
 from duet.measure import Table
-from duet.measure.collect import Collector
 from duet.measure.model import ArmFacts, Condition, Series
 from duet.measure.plan import MAX_REPEATS, conditions
+from duet.measure.run import Collector
 from duet.runs.pooled.limits import RESULT_BYTES, UNPACKED_BYTES
 from duet.runs.pooled.parts import Part
 from duet.runs.pooled.request import VERSION, Name, Packet
@@ -67,13 +67,13 @@ class Result(Packet):
 
     def error(self) -> DuetError | None:
         """The failure."""
-        return error_of(self.failure.encode()) if self.failure else None
+        return error_from_json(self.failure.encode()) if self.failure else None
 
     def table(self) -> Table:
         """The table, without verdicts."""
         assert self.counts is not None
         counts = self.counts
-        errors = {arm: error_of(text.encode()) for arm, text in counts.errors.items()}
+        errors = {arm: error_from_json(text.encode()) for arm, text in counts.errors.items()}
         return Table(
             condition=counts.condition,
             series=counts.series,
@@ -91,7 +91,7 @@ def counts_of(table: Table) -> Counts:
         series=table.series,
         lines=table.lines,
         refusals=table.refusals,
-        errors={arm: report(error).decode() for arm, error in table.errors.items()},
+        errors={arm: error_to_json(error).decode() for arm, error in table.errors.items()},
         counted=table.counted,
     )
 

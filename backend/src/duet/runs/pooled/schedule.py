@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from duet.errors import InfraError
+from duet.base.errors import InfraError
 from duet.guests.types import Clock
 from duet.pools.lease import Lease
 from duet.pools.types import Pool, Refusal, Want

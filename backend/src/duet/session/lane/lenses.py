@@ -7,24 +7,370 @@ They never fail a run: a lens that cannot see says so in a sentence, and the lan
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
-from duet.errors import InputError
+from duet.base import budgets
+from duet.base.budgets import PENDING_LENS_BYTES
+from duet.base.errors import DuetError, InputError
+from duet.guests.qmp import Monitor
 from duet.guests.types import Clock, Microscope
-from duet.lenses import Wanted, Xray
-from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PING_S, PINGS
+from duet.lenses import (
+    Calibration,
+    LensState,
+    Sample,
+    Wanted,
+    Window,
+    Xray,
+    pack_record,
+    unpack_record,
+)
+from duet.lenses.limits import ATTACH_BEFORE_RUN_S, PENDING_SAMPLES, PING_S, PINGS
+from duet.lenses.records import Route
+from duet.lenses.scope.client import ScopeClient
+from duet.lenses.scope.wire import Cells
+from duet.lenses.xray import Message
+from duet.session.accesses import ACCESSES, COUNTS
 from duet.session.events import LaneSource, RunSpec, SessionSink
 from duet.session.lane.clock import EventTimes, LaneClock
 from duet.session.lane.guest import Lane
-from duet.session.lane.hold import LaneHold, OnHold
-from duet.session.lane.lens_replay import LensReplay
-from duet.session.lane.microscope import LaneMicroscope
-from duet.session.lane.saving import TranscriptWriter
-from duet.session.lane.target import IDENTIFY
-from duet.session.lane.waiting_workload import WaitingWorkload
-from duet.session.lane.xray import LaneXray
+from duet.session.lane.lens_report import LensSink, ReportedLens
+from duet.session.lane.microscope import IDENTIFY, LaneMicroscope, WaitingWorkload
 from duet.session.limits import Limits
+from duet.session.transcript import TranscriptWriter
 from duet.wire import FrameType
+
+# One run's x-ray on one lane: guest times for samples, counts, and its state.
+#
+# Samples wait, in a bounded queue, until it is known when the workload has started; then they go
+# to the sink and into the transcript: the last before the start, and all until the workload's end.
+# A replay's records take the same way from there on. Without a lens the lane goes on as it is.
+
+FEW_SAMPLES = 3
+"""They may wait, however large; each has a bound of its own."""
+GONE = "The guest went away while it was read."
+REPORT_S = 1.0
+"""Between two states that differ by their counts alone."""
+
+
+class LaneXray(ReportedLens):
+    """Between the x-ray's process (or a recording) and the sink.
+
+    Args:
+        save: takes a record, and its host time, into the transcript.
+        on_sample: receives each sample as it comes, before its guest time is known.
+    """
+
+    def __init__(
+        self,
+        arm: str,
+        clock: LaneClock,
+        sink: LensSink,
+        save: Callable[[bytes, int], None],
+        on_sample: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        super().__init__(arm, sink, save, LensState(), GONE)
+        self._clock, self._sink, self._on_sample = clock, sink, on_sample
+        self._raw: deque[dict[str, Any]] = deque()
+        self._timed: deque[Sample] = deque()
+        self._undelivered = 0
+
+    # messages of the x-ray's process (see lenses.xray.XrayListener)
+
+    def attaching(self) -> None:
+        """Its process is being started."""
+        self._change(state="attaching", message="", remedy="")
+
+    def attached(self, route: Route) -> None:
+        """Attached; sampling."""
+        slow = "It reads over QMP text, which is slow: the process's memory may not be read."
+        self._change(state="on", route=route, message=slow if route == "qmp" else "")
+
+    def on_fault(self, message: str, remedy: str) -> None:
+        """No more samples will come."""
+        self._change(state="failed", message=message, remedy=remedy)
+
+    def on_raw(self, message: Message) -> None:
+        """A message of the process."""
+        tree: dict[str, Any] = dict(message)
+        match tree["kind"]:
+            case "attached":
+                self.attached(tree["route"])
+            case "fault" if tree["left"]:
+                self._change(message=tree["message"], remedy=tree["remedy"], failed=tree["failed"])
+            case "fault":
+                self.state = replace(self.state, torn=tree["torn"], failed=tree["failed"])
+                self.on_fault(tree["message"], tree["remedy"])
+            case "sample":
+                if self._on_sample:
+                    self._on_sample(tree)
+                self._raw.append(tree)
+                self._bound(self._raw)
+                self.advance()
+
+    def replay(self, record: Sample | LensState) -> None:
+        """A record of a recording."""
+        if isinstance(record, LensState):
+            self._replay_state(record)
+            return
+        self._timed.append(record)
+        self._bound(self._timed)
+        self.advance()
+
+    def advance(self) -> None:
+        """Pass on what can be passed on."""
+        origin = self._clock.origin_ns
+        if origin is None:
+            return
+        while self._timed:
+            sample = self._timed.popleft()
+            self._sink.on_sample(self._arm, sample, float(sample.at_ns - origin))
+        ready: list[tuple[dict[str, Any], Window, str]] = []
+        while self._raw and (window := self._clock.sample_window(self._raw[0])) is not None:
+            ready.append((self._raw.popleft(), *window))
+        early = {raw["probe"]: raw for raw, window, _ in ready if window.high_ns < origin}
+        for raw, span, clock in ready:
+            if span.high_ns < origin and early[raw["probe"]] is not raw:
+                continue  # a waiting guest; only what it was like last says something
+            if self._clock.ended_ns is None or span.low_ns <= self._clock.ended_ns:
+                self._pass_on(raw, span, clock, origin)
+
+    def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
+        at_ns, error_ns = window.at_ns, window.error_ns
+        if clock == "guest":
+            # Events have times to the nanosecond, ticks are rare: it was rather now than later.
+            at_ns = max(raw["before_ns"], raw["after_ns"])
+            error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
+        sample = Sample(
+            probe=raw["probe"],
+            seq=raw["seq"],
+            at_ns=max(0, at_ns),
+            error_ns=error_ns,
+            clock="host" if clock == "host" else "guest",
+            took_ns=raw["ended_ns"] - raw["began_ns"],
+            **{key: raw[key] for key in ("torn", "failed", "n")},
+            **{key: raw[key] for key in ("columns", "dtypes", "facts", "texts")},
+        )
+        self._save(pack_record(sample), time.monotonic_ns())
+        self.state = replace(
+            self.state,
+            samples=self.state.samples + 1,
+            torn=sample.torn,
+            failed=sample.failed,
+            dropped=raw["dropped"] + self._undelivered,
+        )
+        self._sink.on_sample(self._arm, sample, float(sample.at_ns - origin))
+        if time.monotonic() - self._reported_at > REPORT_S:
+            self._report()
+
+    def finish(self) -> None:
+        """The run is over: the last counts."""
+        self.advance()
+        self._undelivered += len(self._raw)
+        if self._raw:
+            self.state = replace(self.state, dropped=self.state.dropped + len(self._raw))
+            self._raw.clear()
+        if self.state.state != "off":
+            self._report()
+
+    def _bound(self, queue: deque[Any]) -> None:
+        held = sum(_bytes_of(one) for one in queue) if len(queue) > FEW_SAMPLES else 0
+        if len(queue) > PENDING_SAMPLES or held > PENDING_LENS_BYTES:
+            queue.popleft()
+            self._undelivered += 1
+
+
+def _bytes_of(waits: Sample | dict[str, Any]) -> int:
+    columns = waits.columns if isinstance(waits, Sample) else waits["columns"]
+    return sum(len(column) for column in columns.values())
+
+
+# Stops one lane's guest and lets it go on: live slow motion.
+#
+# A plugin cannot stop the machine, and blocking in one of its callbacks would let guest time run
+# on. So QEMU's monitor stops it (`stop`), and the accesses between the request and the standstill
+# are counted and reported. The guest's clock stands meanwhile, and so do the run's deadlines.
+
+POLL_S = 0.005
+"""Between two questions whether enough accesses have come; each takes some milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldState:
+    """How a lane is held.
+
+    Args:
+        phase: it goes on until enough accesses have come; it stands; it goes (again).
+        after: so many more accesses were to come first.
+        asked: accesses to the object's lines when the hold was asked for, since the zero.
+        stood: the same when the machine stood.
+        message: why it goes on, if nobody let it go.
+    """
+
+    arm: str
+    phase: Literal["waiting", "held", "going"]
+    after: int
+    asked: int | None = None
+    stood: int | None = None
+    message: str = ""
+
+
+OnHold = Callable[[HoldState], None]
+
+
+def accesses(cells: Cells) -> int:
+    """Accesses to the watched lines, logged or not."""
+    return cells.logged + cells.lost + cells.over
+
+
+class LaneHold:
+    """One lane's guest, held or not. Its task ends the hold, whatever happens.
+
+    Args:
+        calibration: receives when the guest's clock stood.
+    """
+
+    def __init__(self, arm: str, calibration: Calibration, limits: Limits) -> None:
+        self._arm, self._calibration, self._limits = arm, calibration, limits
+        self._task: asyncio.Task[None] | None = None
+        self._let_go = asyncio.Event()
+        self._stood_s = 0.0
+        self._since: float | None = None
+
+    @property
+    def now(self) -> float:
+        """Seconds that the guest could have run: the clock of the run's deadlines."""
+        return (time.monotonic() if self._since is None else self._since) - self._stood_s
+
+    def hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
+        """Stop the guest, at once or after so many accesses; `report` receives each state.
+
+        Raises:
+            InputError: it is held already, or about to be.
+        """
+        if self._task and not self._task.done():
+            raise InputError(
+                f"lane {self._arm} is held already, or will be in a moment.",
+                remedy="Let the guests go first.",
+            )
+        self._let_go.clear()
+        work = self._hold(socket, scope, after, report)
+        self._task = asyncio.create_task(work, name=f"hold {self._arm}")
+
+    def let_go(self) -> None:
+        """The guest goes on; nothing happens if it does."""
+        self._let_go.set()
+
+    async def end(self) -> None:
+        """Let the guest go on, and wait until it does."""
+        self.let_go()
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def _hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
+        state = HoldState(self._arm, "waiting", after)
+        message = ""
+        try:
+            async with Monitor(socket) as monitor:
+                state = replace(state, asked=accesses(await scope.snapshot()))
+                if await self._reach(scope, state, report):
+                    try:
+                        await self._stop(monitor)
+                        state = replace(state, phase="held", stood=accesses(await scope.snapshot()))
+                        report(state)
+                        message = await self._stand()
+                    finally:
+                        await self._cont(monitor)
+                elif not self._let_go.is_set():
+                    message = (
+                        f"Fewer than {after} accesses came in {self._limits.hold_after_s:g} s, so "
+                        f"lane {self._arm} was not held."
+                    )
+        except DuetError as error:
+            message = error.sentence
+        report(replace(state, phase="going", message=message))
+
+    async def _reach(self, scope: ScopeClient, state: HoldState, report: OnHold) -> bool:
+        """Wait for the accesses that are to come first; whether they did."""
+        assert state.asked is not None
+        if not state.after:
+            return True
+        report(state)
+        until = time.monotonic() + self._limits.hold_after_s
+        while not self._let_go.is_set() and time.monotonic() < until:
+            if accesses(await scope.snapshot()) >= state.asked + state.after:
+                return True
+            await asyncio.sleep(POLL_S)
+        return False
+
+    async def _stand(self) -> str:
+        """Until it is let go; why, if nobody did."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.hold_s):
+                await self._let_go.wait()
+            return ""
+        return f"Lane {self._arm} was held for {self._limits.hold_s:g} s, the longest; it goes on."
+
+    async def _stop(self, monitor: Monitor) -> None:
+        began = time.monotonic_ns()
+        self._calibration.stops(began)
+        self._since = time.monotonic()
+        await monitor.do("stop")
+        self._calibration.stands(time.monotonic_ns())
+
+    async def _cont(self, monitor: Monitor) -> None:
+        began = time.monotonic_ns()
+        try:
+            await monitor.do("cont")
+        finally:
+            self._calibration.goes(began, time.monotonic_ns())
+            if self._since is not None:
+                self._stood_s += time.monotonic() - self._since
+                self._since = None
+
+
+# Records of lenses out of a recording, within a budget. A bad one spoils the lens, no lane.
+
+
+MICROSCOPE_RECORDS = ("microscope", ACCESSES, COUNTS)
+"""Records of the transcript that are the microscope's."""
+
+
+class LensReplay:
+    """Gives each record to its lens."""
+
+    def __init__(self, xray: LaneXray, microscope: LaneMicroscope) -> None:
+        self._xray, self._microscope = xray, microscope
+        self._records = self._bytes = 0
+
+    def replay(self, record: bytes) -> None:
+        """One record; those beyond the budget are left out, and that is reported once."""
+        if self._exceeded():
+            return
+        self._records += 1
+        self._bytes += len(record)
+        if self._exceeded():
+            self._xray.on_fault(
+                f"The recording has more than {budgets.LENS_RECORDS:,} records of lenses, or more "
+                f"than {budgets.LENS_BYTES >> 20} MiB of them; later ones are left out.",
+                "Record it again, with fewer samples a second.",
+            )
+            return
+        try:
+            found = unpack_record(record)
+        except InputError as error:
+            self._xray.on_fault(error.sentence, error.remedy)
+            return
+        name = found.lens if isinstance(found, LensState) else found.probe
+        (self._microscope if name in MICROSCOPE_RECORDS else self._xray).replay(found)
+
+    def _exceeded(self) -> bool:
+        return self._records > budgets.LENS_RECORDS or self._bytes > budgets.LENS_BYTES
 
 
 class LaneLenses:

@@ -5,9 +5,95 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from duet.trials.check import ktap
+# Results of KUnit on a guest's console. Pure.
+#
+# KTAP (Documentation/dev-tools/ktap.rst): a suite begins with `# Subtest: NAME`, a level is four
+# blanks, and `ok N NAME` or `not ok N NAME` ends a test or, one level above, its suite. The
+# kernel's own reader (tools/testing/kunit/kunit_parser.py) is a program of the tree that is under
+# test, and readers of plain TAP know no levels.
+
+PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
+BEGIN = re.compile(r"^( *)# Subtest: (\S+)")
+RESULT = re.compile(r"^( *)(not ok|ok) \d+ (?:- )?(.*?)(?:(?<! ) +# (SKIP|TODO).*)?$")
+REASON = re.compile(r"^ *# (\S+): ((?:EXPECTATION|ASSERTION) FAILED at \S+|test case timed out)")
+LEVEL = 4
+
+
+@dataclass(slots=True)
+class Suite:
+    """What one suite said.
+
+    Args:
+        failed: names of tests, the parameter behind a colon, the reason behind a dash.
+        ended: whether its own result came.
+    """
+
+    name: str
+    passed: int = 0
+    skipped: int = 0
+    failed: list[str] = field(default_factory=list)
+    ended: bool = False
+
+    @property
+    def clean(self) -> bool:
+        """Nothing failed, and it came to its end."""
+        return self.ended and not self.failed
+
+
+def read(console: str) -> list[Suite]:
+    """The suites of a console, in the order in which they began.
+
+    A test with parameters counts once, by its own result; a failed parameter is named.
+    """
+    found: list[Suite] = []
+    reason: dict[str, str] = {}
+    broken: list[str] = []
+    for raw in console.replace("\r", "").splitlines():
+        line, known = PREFIX.subn("", raw)
+        if not known:
+            continue  # a program's
+        if (match := BEGIN.match(line)) and len(match[1]) == LEVEL:
+            found.append(Suite(match[2]))
+            reason, broken = {}, []
+        elif match := REASON.match(line):
+            reason.setdefault(match[1], match[2])
+        elif (match := RESULT.match(line)) and found and not found[-1].ended:
+            _take(found[-1], match, reason, broken)
+    return found
+
+
+def failures(suites: list[Suite]) -> list[str]:
+    """One sentence for each test that failed, and for each suite that did not end."""
+    lines = [f"kunit: {one.name}.{test}" for one in suites for test in one.failed]
+    return lines + [f"kunit: {one.name} did not end" for one in suites if not one.ended]
+
+
+def tells_failure(line: str) -> bool:
+    """Whether a line of the console begins what a failing test says."""
+    text, known = PREFIX.subn("", line)
+    match = RESULT.match(text)
+    return bool(known) and (REASON.match(text) is not None or bool(match and match[2] != "ok"))
+
+
+def _take(suite: Suite, match: re.Match[str], reason: dict[str, str], broken: list[str]) -> None:
+    level, bad, name = len(match[1]) // LEVEL, match[2] == "not ok", match[3]
+    if level == 0:
+        suite.ended = True
+        if bad and not suite.failed:
+            suite.failed.append("the suite itself failed")
+    elif level > 1:
+        broken += [name] if bad else []
+    elif bad:
+        why = f" - {reason[name]}" if name in reason else ""
+        suite.failed.append(f"{name}{''.join(f': {one}' for one in broken)}{why}")
+        broken.clear()
+    elif match[4] == "SKIP":
+        suite.skipped += 1
+    else:
+        suite.passed += 1
+
 
 # The kernel's own words when something is wrong; on printk lines alone, not on a program's.
 COMPLAINT = re.compile(
@@ -53,7 +139,7 @@ class Verdict:
     failures: tuple[str, ...]
     rounds: int | None
     work: dict[str, int]
-    suites: tuple[ktap.Suite, ...] = ()
+    suites: tuple[Suite, ...] = ()
     never_ran: str = ""
 
     @property
@@ -70,14 +156,14 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
         work: what was done -> regex of the lines that count it; they are summed up.
     """
     lines = lines_of(console)
-    suites = ktap.read(console)
+    suites = read(console)
     never = [line for line in lines if NEVER_RAN.match(line)]
     failed = [line for line in lines if line.startswith(FAILED)]
     failed = [line for line in failed if not (never and OF_COMMAND.match(line))]
     ended = next((found for line in lines if (found := ENDED.match(line))), None)
     return Verdict(
         tuple(line for line in lines if complains(line)),
-        (*failed, *ktap.failures(suites)),
+        (*failed, *failures(suites)),
         int(ended[1]) if ended else None,
         {what: n for what, pattern in work.items() if (n := _sum(pattern, lines))},
         tuple(suites),
@@ -100,7 +186,7 @@ def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> 
     """
     lines = lines_of(console)
     for number, line in enumerate(lines):
-        if counts(line) or ktap.tells_failure(line):
+        if counts(line) or tells_failure(line):
             return "\n".join(lines[number : number + CONTEXT])
     return "\n".join(lines[-CONTEXT // 2 :])
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from duet.kernels.functions import changes, defined
+from duet.kernels.changed import changes, defined
 from duet.kernels.recipe import patched_files
 from duet.trials.check.console import complains, first_complaint
 from duet.trials.mails import Patch

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lets host processes and other servers in, past the visitors' door: they are no visitors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from duet.server.director import Director
+from duet.server.hosts.door import DOOR_PATH, KERNEL_PATH, HostDoor
+
+Serve = Callable[[WebSocket], Awaitable[None]]
+
+
+class HostEntrance:
+    """ASGI middleware between guard and identity.
+
+    Args:
+        doors: what serves a path; each asks for a secret of its own.
+    """
+
+    def __init__(self, app: ASGIApp, doors: Mapping[str, Serve]) -> None:
+        self._app, self._doors = app, doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        serve = self._doors.get(scope["path"]) if scope["type"] == "websocket" else None
+        if serve is None:
+            await self._app(scope, receive, send)
+        else:
+            await serve(WebSocket(scope, receive, send))
+
+
+def doors_of(director: Director) -> dict[str, Serve]:
+    """Where hosts and servers come in, as far as any are expected."""
+    hosts = {} if director.hosts is None else {DOOR_PATH: director.hosts.serve}
+    return hosts | dict(director.classes.doors)
+
+
+# Gives kernels to hosts that have joined, past the visitors' door: they are no visitors.
+
+
+class HostKernels:
+    """ASGI middleware between guard and identity.
+
+    Args:
+        door: None: there are no such paths.
+    """
+
+    def __init__(self, app: ASGIApp, door: HostDoor | None) -> None:
+        self._app, self._door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (
+            self._door is None
+            or scope["type"] != "http"
+            or not scope["path"].startswith(KERNEL_PATH)
+        ):
+            await self._app(scope, receive, send)
+            return
+        refused = refusal(self._door, Request(scope))
+        await (refused or self._door.kernels.serve)(scope, receive, send)
+
+
+def refusal(door: HostDoor, request: Request) -> Response | None:
+    """Why nothing is given; None: it is."""
+    if not door.knows(request):
+        return PlainTextResponse("Only hosts of this server have kernels here.\n", 403)
+    if request.method != "GET":
+        return PlainTextResponse("Only GET is answered here.\n", 405)
+    return None

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compile C files of this project into libraries and programs, at set-up or on first use.
+
+A library lies in the cache under a hash of its sources, so a changed source is a new library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from duet.base import files as durable
+from duet.base.errors import InfraError
+from duet.base.settings import cache_dir
+
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
+PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
+NO_ROOM = "Make room on its disk and in the folder for temporary files, or set DUET_CACHE."
+COMPILE_TIMEOUT_S = 120
+REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."
+
+
+def library_path(source: Path, rest: Sequence[Path] = (), flags: Sequence[str] = ()) -> Path:
+    """Where the library of these very sources lies or will lie."""
+    what = source.read_bytes() + " ".join((*FLAGS, *flags, platform.machine())).encode()
+    for file in sorted(rest):
+        what += b"\0" + file.name.encode() + b"\0" + file.read_bytes()
+    name = f"{source.stem.lstrip('_')}.so"
+    return cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / name
+
+
+def program(source: Path) -> Path:
+    """The program of a C file, compiled if need be.
+
+    Raises:
+        InfraError: the compiler is missing or refuses.
+    """
+    what = source.read_bytes() + " ".join((*PROGRAM_FLAGS, platform.machine())).encode()
+    target = cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / source.stem
+    if not target.exists():
+        _need(("cc",), source)
+        _make(target, ["cc", *PROGRAM_FLAGS, str(source)])
+    return target
+
+
+def compiled(
+    source: Path,
+    package: str | None = None,
+    *,
+    rest: Sequence[Path] = (),
+    flags: Sequence[str] = (),
+) -> Path:
+    """The library of a C file, compiled if need be. Safe when several processes do it at once.
+
+    Args:
+        source: the file that gives the library its name.
+        package: what pkg-config shall be asked for.
+        rest: further C files that belong to it, and headers; they are part of its hash.
+        flags: further words for the compiler.
+
+    Raises:
+        InfraError: compiler or library is missing, or the compiler refuses.
+    """
+    target = library_path(source, rest, flags)
+    if target.exists():
+        return target
+    _need(("cc", "pkg-config") if package else ("cc",), source)
+    cflags = _pkg_config("--cflags", package) if package else []
+    libs = _pkg_config("--libs", package) if package else []
+    sources = [str(file) for file in (source, *rest) if file.suffix == ".c"]
+    _make(target, ["cc", *FLAGS, *flags, *cflags, *sources, *libs])
+    return target
+
+
+def loaded(path: Path, signatures: Mapping[str, tuple[object, list[object]]]) -> ctypes.CDLL:
+    """A library with its functions typed.
+
+    Args:
+        signatures: function -> what it gives and takes, as ctypes names it.
+    """
+    library = ctypes.CDLL(str(path))
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+def _need(tools: Sequence[str], source: Path) -> None:
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise InfraError(f"'{tool}' is missing, to compile {source.name}.", remedy=REMEDY)
+
+
+def _make(target: Path, command: list[str]) -> None:
+    """Run the compiler; the file appears whole or not at all."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            made = Path(scratch) / target.name
+            _call([*command, "-o", str(made)])
+            durable.sync_file(made)
+            made.replace(target)
+            durable.sync_folder(target.parent)
+    except OSError as error:
+        raise InfraError(
+            f"{target.name} could not be stored in {cache_dir()}: {error.strerror or error}.",
+            remedy=NO_ROOM,
+        ) from error
+
+
+def _pkg_config(what: str, package: str) -> list[str]:
+    return shlex.split(_call(["pkg-config", what, package]))
+
+
+def _call(command: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=COMPILE_TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InfraError(f"'{command[0]}' did not run: {error}.", remedy=REMEDY) from error
+    if done.returncode:
+        raise InfraError(
+            f"a C library could not be built: '{command[0]}' ended with {done.returncode}.",
+            remedy=NO_ROOM if os.strerror(errno.ENOSPC) in done.stderr else REMEDY,
+            detail=done.stderr[-8192:],
+        )
+    return done.stdout

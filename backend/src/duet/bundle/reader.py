@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Read a bundle that may come from anywhere.
+
+A confined child unpacks it into a nameless temporary file and checks every size, name and sum; so
+a recording of a gigabyte takes room on the disk, and none in the server's memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import io
+import os
+import stat
+import tempfile
+import weakref
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from duet.base import budgets
+from duet.base.budgets import FRAMES
+from duet.base.errors import InfraError, InputError
+from duet.bundle import archive as limits
+from duet.bundle.archive import (
+    MEMBER,
+    METHODS,
+    REMEDY,
+    manifest_of,
+    opened,
+    part,
+    read_stream,
+    refused,
+)
+from duet.bundle.decoding import ConfinedDecoder
+from duet.bundle.manifest import CTL, LENS, Manifest, Record
+from duet.confine import Child, Reply, Terms
+from duet.confine.messages import Odd, text, whole
+from duet.decode import CpuColumns
+from duet.wire import (
+    Ended,
+    Frame,
+    FrameReader,
+    GuestFile,
+    Hello,
+    Line,
+    PageSplitter,
+    ProtocolError,
+    decode_frame,
+)
+
+# Unpacking a recording as a service of confined children.
+
+CODECS = ("cp437", "utf-8-sig", *(f"utf-{n}{end}" for n in (16, 32) for end in ("", "-le", "-be")))
+"""Of names in old archives, and what json looks for at the start of a text."""
+Answer = tuple[Mapping[str, object], Sequence[bytes]]
+
+
+def warm() -> None:
+    """Let OpenSSL, the packers and their codecs be loaded while files can be opened."""
+    hashlib.sha256(b"").hexdigest()
+    for method in METHODS:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            archive.writestr("x", b"x" * 64)
+        with zipfile.ZipFile(file) as archive:
+            archive.read("x")
+    for codec in CODECS:
+        codecs.lookup(codec)
+
+
+class UnpackService:
+    """One request; its descriptors are the recording and, for its members, a temporary file."""
+
+    def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
+        """The manifest, and rows of name, bytes in the file, offset and bytes unpacked."""
+        name = request["name"]
+        with opened(name, fds[0], request["most_bytes"]) as archive:
+            text = archive.text()
+            manifest = manifest_of(name, text, archive.names)
+            places = archive.unpack(manifest, fds[1]) if len(fds) > 1 else {}
+            rows = [
+                [member, packed, *places.get(member, (0, 0))]
+                for member, packed in archive.packed.items()
+            ]
+        return {"members": rows}, [text]
+
+
+# The members of an opened bundle, in a temporary file.
+
+
+class Unpacked:
+    """The members of a bundle in a temporary file that has no name; it goes with this object.
+
+    `places` says where: member -> offset and length.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        weakref.finalize(self, os.close, fd)
+        self.places: dict[str, tuple[int, int]] = {}
+
+    def records(self, name: str) -> Iterator[Record]:
+        """The records of a lane's member."""
+        at, size = self.places[name]
+        yield from read_stream(part(self._fd, at, size), size, name)
+
+    def content(self, name: str) -> bytes:
+        """A whole member."""
+        at, size = self.places[name]
+        return os.pread(self._fd, size, at)
+
+
+ROW: Final = 4
+"""Of a member: name, bytes in the file, offset and bytes in the temporary file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """An opened bundle; everything in it has been checked.
+
+    Args:
+        packed: member -> its bytes in the file.
+        file_bytes: of all of it.
+    """
+
+    manifest: Manifest
+    packed: dict[str, int]
+    file_bytes: int
+    _unpacked: Unpacked
+
+    def records(self, arm: str) -> Iterator[Record]:
+        """The transcript of one lane.
+
+        Raises:
+            InputError: there is no such lane.
+        """
+        self.manifest.arm(arm)
+        name = f"lanes/{arm}/stream.bin"
+        return self._unpacked.records(name)
+
+    def stream_bytes(self, arm: str) -> int:
+        """The size of one lane's transcript, heads of records included.
+
+        Raises:
+            InputError: there is no such lane.
+        """
+        self.manifest.arm(arm)
+        return self._unpacked.places[f"lanes/{arm}/stream.bin"][1]
+
+    def patch(self, name: str) -> bytes:
+        """One patch file.
+
+        Raises:
+            InputError: there is no such patch.
+        """
+        if f"patches/{name}" not in self._unpacked.places:
+            raise InputError(f"the recording has no patch '{name:.60}'.", remedy=REMEDY)
+        return self._unpacked.content(f"patches/{name}")
+
+    @property
+    def patches(self) -> tuple[str, ...]:
+        """Names of the patch files."""
+        start = "patches/"
+        members = self._unpacked.places
+        return tuple(name.removeprefix(start) for name in members if name.startswith(start))
+
+
+def open_bundle(path: Path) -> Bundle:
+    """Open and check a bundle. Blocking, for as long as REQUEST_WAIT_S.
+
+    Raises:
+        InputError: it is missing, no bundle, too large, of another format, or not what its sums
+            say.
+        InfraError: there is no room to unpack it.
+    """
+    with _file(path) as file, _scratch() as scratch:
+        manifest, reply = _asked(path, (file, scratch))
+        unpacked = Unpacked(os.dup(scratch))
+        rows = reply.rows("members", ROW, limits.MEMBERS)
+        packed = {_member(name): whole(size) for name, size, _, _ in rows}
+        unpacked.places = {
+            _member(name): (whole(at), whole(size, 0, limits.STREAM_BYTES))
+            for name, _, at, size in rows
+            if name != "manifest.json"
+        }
+        size = os.fstat(scratch).st_size
+        if any(at + length > size for at, length in unpacked.places.values()):
+            raise refused(path.name, "it is not what its entries say")
+        return Bundle(manifest, packed, os.fstat(file).st_size, unpacked)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest alone, without unpacking the lanes; good for a list, not for playing.
+
+    Raises:
+        InputError: as `open_bundle`, as far as that shows.
+    """
+    with _file(path) as file:
+        return _asked(path, (file,))[0]
+
+
+def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, Reply]:
+    """What a child says of the file; with a second descriptor it unpacks all of it there."""
+    terms = Terms(
+        f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
+        request_cpu_s=budgets.RECORDING_CPU_S,
+    )  # fmt: skip
+    child = Child("unpack", terms, fds)
+    try:
+        reply = child.call({"name": path.name, "most_bytes": limits.TOTAL_BYTES})
+        try:
+            names = {_member(name) for name, *_ in reply.rows("members", ROW, limits.MEMBERS)}
+            manifest = manifest_of(path.name, bytes(reply.blob()), names)
+        except (Odd, TypeError) as error:
+            raise child.odd(error) from error
+        return manifest, reply
+    finally:
+        child.close()
+
+
+def _member(name: object) -> str:
+    if not MEMBER.fullmatch(text(name)):
+        raise Odd("a member's name")
+    return str(name)
+
+
+@contextmanager
+def _file(path: Path) -> Iterator[int]:
+    """An open regular file of an allowed size."""
+    try:
+        # A pipe without a writer would wait for ever.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"there is no recording {path.name}.", remedy="Make one with ./duet record."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise refused(path.name, f"it cannot be read ({error})") from error
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise refused(path.name, "it is no file")
+        if status.st_size > limits.FILE_BYTES:
+            raise refused(
+                path.name, f"it has {status.st_size} bytes, and {limits.FILE_BYTES} are allowed"
+            )
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _scratch() -> Iterator[int]:
+    """A temporary file without a name."""
+    try:
+        file = tempfile.TemporaryFile(prefix="duet-")  # noqa: SIM115 (closed by `with` below)
+    except OSError as error:
+        raise InfraError(
+            f"no temporary file can be made: {error.strerror or error}.",
+            remedy="Make room in the folder for temporary files, or name another with TMPDIR.",
+        ) from error
+    with file:
+        yield file.fileno()
+
+
+# What a lane's transcript holds, taken apart: frames, format files, pages, lens records. Pure.
+
+DECODE_PAGES = 4096
+"""Decoded at a time, so that a long lane's columns need not all be in memory."""
+
+
+@dataclass(slots=True)
+class LaneContents:
+    """One lane, sorted by kind.
+
+    Args:
+        pages: CPU -> whole ring-buffer pages, in order.
+        lens: payloads of lens records, in order.
+        records: how many there are.
+        stream_bytes: of their payloads.
+        rest_bytes: of pages that did not come whole.
+    """
+
+    arm: str
+    frames: list[Frame] = field(default_factory=list)
+    pages: dict[int, bytes] = field(default_factory=dict)
+    lens: list[bytes] = field(default_factory=list)
+    records: int = 0
+    stream_bytes: int = 0
+    rest_bytes: int = 0
+    page_bytes: int = 4096
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What the agent sent of the guest's tracefs, by name."""
+        return {f.name: f.content for f in self.frames if isinstance(f, GuestFile)}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The agent's greeting."""
+        return next((f.facts for f in self.frames if isinstance(f, Hello)), {})
+
+    @property
+    def lines(self) -> list[Line]:
+        """What the workload wrote."""
+        return [f for f in self.frames if isinstance(f, Line)]
+
+    @property
+    def status(self) -> int | None:
+        """How the workload ended."""
+        return next((f.status for f in self.frames if isinstance(f, Ended)), None)
+
+    def decoder(self) -> ConfinedDecoder:
+        """A decoder of this lane's formats, in a child process.
+
+        Raises:
+            InputError: the formats are missing or broken; the sentence names the lane.
+        """
+        try:
+            return ConfinedDecoder(self.files, self.page_bytes, f"lane {self.arm} of the recording")
+        except InputError as error:
+            raise self.broken(error) from error
+
+    def decoded(self, decoder: ConfinedDecoder) -> Iterator[CpuColumns]:
+        """All events, CPU after CPU, in parts.
+
+        Raises:
+            InputError: a page is broken; the sentence names lane, CPU and page.
+        """
+        size = DECODE_PAGES * self.page_bytes
+        try:
+            for cpu, pages in sorted(self.pages.items()):
+                for at in range(0, len(pages), size):
+                    yield decoder.decode(cpu, pages[at : at + size])
+        except InputError as error:
+            raise self.broken(error) from error
+
+    def broken(self, error: InputError) -> InputError:
+        """The same trouble, with the lane named."""
+        if error.sentence.startswith(f"lane {self.arm} "):
+            return error
+        return InputError(
+            f"lane {self.arm} of the recording is broken: {error.sentence}", remedy=error.remedy
+        )
+
+
+def contents_of(bundle: Bundle, arm: str) -> LaneContents:
+    """Take one lane of a bundle apart.
+
+    Raises:
+        InputError: no such lane, or its control port is broken.
+    """
+    return take_apart(arm, bundle.records(arm))
+
+
+def take_apart(arm: str, records: Iterable[Record]) -> LaneContents:
+    """Take a transcript apart.
+
+    Raises:
+        InputError: the control port is broken; the sentence names lane and byte.
+    """
+    lane = LaneContents(arm)
+    reader = FrameReader()
+    splitters: dict[int, PageSplitter] = {}
+    parts: dict[int, list[bytes]] = {}
+    for _, stream, payload in records:
+        lane.records += 1
+        lane.stream_bytes += len(payload)
+        if stream == CTL:
+            try:
+                for raw in reader.feed(payload):
+                    lane.frames.append(decode_frame(raw))
+            except ProtocolError as error:
+                raise lane.broken(error) from error
+            if len(lane.frames) > FRAMES:
+                raise InputError(
+                    f"lane {arm} of the recording has more than {FRAMES:,} frames.",
+                    remedy="Get the file anew, or record it again with a shorter run.",
+                )
+        elif stream == LENS:
+            lane.lens.append(payload)
+        else:
+            splitter = splitters.setdefault(stream, PageSplitter(lane.page_bytes))
+            parts.setdefault(stream, []).append(splitter.feed(payload))
+    lane.pages = {cpu: b"".join(pieces) for cpu, pieces in parts.items()}
+    lane.rest_bytes = sum(splitter.held_bytes for splitter in splitters.values())
+    return lane

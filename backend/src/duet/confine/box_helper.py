@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The process that makes a box, runs its steps in bubblewrap, and takes the results out.
+
+`python -m duet.confine.box_helper FD`: reads an Order from standard input, lets the steps write to
+standard output, and writes a Report into descriptor FD. Its mounts lie in a namespace of its own,
+so that nothing of them is left when it ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from duet.base.errors import DuetError
+from duet.confine import box as bounds
+from duet.confine import namespaces as mounts
+from duet.confine import sandbox
+from duet.confine import sandbox as seccomp
+from duet.confine.box import INPUTS, BadResult, Order, Report, read_order, take
+from duet.confine.namespaces import exit_code, system_words
+
+
+def main() -> int:
+    """See the module."""
+    out = int(sys.argv[1])
+    os.set_inheritable(out, False)
+    order = read_order(sys.stdin.read())
+    try:
+        report = _run(order)
+    except (OSError, DuetError) as error:
+        report = Report(broken=str(error).rstrip("."))
+    with os.fdopen(out, "w", encoding="utf-8") as file:
+        file.write(report.text())
+    return 0
+
+
+def _run(order: Order) -> Report:
+    mounts.separate(own_user=order.uid is None)
+    place = _Place(order)
+    filtered = _filter()
+    for step in order.job.steps:
+        done = subprocess.run(
+            [*_prefix(order), *_bubblewrap(order, place, filtered), "--", *step.words],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(filtered,),
+            preexec_fn=lambda: _join(order, filtered),
+            env={"PATH": os.defpath + ":/usr/sbin:/sbin"},
+            check=False,
+        )
+        if done.returncode != 0:
+            return Report(step.name, exit_code(done.returncode), written_bytes=place.written())
+    sizes = {}
+    try:
+        for wanted in order.job.results:
+            sizes[wanted.name] = take(place.tree, wanted)
+    except BadResult as bad:
+        return Report(bad_result=str(bad), written_bytes=place.written())
+    return Report(written_bytes=place.written(), sizes=sizes)
+
+
+class _Place:
+    """The folders of a box, mounted: the tree with what is written, inputs, what is readable."""
+
+    def __init__(self, order: Order) -> None:
+        top, limits, uid = Path(order.scratch), order.limits, order.uid
+        mounts.memory(top, limits.disk_bytes, limits.files)
+        lower, self._upper, work, self.tree = (top / name for name in ("l", "u", "w", "tree"))
+        self.inputs = top / "inputs"
+        for folder in (lower, self._upper, work, self.tree, self.inputs):
+            folder.mkdir()
+        if uid is not None:
+            for folder in (self._upper, self.tree):
+                os.chown(folder, uid, uid)
+        mounts.show(Path(order.job.tree), lower, uid)
+        mounts.overlay(lower, self._upper, work, self.tree)
+        for name, content in order.job.files.items():
+            (self.inputs / name).write_bytes(content.encode(errors="surrogateescape"))
+        self.readable: dict[str, Path] = {}
+        for number, source in enumerate(order.job.readable):
+            (top / f"r{number}").mkdir()
+            mounts.show(Path(source), top / f"r{number}", uid)
+            self.readable[source] = top / f"r{number}"
+
+    def written(self) -> int:
+        """Bytes of the file system in memory that are used."""
+        used = os.statvfs(self._upper)
+        return (used.f_blocks - used.f_bfree) * used.f_frsize
+
+
+def _prefix(order: Order) -> list[str]:
+    limits = order.limits
+    each = sandbox.Limits(
+        memory_bytes=limits.process_bytes,
+        cpu_s=limits.cpu_s,
+        files=bounds.DESCRIPTORS,
+        file_bytes=limits.file_bytes,
+        processes=limits.processes,
+    )
+    # bubblewrap makes the network namespace.
+    return sandbox.prefix(each, uid=order.uid, network=True)
+
+
+def _bubblewrap(order: Order, place: _Place, filtered: int) -> list[str]:
+    words = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]
+    words += ["--uid", "1000", "--gid", "1000"] if order.uid is None else []
+    words += ["--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
+    for name, value in order.job.environment.items():
+        words += ["--setenv", name, value]
+    words += system_words()
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    words += ["--size", str(order.limits.scratch_bytes), "--tmpfs", "/tmp"]
+    words += ["--ro-bind", str(place.inputs), INPUTS]
+    for source, shown in place.readable.items():
+        words += ["--ro-bind", str(shown), source]
+    words += ["--bind", str(place.tree), order.job.tree, "--chdir", order.job.tree]
+    words += ["--remount-ro", "/", "--remount-ro", "/dev"]
+    return [*words, "--seccomp", str(filtered)]
+
+
+def _filter() -> int:
+    """Descriptor of the filter of system calls; each step reads it from its beginning."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this process
+    file.write(seccomp.compiling())
+    file.flush()
+    return os.dup(file.fileno())
+
+
+def _join(order: Order, filtered: int) -> None:
+    """In the child, before it gives up its rights."""
+    os.lseek(filtered, 0, os.SEEK_SET)
+    for name in order.groups:
+        Path(name).write_text(str(os.getpid()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mount, PID, network, IPC and UTS namespaces of its own for a program that is not ours.
+
+bubblewrap makes them. The program sees the host's /usr read-only, the files that it is given, one
+folder that it may write to, and a /proc of its own processes. Whoever ends bubblewrap ends all of
+them. `duet.confine.sandbox.prefix` follows inside, for user, capabilities and limits.
+
+A program whose user is another one needs `own_pids_words` before them. bubblewrap gives up all
+capabilities, so the kernel refuses the signal that its death would send to that user's process.
+As the first process of a PID namespace its death ends all in it.
+
+Where bubblewrap is missing or the host refuses, `missing_namespaces` says why, and programs start
+with `prefix` alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+SYSTEM_FOLDERS: Final = ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
+"""Beside /usr, into which they lead on Debian 12."""
+SYSTEM_FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache")
+SCRATCH_BYTES: Final = 4 << 20
+"""Of the /tmp that a program gets. QEMU writes nothing there."""
+PROBE_S: Final = 5.0
+"""Until bubblewrap has started a program. Usual: 10 ms."""
+
+
+def system_words() -> list[str]:
+    """Words for bubblewrap that show the host's programs and libraries, read-only."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for folder in SYSTEM_FOLDERS:
+        if Path(folder).is_symlink():
+            words += ["--symlink", str(Path(folder).readlink()), folder]
+        elif Path(folder).is_dir():
+            words += ["--ro-bind", folder, folder]
+    words += _passable([Path(file) for file in SYSTEM_FILES])
+    for file in SYSTEM_FILES:
+        words += ["--ro-bind-try", file, file]
+    return words
+
+
+def _passable(paths: Sequence[Path]) -> list[str]:
+    """The folders above these paths: bubblewrap would make them for root alone."""
+    above = {folder for path in paths for folder in path.parents if folder != Path("/")}
+    there = [Path(name) for name in ("/usr", "/dev", "/proc", *SYSTEM_FOLDERS)]
+    words = []
+    for folder in sorted(above - {Path("/tmp")}):
+        if not any(folder.is_relative_to(one) for one in there):
+            words += ["--perms", "0755", "--dir", str(folder)]
+    return words
+
+
+def namespace_words(
+    folder: Path,
+    *,
+    readable: Sequence[Path] = (),
+    devices: Sequence[Path] = (),
+    environment: Mapping[str, str] | None = None,
+    scratch_bytes: int = SCRATCH_BYTES,
+    first: bool = True,
+) -> list[str]:
+    """Words before those of `duet.confine.sandbox.prefix`.
+
+    Args:
+        folder: where the program starts; the only folder of the host that it may write to.
+        readable: further files and folders, shown under their own paths.
+        devices: those of the host that it may open, beside /dev/null and its like.
+        environment: all that the program gets, beside PATH.
+        scratch_bytes: at most so much in /tmp, and in /dev/shm.
+        first: the program is the first process of its PID namespace. One with children is not,
+            since the first has to take the exit status of orphans.
+    """
+    words = ["bwrap", "--die-with-parent", *(("--as-pid-1",) if first else ())]
+    words += ["--clearenv", "--setenv", "PATH", os.defpath + ":/usr/sbin:/sbin"]
+    for name, value in (environment or {}).items():
+        words += ["--setenv", name, value]
+    words += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    words += system_words()
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for scratch in ("/tmp", "/dev/shm"):
+        words += ["--perms", "1777", "--size", str(scratch_bytes), "--tmpfs", scratch]
+    words += _passable([*readable, folder])
+    for path in readable:
+        words += ["--ro-bind", str(path), str(path)]
+    for path in devices:
+        words += ["--dev-bind-try", str(path), str(path)]
+    words += ["--bind", str(folder), str(folder), "--chdir", str(folder)]
+    words += ["--remount-ro", "/", "--remount-ro", "/dev"]
+    return [*words, "--"]
+
+
+def own_pids_words(*, proc: bool = False) -> list[str]:
+    """Words before a program of ours: a PID namespace of its own, as root; else none.
+
+    It ends with the first of these words' process.
+
+    Args:
+        proc: with a /proc of that namespace, where bubblewrap (0.12) looks for its own child.
+    """
+    return [] if missing_namespaces() else _pids(proc)
+
+
+def _pids(proc: bool) -> list[str]:
+    if os.geteuid():
+        return []
+    return ["unshare", "--pid", "--fork", "--kill-child", *(["--mount-proc"] if proc else []), "--"]
+
+
+def outside_system(program: str) -> list[Path]:
+    """What must be shown so that a program can be started that lies elsewhere than in /usr."""
+    found = shutil.which(program)
+    path = Path(found).resolve() if found else None
+    return [] if path is None or path.is_relative_to("/usr") else [path.parent.parent]
+
+
+def program_pid(launched: int) -> int:
+    """Process id, as the host sees it, of the program that bubblewrap started; 0: not yet known.
+
+    Args:
+        launched: the process that began as `own_pids_words`, then `namespace_words`.
+    """
+    pid = launched
+    for _ in ("unshare", "bwrap") if own_pids_words() else ("bwrap",):
+        try:
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        except OSError:
+            return 0
+        if not children:
+            return 0
+        pid = int(children[0])
+    return pid
+
+
+def exit_code(returncode: int) -> int:
+    """A program's exit code, minus a signal: bubblewrap answers 128 and the signal's number."""
+    return 128 - returncode if returncode > 128 else returncode
+
+
+@cache
+def missing_namespaces() -> str:
+    """Why programs get no namespaces of their own, as a sentence without its stop, or nothing."""
+    if shutil.which("bwrap") is None:
+        return "the package bubblewrap is not installed"
+    words = [*_pids(True), *namespace_words(Path("/tmp")), "true"]
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"bubblewrap cannot be started: {error}".rstrip(".")
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    return "" if done.returncode == 0 else f"bubblewrap is refused: {(lines or ['no reason'])[-1]}"
+
+
+# Mounts in a mount namespace of its own: nothing of them is left when its processes end.
+#
+# A confined child gets an empty root (`empty_root`). A box gets a tree, whose changes go into
+# memory (tmpfs) by overlayfs, so the tree stays as it is. Started as root the box has a user of its
+# own; an id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) shows the tree as that
+# user's. Otherwise a user namespace gives the right to mount, and the box is the user who started
+# it, without rights outside.
+
+_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
+_RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2
+_AT_CWD: Final = -100
+_AT_EMPTY_PATH: Final = 0x1000
+_OPEN_TREE_CALL, _MOVE_MOUNT_CALL, _SETATTR_CALL = 428, 429, 442
+_CLONE: Final = 1
+_PIVOT_ROOT_CALL: Final = 155
+_DETACH: Final = 2
+_REMOUNT, _BIND = 32, 4096
+_ROOT_BYTES, _ROOT_FILES = 1 << 16, 64
+_FROM_EMPTY_PATH: Final = 4
+_ATTR_READ_ONLY, _ATTR_IDMAP = 1, 0x100000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Attributes(ctypes.Structure):
+    """struct mount_attr, include/uapi/linux/mount.h."""
+
+    _fields_ = (
+        ("attr_set", ctypes.c_uint64),
+        ("attr_clr", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns_fd", ctypes.c_uint64),
+    )
+
+
+def separate(*, own_user: bool) -> None:
+    """Enter a mount namespace; with `own_user` also a user namespace, as its root.
+
+    Raises:
+        OSError: the kernel or a security module does not permit it.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    _check(_libc.unshare(_NEW_MOUNTS | (_NEW_USER if own_user else 0)), "a namespace")
+    if own_user:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
+    _mount("none", Path("/"), None, _RECURSIVE | _PRIVATE)
+
+
+def empty_root(shown: Mapping[str, Path]) -> None:
+    """Give this process, of one thread, a root that holds nothing else and cannot be written.
+
+    Args:
+        shown: name in the new root -> a file or folder that appears there, read-only. Sockets in
+            such a folder can be connected to.
+
+    Raises:
+        OSError: the kernel or a security module does not permit it.
+    """
+    separate(own_user=False)
+    top = Path("/proc")  # a folder of every root below which no file of ours lies
+    memory(top, _ROOT_BYTES, _ROOT_FILES)
+    for name, source in shown.items():
+        place = top / name
+        place.mkdir() if source.is_dir() else place.touch()
+        show(source, place, None)
+    os.chdir(top)
+    # pivot_root(2): both roots may be the same folder; the old one then lies over the new one.
+    _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
+    _check(_libc.umount2(b".", _DETACH), "leaving the root before")
+    os.chdir("/")
+    _mount("none", Path("/"), None, _REMOUNT | _BIND | _READ_ONLY)
+
+
+def memory(at: Path, size: int, files: int) -> None:
+    """A file system in memory."""
+    _mount("box", at, "tmpfs", _NO_DEVICES | _NO_SETUID, f"size={size},nr_inodes={files},mode=755")
+
+
+def overlay(lower: Path, upper: Path, work: Path, at: Path) -> None:
+    """`lower` with what is written going to `upper`."""
+    options = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    _mount("box", at, "overlay", _NO_DEVICES | _NO_SETUID, options)
+
+
+def show(folder: Path, at: Path, uid: int | None) -> None:
+    """`folder` at another place, read-only; with `uid` the files of its owner are that user's.
+
+    Raises:
+        OSError: the file system of `folder`, or the kernel, has no id-mapped mounts.
+    """
+    tree = _check(
+        _libc.syscall(
+            ctypes.c_long(_OPEN_TREE_CALL), _AT_CWD, os.fsencode(folder), _CLONE | os.O_CLOEXEC
+        ),
+        f"a copy of the mount of {folder}",
+    )
+    attributes = _Attributes(_ATTR_READ_ONLY, 0, 0, 0)
+    if uid is not None:
+        owner = folder.stat()
+        attributes.attr_set |= _ATTR_IDMAP
+        attributes.userns_fd = _mapping(owner.st_uid, owner.st_gid, uid)
+    done = _libc.syscall(
+        ctypes.c_long(_SETATTR_CALL), tree, b"", _AT_EMPTY_PATH,
+        ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)),
+    )  # fmt: skip
+    _check(done, "an id-mapped mount (Linux 5.19 or newer, ext4, xfs or btrfs)")
+    done = _libc.syscall(
+        ctypes.c_long(_MOVE_MOUNT_CALL), tree, b"", _AT_CWD, os.fsencode(at), _FROM_EMPTY_PATH
+    )
+    _check(done, f"a mount of {folder}")
+    os.close(tree)
+
+
+def _mapping(owner: int, group: int, uid: int) -> int:
+    """Descriptor of a user namespace that maps owner and group to `uid`: mount_setattr(2)."""
+    ready, begin = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        failed = _libc.unshare(_NEW_USER)
+        os.write(ready[1], b"n" if failed else b"y")
+        os.read(begin[0], 1)
+        os._exit(0)
+    try:
+        if os.read(ready[0], 1) != b"y":
+            raise OSError(1, "a user namespace is not permitted")
+        Path(f"/proc/{child}/uid_map").write_text(f"{owner} {uid} 1")
+        Path(f"/proc/{child}/gid_map").write_text(f"{group} {uid} 1")
+        return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.write(begin[1], b"x")
+        os.waitpid(child, 0)
+        for end in (*ready, *begin):
+            os.close(end)
+
+
+def _mount(source: str, at: Path, kind: str | None, flags: int, options: str = "") -> None:
+    done = _libc.mount(
+        source.encode(), os.fsencode(at), kind.encode() if kind else None,
+        ctypes.c_ulong(flags), options.encode() or None,
+    )  # fmt: skip
+    _check(done, f"a mount ({kind or 'private'}) at {at}")
+
+
+def _check(answer: int, what: str) -> int:
+    if answer < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what} is refused: {os.strerror(number)}")
+    return answer

@@ -1,0 +1,491 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Confines processes that read bytes of guests, files and pages: what they may use and may do.
+
+Two ways in. `enter` is for our own Python children, which call it before they look at the first
+foreign byte. `prefix` gives the words that start a foreign program (QEMU, ffmpeg, Chromium) in
+the same state, by setpriv(1), prlimit(1) and unshare(1) of util-linux.
+
+What `enter` guarantees on x86-64 if it reports nothing missing:
+
+- Address space, CPU time, open files and the size of written files are limited; no core file.
+- The process has an unprivileged user and group of its own, no supplementary groups, empty
+  capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
+- It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
+- It has no network: neither sockets (except AF_UNIX where `Permits.unix` says so) nor interfaces.
+- Its root folder holds what `shown` names and nothing else (a mount namespace of its own).
+- It opens files only as `Permits` says, and then only those that its user may read.
+- It cannot be traced (PR_SET_DUMPABLE 0), and dies with its parent (PR_SET_PDEATHSIG).
+
+Without root the user stays the server's; the system-call filter, limits and the rest hold, and
+`enter` says so in one sentence. A closed door answers EPERM; memory beyond the limit raises
+MemoryError, or ends a C library that does not check.
+
+CPython reads its library lazily, from folders that another user may be unable to open (a
+checkout in /root). So a child imports all that it will ever need, then enters. Afterwards an
+import of a new module fails with ModuleNotFoundError or PermissionError.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import encodings.ascii
+import encodings.latin_1
+import encodings.utf_8
+import errno
+import linecache
+import os
+import platform
+import resource
+import secrets
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from duet.base.errors import InfraError
+from duet.confine import namespaces as mounts
+
+# A system-call filter for a process that only computes: what it never needs is refused.
+#
+# Classic BPF, installed by seccomp(2) for all threads of the process. A refused call answers EPERM,
+# so a library that tries something unneeded sees an error instead of a signal. Calls whose
+# arguments lie in memory, where a filter cannot see them, answer ENOSYS; the C library then uses
+# the older call. Numbers: arch/x86/entry/syscalls/syscall_64.tbl. Filters: seccomp(2).
+
+_SECCOMP_CALL: Final = 317
+_SET_MODE_FILTER: Final = 1
+_TSYNC: Final = 1
+_ARCH_X86_64: Final = 0xC000003E
+_X32_BIT: Final = 0x40000000
+_CLONE_THREAD: Final = 0x00010000
+_AF_UNIX: Final = 1
+_OPEN, _OPENAT, _CLONE, _SOCKET = 2, 257, 56, 41
+
+PROCESSES: Final = {
+    **{"fork": 57, "vfork": 58, "execve": 59, "execveat": 322, "kill": 62, "tkill": 200},
+    **{"rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "ptrace": 101, "kcmp": 312},
+    **{"process_vm_readv": 310, "process_vm_writev": 311, "process_madvise": 440},
+    **{"pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438},
+}
+SYSTEM: Final = {
+    **{"mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "unshare": 272},
+    **{"setns": 308, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431},
+    **{"fsmount": 432, "fspick": 433, "mount_setattr": 442, "open_by_handle_at": 304},
+    **{"init_module": 175, "finit_module": 313, "delete_module": 176, "kexec_load": 246},
+    **{"kexec_file_load": 320, "reboot": 169, "swapon": 167, "swapoff": 168, "acct": 163},
+    **{"bpf": 321, "perf_event_open": 298, "userfaultfd": 323, "personality": 135},
+    **{"add_key": 248, "request_key": 249, "keyctl": 250, "iopl": 172, "ioperm": 173},
+    **{"settimeofday": 164, "clock_settime": 227, "sethostname": 170, "quotactl": 179},
+    **{"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427},
+    **{"shmget": 29, "shmat": 30, "msgget": 68, "semget": 64, "mq_open": 240},
+}
+NETWORK: Final = {"bind": 49, "listen": 50, "accept": 43, "accept4": 288, "socketpair": 53}
+WRITES: Final = {
+    **{"creat": 85, "truncate": 76, "rename": 82, "renameat": 264, "renameat2": 316},
+    **{"mkdir": 83, "mkdirat": 258, "rmdir": 84, "unlink": 87, "unlinkat": 263, "link": 86},
+    **{"linkat": 265, "symlink": 88, "symlinkat": 266, "mknod": 133, "mknodat": 259},
+    **{"chmod": 90, "fchmodat": 268, "chown": 92, "lchown": 94, "fchownat": 260},
+    **{"utime": 132, "utimes": 235, "utimensat": 280, "setxattr": 188, "lsetxattr": 189},
+}
+IN_MEMORY: Final = {"clone3": 435, "openat2": 437}
+
+_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
+_ALLOW: Final = 0x7FFF0000
+_EPERM: Final = 0x00050000 | errno.EPERM
+_ENOSYS: Final = 0x00050000 | errno.ENOSYS
+_NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
+_WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+Instruction = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Permits:
+    """What a process may do beside computing on open descriptors.
+
+    Args:
+        reads: open files, for reading.
+        writes: open files for writing; create, rename and remove them.
+        unix: open and connect sockets of the family AF_UNIX; all other sockets stay refused.
+        peek: read the memory of processes of the same user (process_vm_readv).
+    """
+
+    reads: bool = False
+    writes: bool = False
+    unix: bool = False
+    peek: bool = False
+
+
+def _load_argument(number: int) -> Instruction:
+    """The low 32 bits; the flags and families looked at have no others."""
+    return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * number)
+
+
+def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -> list[Instruction]:
+    """`call` is allowed if a test of its argument comes out as `when_true`, else refused."""
+    operation, value = test
+    allowed, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM)
+    first, second = (allowed, refused) if when_true else (refused, allowed)
+    return [(_EQUAL, 0, 4, call), _load_argument(argument), (operation, 0, 1, value), first, second]
+
+
+def refusing(calls: Mapping[str, int]) -> list[Instruction]:
+    """The beginning of a filter: other systems' calls and `calls` are refused, the rest goes on."""
+    rules: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCH_AT),
+        (_EQUAL, 1, 0, _ARCH_X86_64),
+        (_RETURN, 0, 0, _EPERM),
+        (_LOAD, 0, 0, _NUMBER_AT),
+        (_AT_LEAST, 0, 1, _X32_BIT),
+        (_RETURN, 0, 0, _EPERM),
+    ]
+    for number in calls.values():
+        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EPERM)]
+    for number in IN_MEMORY.values():
+        rules += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ENOSYS)]
+    return rules
+
+
+def packed(rules: list[Instruction]) -> bytes:
+    """As the kernel and bubblewrap take it: struct sock_filter, seccomp(2)."""
+    return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
+
+
+def compiling() -> bytes:
+    """A filter for a build: it starts programs and writes files; no network, mounts or kernel."""
+    refused = SYSTEM | NETWORK | {"socket": _SOCKET, "ptrace": PROCESSES["ptrace"]}
+    return packed([*refusing(refused), (_RETURN, 0, 0, _ALLOW)])
+
+
+def program(permits: Permits) -> list[Instruction]:
+    """The filter for x86-64."""
+    refused = PROCESSES | SYSTEM | NETWORK
+    if not permits.writes:
+        refused |= WRITES
+    if not permits.unix:
+        refused |= {"socket": _SOCKET, "connect": 42}
+    if not (permits.reads or permits.writes):
+        refused |= {"open": _OPEN, "openat": _OPENAT}
+    if permits.peek:
+        del refused["process_vm_readv"]
+    rules = refusing(refused)
+    # Each of these blocks returns if the call is its own, so the number is still loaded after it.
+    rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
+    if permits.unix:
+        rules += _only_if(_SOCKET, 0, (_EQUAL, _AF_UNIX), True)
+    if permits.reads and not permits.writes:
+        rules += _only_if(_OPEN, 1, (_ANY_BIT, _WRITING), False)
+        rules += _only_if(_OPENAT, 2, (_ANY_BIT, _WRITING), False)
+    return [*rules, (_RETURN, 0, 0, _ALLOW)]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def install(permits: Permits) -> str:
+    """Refuse, in all threads and from now on, what `permits` does not name.
+
+    PR_SET_NO_NEW_PRIVS must be set.
+
+    Returns:
+        An empty text, or why there is no filter.
+    """
+    if platform.machine() != "x86_64":
+        return f"there is no filter for {platform.machine()}"
+    rules = program(permits)
+    libc = ctypes.CDLL(None, use_errno=True)
+    words = _Program(len(rules), packed(rules))
+    done = libc.syscall(
+        ctypes.c_long(_SECCOMP_CALL),
+        ctypes.c_uint(_SET_MODE_FILTER),
+        ctypes.c_uint(_TSYNC),
+        ctypes.byref(words),
+    )
+    if done == 0:
+        return ""
+    why = os.strerror(ctypes.get_errno()) if done < 0 else f"thread {done} cannot take it"
+    return f"seccomp(2) answers: {why}"
+
+
+CHILD_ID: Final = 65519
+"""User and group of our own children. They cannot signal or trace, so they may share it."""
+FIRST_ID: Final = 61184
+"""From here to CHILD_ID lie the ids that systemd hands out at run time (DynamicUser, systemd.exec);
+no distribution gives them to an account."""
+PROBE_S: Final = 5.0
+"""Until unshare(1) has made a network namespace. Usual: 5 ms."""
+
+# CPython imports these on its own when an error is printed or a codec is used; then it is late.
+_LATE: Final = (encodings.ascii, encodings.latin_1, encodings.utf_8, linecache, traceback)
+
+_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 1, 4, 24, 38, 47
+_AMBIENT_CLEAR_ALL: Final = 4
+_NEW_NETWORK: Final = 0x40000000
+_NEW_APART: Final = _NEW_NETWORK | 0x08000000 | 0x04000000
+"""Network, IPC and UTS (host name) namespaces: unshare(2)."""
+_CAPSET_CALL: Final = 126
+_CAP_VERSION_3: Final = 0x20080522
+# Of the server that hands a child to another user, and ends it: capabilities(7).
+_NEEDED_CAPS: Final = {"CHOWN": 0, "DAC_OVERRIDE": 1, "KILL": 5, "SETGID": 6, "SETUID": 7}
+_SETPCAP: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a process may use; None leaves a limit as it is.
+
+    Args:
+        memory_bytes: of address space (RLIMIT_AS), so libraries and reserved stacks count.
+        cpu_s: CPU time of all its threads; beyond it comes SIGKILL.
+        files: open descriptors.
+        file_bytes: the longest file it may write.
+        processes: and threads, of its user; only for a user of its own.
+    """
+
+    memory_bytes: int | None = None
+    cpu_s: int | None = None
+    files: int = 64
+    file_bytes: int = 0
+    processes: int | None = None
+
+
+def can_change_user() -> bool:
+    """Whether this process can give a child another user, and can end that child."""
+    if os.geteuid() != 0:
+        return False
+    effective = _status_bits("CapEff")
+    return all(effective >> bit & 1 for bit in (*_NEEDED_CAPS.values(), _SETPCAP))
+
+
+def missing_user() -> str:
+    """Why children keep the server's user, as a sentence, or nothing."""
+    if can_change_user():
+        return ""
+    if os.geteuid():
+        return f"It runs as the server's own user {os.geteuid()}: only root can give it another."
+    names = ", ".join(sorted([*_NEEDED_CAPS, "SETPCAP"]))
+    return f"It runs as root: another user needs the capabilities {names}."
+
+
+def enter(
+    limits: Limits,
+    permits: Permits | None = None,
+    *,
+    uid: int = CHILD_ID,
+    shown: Mapping[str, Path] | None = None,
+) -> list[str]:
+    """Confine this process, from now on and for good. See the module for what holds then.
+
+    To be called in a child of its own, after its last import and before the first foreign byte.
+
+    Args:
+        uid: user and group it changes to, when it may.
+        shown: all that its root folder has (see duet.confine.namespaces.empty_root); None leaves it
+            the host's.
+
+    Returns:
+        What could not be done, a sentence each.
+
+    Raises:
+        InfraError: a step failed that can always be done, or the parent is gone.
+    """
+    parent = os.getppid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    _limit(limits)
+    text = missing_user()
+    missing = [text] if text else []
+    if libc.unshare(_NEW_APART) and libc.unshare(_NEW_NETWORK) and os.geteuid() == 0:
+        missing.append("It sees the host's network interfaces: unshare(2) is not permitted.")
+    if shown is not None and not text:
+        try:
+            mounts.empty_root(shown)
+        except OSError as error:
+            missing.append(f"It has the host's root folder: {error}.")
+    if not text:
+        _change_user(libc, uid)
+    _drop_capabilities(libc)
+    _prctl(libc, _NO_NEW_PRIVS, 1)
+    _prctl(libc, _DUMPABLE, 0)
+    # After the change of user, which clears it.
+    _prctl(libc, _PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise InfraError("the process that started this one is gone.", remedy="Start it again.")
+    if why := install(permits or Permits()):
+        missing.append(f"System calls are not filtered: {why}.")
+    return missing
+
+
+def prefix(
+    limits: Limits,
+    *,
+    uid: int | None = None,
+    groups: Sequence[int] = (),
+    network: bool = False,
+    death_signal: str = "KILL",
+) -> list[str]:
+    """Words before those of a program that is not ours.
+
+    No new privileges, no core, limits and death with the parent always; with `uid` also that
+    user and group, empty capability sets and bounding set. A filter of system calls is the
+    program's own affair (QEMU: -sandbox).
+
+    Args:
+        uid: user and group, from `Identity`; None keeps the user.
+        groups: supplementary ones, with `uid`.
+        network: leave it the host's interfaces. Sockets in folders work in any case.
+
+    Raises:
+        InfraError: util-linux is not installed.
+    """
+    words = [_program("prlimit"), "--core=0", f"--nofile={limits.files}"]
+    for name, value in (
+        ("as", limits.memory_bytes),
+        ("cpu", limits.cpu_s),
+        ("nproc", limits.processes),
+        ("fsize", limits.file_bytes),
+    ):
+        words += [f"--{name}={value}"] if value is not None else []
+    words += ["--"]
+    if not network and can_unshare_network():
+        words += [_program("unshare"), "--net", "--"]
+    words += [_program("setpriv"), "--no-new-privs", "--pdeathsig", death_signal]
+    if uid is not None:
+        words += ["--reuid", str(uid), "--regid", str(uid)]
+        words += ["--groups", ",".join(map(str, groups))] if groups else ["--clear-groups"]
+        words += ["--inh-caps=-all", "--bounding-set=-all"]
+    return [*words, "--"]
+
+
+class Identity:
+    """A user id that no other process has, for as long as this object lives. Use as `with`.
+
+    The claim is an abstract socket's name (unix(7)): the kernel gives it to one process and
+    takes it back when that process ends, however it ends.
+    """
+
+    def __init__(self) -> None:
+        self._claim: socket.socket | None = None
+        self.uid: int | None = None
+        """None if this process cannot change users."""
+
+    def __enter__(self) -> Identity:
+        """Claim an id.
+
+        Raises:
+            InfraError: no id is free.
+        """
+        if not can_change_user():
+            return self
+        free = sorted(set(range(FIRST_ID, CHILD_ID)) - _used_ids())
+        secrets.SystemRandom().shuffle(free)
+        self._claim = socket.socket(socket.AF_UNIX)
+        for number in free:
+            with contextlib.suppress(OSError):
+                self._claim.bind(f"\0kernel-duet-uid-{number}")
+                self.uid = number
+                return self
+        self._claim.close()
+        raise InfraError(
+            f"no user id between {FIRST_ID} and {CHILD_ID} is free for a process.",
+            remedy="End processes of these users, then try again.",
+        )
+
+    def __exit__(self, *exc: object) -> None:
+        if self._claim:
+            self._claim.close()
+        self._claim = self.uid = None
+
+
+@cache
+def can_unshare_network() -> bool:
+    """Whether a program can be started without the host's network interfaces."""
+    if os.geteuid():
+        return False
+    try:
+        words = [_program("unshare"), "--net", "--", _program("true")]
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(words, stdin=quiet, stdout=quiet, stderr=quiet, timeout=PROBE_S)
+    except (InfraError, OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+def _used_ids() -> set[int]:
+    """Users of running processes; those of a guest that is just ending among them."""
+    used = set()
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdecimal():
+                used.add(entry.stat().st_uid)
+    return used
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise InfraError(
+            f"the program {name} is not installed.",
+            remedy="Install it: apt-get install util-linux coreutils",
+        )
+    return found
+
+
+def _limit(limits: Limits) -> None:
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_NOFILE, limits.files),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_CPU, limits.cpu_s),
+        (resource.RLIMIT_NPROC, limits.processes),
+    ):
+        if value is not None:
+            _, hard = resource.getrlimit(kind)
+            least = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (least, least))
+
+
+def _change_user(libc: ctypes.CDLL, uid: int) -> None:
+    for bit in range(64):
+        if libc.prctl(_CAPBSET_DROP, bit, 0, 0, 0):
+            break  # the last one that this kernel knows was before
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+
+
+def _drop_capabilities(libc: ctypes.CDLL) -> None:
+    libc.prctl(_CAP_AMBIENT, _AMBIENT_CLEAR_ALL, 0, 0, 0)
+    head = (ctypes.c_uint32 * 2)(_CAP_VERSION_3, 0)
+    empty = (ctypes.c_uint32 * 6)()
+    if libc.syscall(ctypes.c_long(_CAPSET_CALL), head, empty):
+        raise _refused("capset(2)")
+
+
+def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
+    if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
+        raise _refused(f"prctl({option})")
+
+
+def _refused(call: str) -> InfraError:
+    why = os.strerror(ctypes.get_errno())
+    return InfraError(
+        f"a child process cannot be confined: {call} answers: {why}.",
+        remedy="Look what forbids it: a container's profile, or a security module.",
+    )
+
+
+def _status_bits(name: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1], 16)
+    return 0

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The process that children are forked from: `python -m duet.confine.zygote FD`.
+
+It imports everything once and reads nothing foreign. Per child it gets descriptors over a
+socket: the child's data socket, a status pipe, and what the service needs. It writes the wait
+status of a child to its status pipe. A status pipe without a reader means that the owner no
+longer wants the child: the zygote kills it. So whoever holds the read end owns the child, and
+nothing is left when the server dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn, Protocol
+
+import msgpack
+
+from duet.base.errors import DuetError
+from duet.confine import messages
+from duet.confine.messages import Blob
+from duet.confine.sandbox import Limits, enter
+
+# What children do: the names of their services, and the loop that answers requests.
+#
+# A service is a class: made without arguments, then one call of `answer` per request. Its module
+# may have `warm()`, which the zygote calls once; nothing can be imported or opened afterwards.
+
+SERVICES: Final = {
+    "lane": "duet.session.engine:LaneEngine",
+    "decoder": "duet.decode.service:DecoderService",
+    "unpack": "duet.bundle.reader:UnpackService",
+    "vmlinux": "duet.kernels.vmlinux.service:VmlinuxService",
+}
+"""By name, since the layers below must not import those above."""
+REQUEST_BYTES: Final = 1 << 30
+TEXT: Final = 2000
+"""Characters of each text of an error."""
+
+Answer = tuple[Mapping[str, object], Sequence[Blob]]
+
+
+class Service(Protocol):
+    """Answers one request after the other."""
+
+    def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
+        """One reply: a map that msgpack can pack, and blobs.
+
+        Args:
+            fds: descriptors that were given to the child when it began.
+        """
+
+
+def load(name: str) -> Callable[[], Service]:
+    """The class of a service."""
+    module, _, attribute = SERVICES[name].partition(":")
+    found: Callable[[], Service] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def warm() -> None:
+    """Import all services and let them load what they need."""
+    for where in SERVICES.values():
+        module = importlib.import_module(where.partition(":")[0])
+        if prepare := getattr(module, "warm", None):
+            prepare()
+
+
+def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
+    """Answer until the owner is gone."""
+    read, write = messages.of_descriptor(fd)
+    while True:
+        try:
+            body, blobs = messages.receive(read, REQUEST_BYTES, REQUEST_BYTES)
+            request: dict[str, Any] = pickle.loads(body)  # from the server, which is trusted
+            # CPU time of this request; beyond it SIGPROF ends the process.
+            signal.setitimer(signal.ITIMER_PROF, request.pop("cpu_s"))
+            reply, out = _answer(service, request, blobs, fds)
+            packed: bytes = msgpack.packb(reply)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            messages.send(write, packed, out)
+        except (messages.Closed, OSError):
+            return
+        except MemoryError:
+            messages.send(write, msgpack.packb({"died": "memory"}))
+            return
+
+
+class Refusing:
+    """In place of a service whose child could not be confined."""
+
+    def __init__(self, error: DuetError) -> None:
+        self._error = error
+
+    def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
+        """Nothing but why."""
+        raise self._error
+
+
+def _answer(
+    service: Service, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]
+) -> Answer:
+    try:
+        return service.answer(request, blobs, fds)
+    except DuetError as error:
+        texts = (error.sentence, error.remedy, error.detail)
+        return {"error": [error.exit_code, *(text[:TEXT] for text in texts)]}, ()
+    except MemoryError:
+        return {"died": "memory"}, ()
+    except Exception as error:
+        text = "".join(traceback.format_exception(error))
+        return {"error": [1, f"{type(error).__name__}: {error}"[:TEXT], "", text[-TEXT:]]}, ()
+
+
+MOST_FDS: Final = 8
+ORDER_BYTES: Final = 4096
+STATUS: Final = struct.Struct("<i")
+"""As os.waitpid gives it."""
+POLL_MS: Final = 1000
+
+
+class Zygote:
+    """Forks, reaps, and kills children whose owner is gone."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._children: dict[int, int] = {}
+        """pid -> write end of the status pipe."""
+        self._woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self._woken, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+
+    def run(self) -> None:
+        """Until the server is gone; the children die with this process."""
+        while True:
+            poll = select.poll()
+            poll.register(self._control, select.POLLIN)
+            poll.register(self._woken, select.POLLIN)
+            for status in self._children.values():
+                poll.register(status, 0)
+            ready = dict(poll.poll(POLL_MS))
+            if self._woken in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._woken, 4096)
+            self._reap()
+            for pid, status in self._children.items():
+                if ready.get(status, 0) & select.POLLERR:
+                    os.kill(pid, signal.SIGKILL)  # ours and not reaped: the pid is its own
+            if self._control.fileno() in ready and not self._order():
+                return
+
+    def _order(self) -> bool:
+        try:
+            body, fds, _, _ = socket.recv_fds(self._control, ORDER_BYTES, MOST_FDS)
+        except OSError:
+            return False
+        if not body:
+            return False
+        data, status, *rest = fds
+        pid = os.fork()
+        if pid == 0:
+            self._become(pickle.loads(body), data, rest)
+        for fd in (data, *rest):
+            os.close(fd)
+        self._children[pid] = status
+        return True
+
+    def _reap(self) -> None:
+        while self._children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            pipe = self._children.pop(pid)
+            with contextlib.suppress(OSError):
+                os.write(pipe, STATUS.pack(status))
+            os.close(pipe)
+
+    def _become(self, order: dict[str, object], data: int, rest: list[int]) -> NoReturn:
+        """The rest of this process's life is one service."""
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _close_others({0, 1, 2, data, *rest})
+            service = load(str(order["service"]))()
+            limits = order["limits"]
+            assert isinstance(limits, Limits)
+            try:
+                enter(limits, shown={})
+            except DuetError as error:
+                service = Refusing(error)
+            serve(service, data, rest)
+            code = 0
+        finally:
+            os._exit(code)
+
+
+def _close_others(open_fds: set[int]) -> None:
+    for entry in list(Path("/proc/self/fd").iterdir()):
+        if int(entry.name) not in open_fds:
+            with contextlib.suppress(OSError):
+                os.close(int(entry.name))
+
+
+def main() -> int:
+    """See the module."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warm()
+    gc.collect()
+    gc.freeze()  # a collection in a child shall not copy the zygote's memory
+    Zygote(control).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

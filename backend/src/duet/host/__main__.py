@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.host DESCRIPTOR`: the host process of a server on this machine, which starts it.
+
+The descriptor is a socket that the server holds the other end of.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+
+from duet.base.logs import begin_log
+from duet.base.settings import log_form
+from duet.host.worker import run, work
+from duet.processes.cpus import OwnCpus
+
+
+def main() -> int:
+    """Work for the server until it is gone."""
+    begin_log(logging.StreamHandler(), log_form() == "json")
+    given = socket.socket(fileno=int(sys.argv[1]))
+    given.setblocking(False)
+    OwnCpus.top_pid = os.getppid()
+    run(lambda end: work(given, end))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

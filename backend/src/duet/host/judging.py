@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A change against a lesson's challenge: what is measured, and the stress on a debug kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
+
+from duet import messages as m
+from duet.base.errors import DuetError
+from duet.guests import Clock, ensure_root
+from duet.kernels import KernelImage, KernelSettings, build, lookup, plan
+from duet.kernels.arms import arm_spec
+from duet.lessons.load import LessonFolder
+from duet.lessons.schema import Challenge
+from duet.measure import MeasurePlan, Progress, Report, Series
+from duet.measure.compare import mean_ci, verdict_line, warnings, why_refused
+from duet.measure.model import Table
+from duet.measure.plan import all_steps, headline
+from duet.measure.verdicts import of_the_clock
+from duet.runs.measure import prepare_measurement
+from duet.runs.pack import host_fingerprint
+from duet.runs.sources import RunRequest
+from duet.trials.challenge import Group, Judgement, groups, judge, limits, tables_of
+from duet.trials.check import report as stress
+from duet.trials.check.console import Verdict
+
+Made = TypeVar("Made")
+STRESS_S = 60
+NO_DEBUG = "no debug kernel of this base is compiled on this server (./duet build --debug)"
+COMMAND = "duet challenge"
+
+
+async def measured(
+    found: Sequence[Group],
+    kernels: KernelSettings,
+    progress: Callable[[Progress, int], None] | None = None,
+) -> Mapping[int, Table]:
+    """Index of a group -> its table.
+
+    Args:
+        progress: called as each guest begins, with the number of those before its group.
+
+    Raises:
+        InfraError: a kernel is not built, or the guests' root cannot be made.
+    """
+    tables: dict[int, Table] = {}
+    before = 0
+    for index, group in enumerate(found):
+
+        def tell(step: Progress, before: int = before) -> None:
+            if progress is not None:
+                progress(step, before)
+
+        measuring = await prepare_measurement(group.plan, kernels, COMMAND, tell)
+        await measuring.run()
+        before += measuring.total
+        tables[index] = measuring.report.tables[0]
+    return tables
+
+
+class Judging:
+    """One judgement.
+
+    Args:
+        kernels: the usual ones; debug kernels are those beside.
+        publish: is called with each step, and with the end.
+    """
+
+    def __init__(
+        self,
+        folder: LessonFolder,
+        name: str,
+        arm: str,
+        kernels: KernelSettings,
+        publish: Callable[[m.Judged], None],
+    ) -> None:
+        self._folder, self._arm = folder, arm
+        self._challenge: Challenge = folder.lesson.challenges[name]
+        self._kernels = kernels
+        self._publish = publish
+        self._state = m.Judged(lesson=folder.slug, challenge=name, arm=arm, phase="measuring")
+
+    async def run(self) -> None:
+        """To the end; what fails is published and raised.
+
+        Raises:
+            DuetError: a kernel is not built, or no guest can run.
+        """
+        claims = [goal.claim(self._arm) for _, goal in limits(self._challenge)]
+        found = groups(self._folder, claims)
+        self._tell(total=sum(len(all_steps(group.plan)) for group in found))
+        tables = await measured(found, self._kernels, self._progress)
+        verdict = await self._stress()
+        diff = "".join(path.read_text(encoding="utf-8") for path in self._own_patches())
+        judged = judge(self._challenge, self._arm, diff, tables_of(tables, found), verdict)
+        self._tell(phase="done", **_fields(judged))
+
+    def _own_patches(self) -> list[Path]:
+        """Those that the challenge's arm has not."""
+        before = self._folder.patch_files(self._challenge.arm)
+        return [path for path in self._folder.patch_files(self._arm) if path not in before]
+
+    async def _stress(self) -> Verdict | str:
+        """What the debug kernel says, or why none runs."""
+        debug = replace(self._kernels, debug=True)
+        spec = arm_spec(self._folder, self._arm)
+        if lookup(plan(spec, debug), debug) is None:
+            base = debug.base_of(spec)
+            tree = debug.tree(base, spec.config, debug.tarball(base).sha256)
+            if not (tree.src / "vmlinux").is_file():
+                return NO_DEBUG
+        self._tell(phase="building")
+        try:
+            image = await self._built(debug)
+        except DuetError as error:
+            return f"no debug kernel: {error.sentence}"
+        self._tell(phase="stress")
+        root = await ensure_root()
+        said = await _stoppable(
+            lambda stop: stress.run(self._folder, image.bzimage, root, STRESS_S, stop)
+        )
+        return await asyncio.to_thread(stress.judge, self._folder, said)  # up to some MB
+
+    async def _built(self, debug: KernelSettings) -> KernelImage:
+        spec = arm_spec(self._folder, self._arm)
+        return (await _stoppable(lambda stop: build([spec], debug, stop=stop)))[0]
+
+    def _progress(self, step: Progress, before: int) -> None:
+        self._tell(done=before + step.done)
+
+    def _tell(self, **fields: object) -> None:
+        self._state = self._state.model_copy(update=fields)
+        self._publish(self._state)
+
+
+def _fields(judged: Judgement) -> dict[str, object]:
+    lines = [m.JudgedLine(**asdict(line)) for line in judged.lines]
+    return {"met": judged.met, "because": judged.because, "lines": lines}
+
+
+async def _stoppable(work: Callable[[Event], Made]) -> Made:
+    """Done by a thread, which is stopped and waited for when this is cancelled."""
+    stop = Event()
+    task = asyncio.create_task(asyncio.to_thread(work, stop))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.gather(task, return_exceptions=True)
+        raise
+
+
+# A measurement of the page: what it asks for, and its headline as the page's table. Pure.
+
+
+def measure_plan(request: RunRequest, repeats: int) -> MeasurePlan:
+    """The headline of a lesson on these arms, as a page's table has it."""
+    clock = Clock(request.clock)
+    chosen = headline(request.folder.lesson, request.workload, clock)
+    return MeasurePlan(
+        folder=request.folder,
+        arms=request.arms,
+        workload=request.workload,
+        clock=clock,
+        params=request.params,
+        repeats=repeats,
+        metrics=frozenset({chosen}),
+    )
+
+
+def measured_message(
+    request: RunRequest, step: Progress | Report, run_id: str | None, source: m.Source = "live"
+) -> m.Measured:
+    """The table so far, or at the end."""
+    report = step.report if isinstance(step, Progress) else step
+    table = report.tables[0]
+    metric = headline(request.folder.lesson, request.workload, table.condition.clock)
+    host = host_fingerprint()
+    hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
+    series = [one for one in table.series if one.metric == metric]
+    return m.Measured(
+        lesson=request.folder.slug,
+        run_id=run_id,
+        source=source,
+        clock=request.clock,
+        params=request.params,
+        workload=request.workload,
+        metric=metric,
+        title=request.folder.lesson.metrics[metric].title,
+        better=request.folder.lesson.metrics[metric].better,
+        rows=[measured_row(one, series[0], table) for one in series],
+        at=report.at,
+        verdict=str(step) if isinstance(step, Progress) else verdict_words(report, metric),
+        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}{hardware}",
+        command=command_line(
+            request, max((one.n for one in series), default=1), table.condition.shift or 0
+        ),
+        done=step.done if isinstance(step, Progress) else 1,
+        total=step.total if isinstance(step, Progress) else 1,
+        warnings=[f"{sentence}." for sentence in warnings(report.arms)],
+    )
+
+
+def verdict_words(report: Report, metric: str) -> str:
+    """All verdicts of the headline, and what depends on the clock."""
+    said = [verdict_line(report.tables[0], metric)]
+    said += [f"{one[0].upper()}{one[1:]}." for one in of_the_clock(report)]
+    return " ".join(said)
+
+
+def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
+    """One arm; compared with the first arm of the table."""
+    samples = list(one.samples)
+    bounds = mean_ci(samples) if table.condition.clock is Clock.WALL else None
+    base, middle = first.figure, one.figure
+    shown = None if middle is None else float(f"{middle:.12g}")  # a mean of two has more digits
+    to = first.arm if one.arm != first.arm and base and middle is not None else None
+    return m.MeasuredRow(
+        arm=one.arm,
+        n=one.n,
+        ops_per_s_median=shown,
+        ops_per_s_mean=round(statistics.fmean(one.starts), 1) if samples else None,
+        ops_per_s_low=round(bounds[0], 1) if bounds else None,
+        ops_per_s_high=round(bounds[1], 1) if bounds else None,
+        ops_per_s=samples,
+        unit=one.unit,
+        to=to,
+        change_percent=round(100 * (middle / base - 1), 1) if middle and base and to else None,
+        verdict=_verdict(one, table),
+        perturbed=list(one.perturbed),
+    )
+
+
+def _verdict(one: Series, table: Table) -> str:
+    if one.refused:
+        return one.refused
+    found = [c for c in table.comparisons if c.metric == one.metric and c.arm == one.arm]
+    if not found:
+        return ""
+    why = why_refused(found[0])
+    if why is not None:
+        return why.rstrip(".")
+    return found[0].verdict if found[0].verdict == "no difference proven" else ""
+
+
+def command_line(request: RunRequest, repeats: int, shift: int = 0) -> str:
+    """What measures the same on a terminal."""
+    knobs = [
+        f"--set {name}={value}"
+        for name, value in request.params.items()
+        if value != request.folder.lesson.params[name].default
+    ]
+    words = ["./duet measure", request.folder.slug, f"--arms {','.join(request.arms)}"]
+    words += [f"--workload {request.workload}", f"--clock {request.clock}", *knobs]
+    words.append(f"--repeats {max(repeats, 1)}")
+    words += [f"--shift {shift}"] if request.clock == "count" else []
+    return " ".join(words)
+
+
+def unfinished(table: m.Measured) -> m.Measured:
+    """Partial table of a measurement that was cut off, marked as having no verdict."""
+    verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
+    return table.model_copy(update={"total": table.done, "verdict": verdict})

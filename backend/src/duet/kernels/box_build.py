@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Builds a kernel with a stranger's patches in a box, over the warm tree, which stays as it is.
+
+What the lesson's arms share is brought to the box as whole files; the patches of the arm are
+applied by patch(1) in the box. Objects come from the tree and, read-only, from ccache.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event
+
+from duet.base import settings as house
+from duet.base.errors import InfraError
+from duet.confine import INPUTS, Job, Step, Wanted, check_box, missing_box, run_boxed
+from duet.confine.box import RESULT_BYTES
+from duet.kernels.bases import Base
+from duet.kernels.compiler import BZIMAGE, Make, compile_fails, make_words
+from duet.kernels.diffs import PATCH_OPTIONS, patch_fails, read_diff, strict
+from duet.kernels.image import KernelImage, Manifest
+from duet.kernels.prebuilt import store_prebuilt
+from duet.kernels.recipe import BUILD_ENV, ArmSpec, BuildInputs, KernelKey, arm_patches
+from duet.kernels.settings import KernelSettings
+from duet.kernels.source import check_space
+from duet.kernels.tree import WorkTree, ccache_environment
+
+PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
+NEAR_OBJECTS = 30
+"""That a build in a box compiles beside the patch: seconds. With more, the tree goes there first,
+outside, so that the next change of the same arm starts near. Between two arms of a lesson that
+share their headers: 1-12."""
+TEXT_BYTES = 16 << 20
+"""Of System.map and the configuration. Usual: 2 MB and 60 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedArm:
+    """What is built.
+
+    Args:
+        shared: patches that are trusted: those of the repository.
+        own: the others, in order, on top.
+    """
+
+    tree: WorkTree
+    shared: Sequence[Path]
+    own: Sequence[Path]
+    jobs: int
+    ccache: Path
+
+    @classmethod
+    def of(cls, arm: ArmSpec, base: Base, tree: WorkTree, settings: KernelSettings) -> BoxedArm:
+        """An arm over the tree of its base and configuration."""
+        shared = arm_patches(beneath(arm), settings.patches, base)
+        own = arm_patches(arm, settings.patches, base)[len(shared) :]
+        return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
+
+    def near(self) -> bool:
+        """Whether the tree stands where little is to be compiled beside the patch itself."""
+        if not is_compiled(self.tree):
+            return False
+        return self.tree.reach(list(self.tree.changes(self.shared))) <= NEAR_OBJECTS
+
+    def reach(self) -> int:
+        """About how many objects the box compiles."""
+        return self.tree.reach(list(self.tree.changes([*self.shared, *self.own])))
+
+
+def beneath(arm: ArmSpec) -> ArmSpec:
+    """The arm without what is a stranger's; it may be built outside of a box."""
+    return replace(arm, change=None) if arm.change is not None else replace(arm, patches=())
+
+
+def is_compiled(tree: WorkTree) -> bool:
+    """Whether a kernel was linked in the tree."""
+    return (tree.src / ".config").is_file() and (tree.src / "vmlinux.o").exists()
+
+
+def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
+    """Whether an arm is to be built in a box.
+
+    One with a visitor's change always is; else DUET_BUILD_SANDBOX and whose its patches are decide.
+
+    Raises:
+        NoBox: one is wanted and cannot be made.
+        InputError: the variable has another value.
+    """
+    if arm.change is not None:
+        check_box()
+        return True
+    wanted = house.build_sandbox()
+    folder = arm.patch_dir
+    if wanted == "off" or not arm.patches or folder is None:
+        return False
+    if folder.resolve().is_relative_to(settings.patches.resolve()):
+        return False
+    if wanted == "on":
+        check_box()
+    return not missing_box()
+
+
+def build_in_box(
+    arm: BoxedArm,
+    to: Path,
+    *,
+    on_line: Callable[[str], None] = lambda line: None,
+    stop: Event | None = None,
+) -> dict[str, Path]:
+    """Name in the store -> file in the folder `to`. Call it under the lock of the tree.
+
+    Raises:
+        PatchRefused, PatchFails: a patch is not in the strict form, or does not fit.
+        CompileFails: make failed; the sentence has the compiler's.
+        BoxEnded, BoxStopped, NoBox: see duet.confine.
+        InfraError: nothing is compiled in the tree yet.
+    """
+    src = arm.tree.src
+    if not is_compiled(arm.tree):
+        raise InfraError(
+            "a build in a sandbox starts from a compiled tree, and here nothing is compiled yet.",
+            remedy="Build the same kernel without the patch first: ./duet build does it.",
+        )
+    # One call of patch(1) each: within one, all renames start from the files as they were before.
+    diffs = {
+        f"patch{number}": strict(read_diff(path.read_bytes().decode()))
+        for number, path in enumerate(arm.own)
+    }
+    place, files = _placing(arm.tree.changes(arm.shared))
+    variables = ccache_environment(arm.ccache, PATH)
+    done = run_boxed(
+        Job(
+            tree=str(src),
+            steps=(
+                Step("place", ("/bin/sh", "-e", f"{INPUTS}/place.sh")),
+                *(
+                    Step(name, ("patch", *PATCH_OPTIONS, "--input", f"{INPUTS}/{name}"))
+                    for name in diffs
+                ),
+                Step("make", (*make_words(src, arm.jobs), "bzImage")),
+            ),
+            files={**diffs, "place.sh": place, **files},
+            readable=_readable(arm.ccache) if variables else (),
+            environment=_environment(variables),
+            results=_results(to),
+        ),
+        on_line=on_line,
+        stop=stop,
+    )
+    if done.failed in diffs:
+        raise patch_fails(arm.own[list(diffs).index(done.failed)].name, done.tail)
+    if done.failed:
+        raise compile_fails(done.tail, "Correct the patch and build again.")
+    return {Path(one.to).name: Path(one.to) for one in _results(to)}
+
+
+def _placing(changes: Mapping[str, bytes | None]) -> tuple[str, dict[str, str]]:
+    """A script that brings whole files to the tree in the box, and its inputs."""
+    lines, files = [], {}
+    for number, (name, content) in enumerate(sorted(changes.items())):
+        quoted = shlex.quote(name)
+        if content is None:
+            lines.append(f"rm -f {quoted}")
+            continue
+        files[f"file{number}"] = content.decode(errors="surrogateescape")
+        lines.append(f"mkdir -p {shlex.quote(str(Path(name).parent))}")
+        lines.append(f"cp {INPUTS}/file{number} {quoted}")
+    return "\n".join([*lines, ""]), files
+
+
+def _readable(ccache: Path) -> tuple[str, ...]:
+    ccache.mkdir(parents=True, exist_ok=True)
+    return (str(ccache), str(ccache.with_name(ccache.name + "-bin")))
+
+
+def _environment(ccache: Mapping[str, str]) -> dict[str, str]:
+    """Of make: objects of ccache are used, and none is added."""
+    reading = {"CCACHE_READONLY": "1", "CCACHE_NOSTATS": "1", "CCACHE_TEMPDIR": "/tmp/ccache"}
+    return {"PATH": PATH, "HOME": "/tmp", **(ccache and reading), **ccache, **BUILD_ENV}
+
+
+def _results(to: Path) -> tuple[Wanted, ...]:
+    return (
+        Wanted(BZIMAGE, str(to / "bzImage"), "bzImage", RESULT_BYTES),
+        Wanted("vmlinux", str(to / "vmlinux"), "vmlinux", RESULT_BYTES),
+        Wanted("System.map", str(to / "System.map"), "text", TEXT_BYTES),
+        Wanted(".config", str(to / "config"), "text", TEXT_BYTES),
+    )
+
+
+# What is made of an arm's objects once they are compiled: its kernel, or other links of them.
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A tree in which an arm's kernel was just linked, and how to run make in it.
+
+    Args:
+        marker: exists while files of the tree may be half-written; the next build then sweeps.
+    """
+
+    src: Path
+    make: Make
+    marker: Path
+    stop: Event
+
+    def files(self) -> dict[str, Path]:
+        """Name in the store -> file of the tree."""
+        return {
+            "bzImage": self.src / BZIMAGE,
+            "vmlinux": self.src / "vmlinux",
+            "System.map": self.src / "System.map",
+            "config": self.src / ".config",
+        }
+
+
+class Product:
+    """The kernel itself; `duet.kernels.links` has other links of the same objects."""
+
+    def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
+        """The stored kernel, if nothing is left to be made."""
+        return settings.store.lookup(key)
+
+    def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+        """Put a kernel that was built elsewhere into the store.
+
+        Raises:
+            DuetError: see store_prebuilt.
+        """
+        return store_prebuilt(arm, need, settings)
+
+    def store(
+        self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]
+    ) -> KernelImage:
+        """Put what is made into the store; called under the lock of the tree.
+
+        Args:
+            tell: takes a sentence on what is being done, where that takes long.
+
+        Raises:
+            DuetError: see Store.publish and Make.run.
+        """
+        return self.store_files(made.files(), manifest, settings)
+
+    def store_files(
+        self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
+    ) -> KernelImage:
+        """Put files that a box gave into the store, by their names there. Raises as store()."""
+        check_space(settings.cache, settings.image_bytes, "to store a kernel")
+        return settings.store.publish(files, manifest)

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fetching the source of a base when one of its kernels is first built."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from duet.base.errors import InputError
+from duet.kernels.bases import BOTH, Base
+from duet.kernels.compiler import BuildProgress, BuildStopped, Phase, ProgressSink
+from duet.kernels.recipe import ArmSpec
+from duet.kernels.settings import KernelSettings
+from duet.kernels.source import NoSource, check_space, fetched_tarball
+
+# The source of a base from its Debian package, fetched by apt for any user; nothing is installed.
+#
+# First by the machine's own package lists. Where these lack the package, from Debian's archive:
+# with lists, keys and folders of apt's in the cache, so that the machine's sources and packages
+# stay as they are. The signature of the archive is checked by Debian's keys either way. apt.conf(5)
+# and apt-secure(8) describe what is set here.
+
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+ARCHIVE = "http://deb.debian.org/debian"
+NEEDED_BYTES = 500_000_000
+"""The package, the tarball in it, and lists of the archive, for a moment."""
+LOOK_S, LISTS_S, PACKAGE_S = 60.0, 600.0, 3600.0
+"""Limits of one call of apt; a server that says nothing is given up after SILENT_S."""
+SILENT_S = 30
+POLL_S = 0.1
+
+KEPT = re.compile(r"Acquire::(https?|ftp|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date)\b.*")
+"""Of the machine's settings of apt: how it reaches archives, and what it lets pass as recent."""
+CONFIG = """
+Dir::Etc::Main "/dev/null";
+Dir::Etc::Parts "/dev/null";
+Dir::Etc::SourceList "{folder}/archive.list";
+Dir::Etc::SourceParts "/dev/null";
+Dir::Etc::Preferences "/dev/null";
+Dir::Etc::PreferencesParts "/dev/null";
+Dir::Etc::Trusted "/dev/null";
+Dir::Etc::TrustedParts "/dev/null";
+Dir::State "{folder}/state";
+Dir::State::Status "{folder}/status";
+Dir::Cache "{folder}/cache";
+Acquire::Languages "none";
+Acquire::http::Timeout "{silent}";
+Acquire::https::Timeout "{silent}";
+APT::Update::Error-Mode "any";
+APT::Sandbox::User "root";
+"""
+
+
+class AptFailed(Exception):
+    """A call of apt ended badly: what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """Where Debian's archive is.
+
+    Args:
+        security: of the suites that end in -security; "": they are left out.
+    """
+
+    main: str
+    security: str
+
+    def lines(self, suites: Iterable[str]) -> str:
+        """What sources.list(5) has for some suites."""
+        places = ((self.security if s.endswith("-security") else self.main, s) for s in suites)
+        options = f"[arch=amd64 signed-by={KEYRING}]"
+        return "".join(f"deb {options} {uri} {suite} main\n" for uri, suite in places if uri)
+
+
+def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> Path:
+    """Fetch the package of a base, and keep its tarball in the cache. Blocking, some seconds.
+
+    Args:
+        tell: takes a sentence on what is being done.
+
+    Raises:
+        NoSource: it cannot be had; says why.
+        DiskFull, BuildStopped: see their classes.
+    """
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
+        raise _no_source(base, cache, "this system has no apt-get to fetch it with")
+    folder = fetched_tarball(base, cache).parent
+    check_space(folder, NEEDED_BYTES, "to fetch a kernel source")
+    for left in folder.glob("fetching-*"):
+        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # of a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as within:
+        apt = _Apt(Path(within), base.source.package, tell, stop)
+        package = apt.from_own_lists() or _from_archive(base, cache, apt)
+        return _take(base, cache, apt, package)
+
+
+def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
+    """The package from the first mirror that gives it."""
+    if not base.source.suites:
+        raise _no_source(base, cache, "this machine's package lists do not have it")
+    if not KEYRING.exists():
+        raise _no_source(
+            base,
+            cache,
+            f"this machine's package lists do not have it, and Debian's keys, by which a download"
+            f" from Debian's archive is checked, are not at {KEYRING}",
+            "run apt-get install debian-archive-keyring",
+        )
+    why = ""
+    for mirror in apt.mirrors():
+        try:
+            return apt.from_mirror(mirror, base.source.suites)
+        except AptFailed as error:
+            why = str(error)
+    raise _no_source(
+        base,
+        cache,
+        "this machine's package lists do not have it, and it could not be fetched from Debian's"
+        f" archive ({why})",
+        "connect this machine to Debian's archive",
+    )
+
+
+def _take(base: Base, cache: Path, apt: _Apt, package: Path) -> Path:
+    """Take the tarball out of a package; it appears complete or not at all."""
+    try:
+        apt.run(LOOK_S, "dpkg-deb", "--extract", str(package), str(apt.folder / "content"))
+    except AptFailed as error:
+        raise _no_source(base, cache, f"its package cannot be unpacked ({error})") from None
+    draft = apt.folder / "content" / base.tarball.relative_to(base.tarball.anchor)
+    if not draft.is_file():
+        raise _no_source(base, cache, f"its package {package.name} has no {base.tarball}")
+    draft.chmod(0o644)
+    with draft.open("rb") as stream:
+        os.fsync(stream.fileno())
+    return draft.replace(fetched_tarball(base, cache))
+
+
+class _Apt:
+    """Calls of apt for one package.
+
+    Args:
+        folder: for the package and what apt needs meanwhile; removed afterwards.
+    """
+
+    def __init__(
+        self, folder: Path, package: str, tell: Callable[[str], None], stop: Event
+    ) -> None:
+        self.folder = folder
+        self._package = package
+        self._tell = tell
+        self._stop = stop
+
+    def from_own_lists(self) -> Path | None:
+        """The package, if the machine's own lists have one of exactly this name."""
+        try:
+            return self._download({})
+        except AptFailed:
+            return None  # they may be so old that the archive no longer has what they name
+
+    def from_mirror(self, mirror: Mirror, suites: Sequence[str]) -> Path:
+        """The newest version in some suites.
+
+        Raises:
+            AptFailed: the mirror does not have it, or does not answer.
+        """
+        config, own = self.folder / "apt.conf", {"APT_CONFIG": str(self.folder / "apt.conf")}
+        shutil.rmtree(self.folder / "state", ignore_errors=True)
+        for part in ("state/lists/partial", "cache/archives/partial"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+        (self.folder / "status").touch()
+        (self.folder / "archive.list").write_text(mirror.lines(suites))
+        settings = self.run(LOOK_S, "apt-config", "dump").splitlines()
+        kept = "\n".join(line for line in settings if KEPT.fullmatch(line))
+        text = CONFIG.format(folder=self.folder, silent=SILENT_S)
+        config.write_text(f"{kept}\n{text}")
+        self._tell(f"Looking for {self._package} at {mirror.main}.")
+        self.run(LISTS_S, "apt-get", "--quiet=2", "update", env=own)
+        package = self._download(own)
+        if package is None:
+            raise AptFailed(f"{mirror.main} has no {self._package}")
+        return package
+
+    def _download(self, env: dict[str, str]) -> Path | None:
+        """The package by some lists; None: they do not have it.
+
+        apt-get takes a name that it does not know for a pattern, and linux-source-6.1 then matches
+        linux-source-6.12: so it is asked for a version, and what came is looked at.
+        """
+        said = self.run(LOOK_S, "apt-cache", "policy", self._package, env=env)
+        found = re.search(r"^  Candidate: (?!\(none\))(\S+)$", said, re.MULTILINE)
+        if not said.startswith(f"{self._package}:\n") or found is None:
+            return None
+        uris = self.run(
+            LOOK_S, "apt-get", "--print-uris", "--quiet=2", "download",
+            f"{self._package}={found[1]}", env=env,
+        )  # fmt: skip
+        size = re.search(rf" {re.escape(self._package)}_\S+\.deb (\d+) ", uris)
+        megabytes = f", {int(size[1]) / 1e6:.0f} MB" if size else ""
+        self._tell(f"Fetching {self._package} {found[1]}{megabytes}.")
+        for old in self.folder.glob("*.deb"):
+            old.unlink()
+        self.run(
+            PACKAGE_S, "apt-get", "--quiet=2", "download", f"{self._package}={found[1]}", env=env
+        )
+        (package,) = self.folder.glob("*.deb")
+        name = self.run(LOOK_S, "dpkg-deb", "--field", str(package), "Package").strip()
+        return package if name == self._package else None
+
+    def mirrors(self) -> list[Mirror]:
+        """Where Debian's archive may be: what the machine's own sources name so, and ARCHIVE."""
+        try:
+            uris = self.run(LOOK_S, "apt-get", "--print-uris", "update")
+        except AptFailed:
+            uris = ""
+        main: dict[str, None] = {}
+        security: dict[str, None] = {}
+        for uri, suite in re.findall(r"^'(\S+)/dists/(\S+)/InRelease'", uris, re.MULTILINE):
+            if uri.endswith(("/debian", "/debian-security")):
+                (security if suite.endswith("-security") else main)[uri] = None
+        own = [Mirror(uri, next(iter(security), f"{uri}-security")) for uri in main]
+        usual = Mirror(ARCHIVE, f"{ARCHIVE}-security")
+        return list(dict.fromkeys([*own, usual, *(Mirror(uri, "") for uri in main)]))
+
+    def run(self, limit_s: float, *command: str, env: dict[str, str] | None = None) -> str:
+        """What a program prints.
+
+        Raises:
+            AptFailed: it fails, or takes longer than `limit_s`.
+            BuildStopped: the caller wants no more.
+        """
+        log, output = self.folder / "log", self.folder / "output"
+        deadline = time.monotonic() + limit_s
+        with (
+            log.open("wb") as errors,
+            output.open("wb") as said,
+            subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "--", *command],
+                cwd=self.folder,
+                env={**os.environ, "LC_ALL": "C", **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=errors,
+            ) as process,
+        ):
+            while process.poll() is None:
+                if self._stop.wait(POLL_S) or time.monotonic() > deadline:
+                    process.kill()
+        if self._stop.is_set():
+            raise BuildStopped(
+                "the kernel build was stopped.", remedy="Call again: it goes on from here."
+            )
+        if process.returncode < 0:
+            raise AptFailed(f"{command[0]} took longer than {limit_s:.0f} s")
+        if process.returncode != 0:
+            lines = log.read_text(errors="replace").strip().splitlines()
+            first = next((line for line in lines if line.startswith("E: ")), f"{command[0]} failed")
+            reason = f"{first.removeprefix('E: '):.200}"
+            raise AptFailed(reason)
+        return output.read_text(errors="replace")
+
+
+def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
+    tarball = f"a linux-{base.series}.*.tar.xz of kernel.org"
+    give = f"give {tarball} (DUET_SOURCE=FILE make run)"
+    if base.both != BOTH:  # --source and DUET_SOURCE are for the default base
+        give = f"put {tarball} at {fetched_tarball(base, cache)}"
+    if first:
+        give = f"{first}, or {give}"
+    return NoSource(
+        f"wanted {base.source.package}, the source of Linux {base.series}, but {why}.",
+        remedy=f"{give[:1].upper()}{give[1:]}; or use the container (docker compose up).",
+    )
+
+
+AGAIN_S = 30.0
+"""After a fetch has failed, the next is tried no sooner: a server asks for each kernel."""
+
+_failed: dict[str, tuple[float, NoSource]] = {}
+
+
+def bring_sources(
+    arms: Sequence[ArmSpec],
+    settings: KernelSettings,
+    stored: Callable[[ArmSpec], object],
+    on_progress: ProgressSink,
+    stop: Event,
+) -> None:
+    """Fetch the sources from which some of these arms are to be built and that are not there.
+
+    Args:
+        stored: whether an arm is built already; may raise NoSource.
+
+    Raises:
+        NoSource: one cannot be had.
+        DiskFull, BuildStopped: see their classes.
+    """
+    began = time.monotonic()
+    for arm, base in _missing(arms, settings, stored):
+
+        def tell(note: str, arm: ArmSpec = arm) -> None:
+            elapsed_s = time.monotonic() - began
+            on_progress(
+                BuildProgress(
+                    Phase.EXTRACT, arm.lesson, arm.name, 0, len(arms), 0, 1, elapsed_s, note
+                )
+            )
+
+        tried_s, error = _failed.get(base.package, (float("-inf"), None))
+        if error is not None and time.monotonic() - tried_s < AGAIN_S:
+            raise error
+        try:
+            fetch(base, settings.cache, tell, stop)
+        except NoSource as trouble:
+            _failed[base.package] = (time.monotonic(), trouble)
+            raise
+
+
+def _missing(
+    arms: Sequence[ArmSpec], settings: KernelSettings, stored: Callable[[ArmSpec], object]
+) -> list[tuple[ArmSpec, Base]]:
+    """An arm of each base whose source is needed, is not there, and is in a package."""
+    found: dict[str, tuple[ArmSpec, Base]] = {}
+    for arm in arms:
+        base = settings.base_of(arm)
+        fetchable = base.source.package and settings.given(base) is None
+        if fetchable and base.name not in found and _needs_source(arm, base, settings, stored):
+            found[base.name] = (arm, base)
+    return list(found.values())
+
+
+def _needs_source(
+    arm: ArmSpec, base: Base, settings: KernelSettings, stored: Callable[[ArmSpec], object]
+) -> bool:
+    """Neither the tarball nor what was made of it is there."""
+    try:
+        tarball = settings.tarball(base)
+        if tarball.path.exists() or settings.tree(base, arm.config, tarball.sha256).src.is_dir():
+            return False
+        return not stored(arm)
+    except NoSource:
+        return True
+    except InputError:
+        return False  # the build itself says it

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Messages to bytes and back. Pure: no sockets.
+
+A server message is encoded once, whoever is watching; the packet carries what the outbox must
+know of it. A client message is untrusted: size, depth and shape are checked here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+from pydantic import TypeAdapter, ValidationError
+
+from duet import messages as m
+from duet.base.errors import DuetError, InputError
+
+MAX_CLIENT_BYTES = 64 * 1024
+"""Largest message a browser may send; a `start` is under 1 KiB."""
+MAX_CLIENT_ITEMS = 256
+"""Largest map or list in a client message."""
+
+SAMPLES = "xray:"
+"""Table name of a probe's samples in gaps, before the probe's name."""
+
+Key = tuple[str, ...]
+_CLIENT: TypeAdapter[m.ClientMessage] = TypeAdapter(m.ClientMessage)
+_DTYPES: dict[str, m.Dtype] = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of a numbered table a packet carries; what a gap must name if it is dropped."""
+
+    run_id: str
+    arm: str
+    table: str
+    seq: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packet:
+    """An encoded message.
+
+    Args:
+        key: packets of one key replace each other in an outbox (latest wins); None: each counts.
+        span: set for what may be dropped when a viewer is slow; the drop is then reported as a gap.
+        rest: packets with spans that are queued, sent and dropped with this one, right behind it.
+        size: bytes of all of them, where there is a rest.
+    """
+
+    body: bytes
+    type: str
+    key: Key | None = None
+    span: Span | None = None
+    rest: tuple[Packet, ...] = ()
+    size: int = 0
+
+
+def pack(message: m.Message) -> Packet:
+    """Encode one server message."""
+    return labelled(message, msgpack.packb(message.model_dump(mode="python"), use_bin_type=True))
+
+
+def labelled(message: m.Message, body: bytes) -> Packet:
+    """A message that is encoded already, with what an outbox must know of it."""
+    key: Key | None = None
+    span: Span | None = None
+    match message:
+        case m.Segments():  # a page that sees a jump asks for the list
+            key = ("segments", message.run_id)
+        case m.Run() | m.Lane() | m.Rows() | m.Metrics() | m.Held():
+            key = (message.type, message.run_id, getattr(message, "arm", ""))
+        case m.Lens():
+            key = ("lens", message.run_id, message.arm, message.lens)
+        case m.Sample():
+            table = f"{SAMPLES}{message.probe}"
+            span = Span(message.run_id, message.arm, table, message.seq, 1)
+        case m.Batch(table="open"):
+            key = ("open", message.run_id, message.arm)
+        case m.Batch():
+            span = Span(message.run_id, message.arm, message.table, message.seq, message.n)
+        case m.Reading(whole=True):
+            key = ("reading", message.run_id)
+        case m.Build():
+            key = ("build", message.lesson, message.arm)
+        case m.Changed():
+            key = ("changed", message.lesson, message.base, message.arm)
+        case m.Judged():
+            key = ("judged", message.lesson, message.challenge)
+        case m.Measured():
+            key = ("measured", message.lesson)
+        case m.ClassState() | m.ClassPlace() | m.ClassRoster() | m.ClassConfusion():
+            key = (message.type,)
+        case m.ClassQuestion() | m.ClassTally():
+            key = (message.type, message.step, message.question)
+        case m.ClassRaised() | m.ClassOwn() | m.ClassTimer():
+            key = (message.type,)
+        case m.ClassWatched() | m.ClassWatching() | m.ClassSeen():
+            key = (message.type,)
+        case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():
+            key = (message.type,)
+    return Packet(body, str(getattr(message, "type", "")), key, span)
+
+
+def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
+    """Encode a workload line, number `seq` of its lane. Lines may be dropped like rows.
+
+    Args:
+        body: it encoded, where that was done before.
+    """
+    span = Span(message.run_id, message.arm, "lines", seq, 1)
+    return Packet(body or pack(message).body, message.type, None, span)
+
+
+def batch(
+    run_id: str,
+    arm: str,
+    table: str,
+    seq: int,
+    watermark_ns: float,
+    columns: Mapping[str, npt.NDArray[np.generic]],
+    newest_event_host_ms: float | None = None,
+) -> m.Batch:
+    """Columns as a message.
+
+    Raises:
+        ValueError: columns of unequal length, or a dtype that the contract does not have.
+    """
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        raise ValueError(f"columns of {table} differ in length: {sorted(lengths)}")
+    dtypes: dict[str, m.Dtype] = {}
+    for name, column in columns.items():
+        if column.dtype.str not in _DTYPES:
+            raise ValueError(f"{table}.{name} has dtype {column.dtype.str}, not in the contract")
+        dtypes[name] = _DTYPES[column.dtype.str]
+    return m.Batch(
+        run_id=run_id,
+        arm=arm,
+        table=table,
+        seq=seq,
+        n=lengths.pop(),
+        watermark_ns=watermark_ns,
+        columns={name: column.tobytes() for name, column in columns.items()},
+        dtypes=dtypes,
+        sent_ns=float(time.time_ns()),
+        newest_event_host_ms=newest_event_host_ms,
+    )
+
+
+def unpack_client(body: bytes) -> m.ClientMessage:
+    """Decode and check one message of a browser.
+
+    Raises:
+        InputError: too large, not msgpack, or not a message of the contract.
+    """
+    if len(body) > MAX_CLIENT_BYTES:
+        raise _malformed(f"a message of {len(body)} bytes came, the limit is {MAX_CLIENT_BYTES}")
+    try:
+        tree = msgpack.unpackb(
+            body,
+            raw=False,
+            strict_map_key=True,
+            max_map_len=MAX_CLIENT_ITEMS,
+            max_array_len=MAX_CLIENT_ITEMS,
+            max_ext_len=0,
+        )
+    except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
+        raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
+    try:
+        return _CLIENT.validate_python(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the message"
+        raise _malformed(
+            f"a message that the contract does not have came: {place:.80}: {first['msg']:.200}"
+        ) from error
+
+
+def _malformed(what: str) -> InputError:
+    error = InputError(
+        f"the page and the server do not understand each other: {what}.", remedy="Reload the page."
+    )
+    error.code = "malformed"
+    return error
+
+
+def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
+    """Any exception as a message; an unexpected one shows its type, never a traceback.
+
+    Args:
+        run: the run that does not come because of it.
+    """
+    if isinstance(error, DuetError):
+        return m.ErrorMessage(
+            code=error.code,
+            sentence=error.sentence,
+            remedy=error.remedy,
+            detail=error.detail,
+            run=run,
+        )
+    what = f"{type(error).__name__}: {error}"
+    return m.ErrorMessage(
+        code="unexpected",
+        sentence=f"Something unexpected happened in the server ({what:.300}).",
+        remedy="Look at the server's terminal, and start it again if this comes back.",
+        run=run,
+    )

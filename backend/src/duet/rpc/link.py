@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbered frames that survive a broken connection. Sans I/O: bytes in, bytes out.
+
+Each data frame has a number. What the other side has not confirmed is stored; after a reconnect
+both sides say what they have, and the rest is sent again. A frame that comes twice counts once,
+so no message is lost and none is done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from enum import IntEnum
+from typing import Final, Protocol
+
+from duet.base.errors import InfraError
+from duet.rpc.limits import FRAGMENT_BYTES, FRAME_BYTES, WAITING_BYTES
+
+_HEAD: Final = struct.Struct("<BQ")
+REMEDY: Final = "Start the run again; use the same version of Kernel Duet on both sides."
+
+
+class Kind(IntEnum):
+    """What a frame is: a message, a confirmation, or the first words after a (re)connect."""
+
+    DATA = 0
+    ACK = 1
+    RESUME = 2
+
+
+class Link:
+    """One side of a connection, from its first frame to the end of all its reconnects."""
+
+    def __init__(self, waiting_bytes: int = WAITING_BYTES) -> None:
+        self._sent = 0
+        self._arrived = 0
+        self._unconfirmed: deque[tuple[int, bytes]] = deque()
+        self._bytes = 0
+        self._most = waiting_bytes
+        self._said = 0
+        self._resumed = False
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the other side has said, since the last (re)connect, what it has."""
+        return self._resumed
+
+    @property
+    def owes(self) -> bool:
+        """Whether something has arrived that the other side does not know of."""
+        return self._arrived != self._said
+
+    @property
+    def unconfirmed_bytes(self) -> int:
+        """Of frames that would be sent again."""
+        return self._bytes
+
+    def data(self, body: bytes) -> bytes:
+        """A message as a frame, which is stored until it is confirmed.
+
+        Raises:
+            InfraError: it is too long, or the other side has confirmed nothing for too long.
+        """
+        if len(body) > FRAME_BYTES:
+            raise InfraError(
+                f"a message of {len(body)} bytes is longer than {FRAME_BYTES}.", remedy=REMEDY
+            )
+        if self._bytes + len(body) > self._most:
+            raise InfraError(
+                f"the other side has not confirmed {self._bytes} bytes and takes no more.",
+                remedy="Look at its log, and at the network between.",
+            )
+        self._sent += 1
+        frame = _HEAD.pack(Kind.DATA, self._sent) + body
+        self._unconfirmed.append((self._sent, frame))
+        self._bytes += len(body)
+        return frame
+
+    def ack(self) -> bytes:
+        """A frame that confirms all that has arrived; it is a sign of life, too."""
+        self._said = self._arrived
+        return _HEAD.pack(Kind.ACK, self._arrived)
+
+    def resume(self) -> bytes:
+        """The first frame of each connection."""
+        self._resumed = False
+        self._said = self._arrived
+        return _HEAD.pack(Kind.RESUME, self._arrived)
+
+    def again(self) -> list[bytes]:
+        """What the other side lacks, oldest first; to be sent once it has resumed."""
+        return [frame for _, frame in self._unconfirmed]
+
+    def take(self, frame: bytes | memoryview) -> bytes | None:
+        """A frame that came.
+
+        Returns:
+            The message in it; None if it is no data frame, or came before.
+
+        Raises:
+            InfraError: it cannot be the next one of this connection.
+        """
+        if len(frame) < _HEAD.size:
+            raise _odd(f"a frame of {len(frame)} bytes")
+        kind, number = _HEAD.unpack_from(frame)
+        if kind == Kind.DATA:
+            if not self._resumed:
+                raise _odd("a message before the first words")
+            if number > self._arrived + 1:
+                raise _odd(f"message {number} after message {self._arrived}")
+            if number <= self._arrived:
+                return None
+            self._arrived = number
+            return bytes(frame[_HEAD.size :])
+        if kind not in (Kind.ACK, Kind.RESUME) or len(frame) != _HEAD.size:
+            raise _odd(f"a frame of kind {kind}")
+        self._confirm(number)
+        self._resumed = self._resumed or kind == Kind.RESUME
+        return None
+
+    def _confirm(self, number: int) -> None:
+        if number > self._sent or (self._unconfirmed and number < self._unconfirmed[0][0] - 1):
+            raise _odd(f"a confirmation of message {number} of {self._sent}")
+        while self._unconfirmed and self._unconfirmed[0][0] <= number:
+            _, frame = self._unconfirmed.popleft()
+            self._bytes -= len(frame) - _HEAD.size
+
+
+def _odd(what: str) -> InfraError:
+    return InfraError(
+        f"server and host process do not understand each other: {what} came.", remedy=REMEDY
+    )
+
+
+# Frames over a stream socket: a length before each.
+
+_LENGTH: Final = struct.Struct("<I")
+HEAD_BYTES: Final = 64
+"""More than a link puts before a message."""
+
+
+class Channel(Protocol):
+    """One connection that carries frames; a broken one is never used again."""
+
+    def write(self, frame: bytes) -> None:
+        """Send a frame, without waiting; nothing happens once the connection is gone."""
+        ...
+
+    def close(self) -> None:
+        """End the connection; `lost` of its reader is called."""
+        ...
+
+
+class StreamChannel(asyncio.Protocol):
+    """A stream socket or a pair of them (see Channel).
+
+    Args:
+        taken: called with each frame, on the event loop.
+        lost: called once when the connection has ended, with why.
+    """
+
+    def __init__(self, taken: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
+        self._taken = taken
+        self._lost = lost
+        self._buffer = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._why = "the connection has ended"
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        at = 0
+        while len(self._buffer) - at >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._buffer, at)
+            if length > FRAME_BYTES + HEAD_BYTES:
+                self._why = f"a frame of {length} bytes came"
+                self.close()
+                return
+            end = at + _LENGTH.size + length
+            if len(self._buffer) < end:
+                break
+            frame = bytes(self._buffer[at + _LENGTH.size : end])
+            at = end
+            self._taken(frame)
+        del self._buffer[:at]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._lost(f"{self._why} ({exc})" if exc else self._why)
+
+    def write(self, frame: bytes) -> None:
+        """Send a frame."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.writelines((_LENGTH.pack(len(frame)), frame))
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._transport is not None:
+            self._transport.abort()
+
+
+# Frames over a WebSocket, whoever's library it is. Long ones travel in fragments.
+#
+# Each message begins with a byte that says whether the next one goes on with the same frame.
+
+_LAST: Final = b"\0"
+_MORE: Final = b"\1"
+
+
+class SocketChannel:
+    """See Channel. What is written waits in memory; the link bounds how much."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._closed = False
+
+    def write(self, frame: bytes) -> None:
+        """Send a frame."""
+        if not self._closed:
+            self._queue.put_nowait(frame)
+
+    def close(self) -> None:
+        """End the connection."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put_nowait(None)
+
+    async def carry(
+        self,
+        send: Callable[[bytes], Awaitable[None]],
+        messages: AsyncIterator[bytes],
+        taken: Callable[[bytes], None],
+    ) -> None:
+        """Carry frames both ways until the connection ends.
+
+        Args:
+            send: sends one message of the WebSocket.
+            messages: those that come; ends with the connection.
+            taken: called with each frame.
+
+        Raises:
+            InfraError: what comes cannot be of a sound other side.
+        """
+        going = (
+            asyncio.create_task(self._send_all(send), name="to a host"),
+            asyncio.create_task(_take_all(messages, taken), name="from a host"),
+        )
+        try:
+            await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._closed = True
+            for task in going:
+                task.cancel()
+            ends = await asyncio.gather(*going, return_exceptions=True)
+        for end in ends:
+            if isinstance(end, InfraError):
+                raise end
+
+    async def _send_all(self, send: Callable[[bytes], Awaitable[None]]) -> None:
+        while (frame := await self._queue.get()) is not None:
+            for at in range(0, len(frame), FRAGMENT_BYTES):
+                end = at + FRAGMENT_BYTES
+                await send((_LAST if end >= len(frame) else _MORE) + frame[at:end])
+
+
+async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[bytes], None]) -> None:
+    parts: list[bytes] = []
+    length = 0
+    async for message in messages:
+        parts.append(message[1:])
+        length += len(message)
+        if length > FRAME_BYTES + HEAD_BYTES + length // FRAGMENT_BYTES + 1:
+            raise InfraError(
+                f"a frame of more than {FRAME_BYTES} bytes came.",
+                remedy="Use the same version of Kernel Duet on both sides.",
+            )
+        if message[:1] == _LAST:
+            taken(b"".join(parts))
+            parts.clear()
+            length = 0

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a run shows what a step claims. The page decides alike (frontend/src/derive/sought)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil, floor, inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duet.lessons.schema import Lesson, Scene, Sought
+from duet.session.tables import Columns
+
+# The tables of a lane of a run, in guest time or on the axis of the page.
+
+STEP_NS = 1000.0
+"""Frame time of one step of an axis that counts (frontend/src/derive/retime.ts)."""
+TIMES = ("t0_ns", "t1_ns", "t_ns")
+Pairs = NDArray[np.float64]
+"""Shape (n, 2): begin and end, ns of the axis. Points and links have no length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Looks of an x-ray probe, in order.
+
+    Args:
+        t_ns: when each was.
+        facts: what it reported each time, by name; NaN where a look has it not.
+    """
+
+    t_ns: NDArray[np.float64]
+    facts: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneTables:
+    """One lane that has ended.
+
+    Args:
+        tables: spans, ops, links, points, with the columns of session.tables.TABLES.
+        threads: threads of the workload.
+        watermark_ns: the data are complete up to here.
+        looks: those of each x-ray probe.
+    """
+
+    tables: Mapping[str, Columns]
+    threads: int
+    watermark_ns: float
+    looks: Mapping[str, Looks] = field(default_factory=dict)
+
+    def times(self, table: str, of: NDArray[np.bool_] | None = None) -> Pairs:
+        """Begin and end of the rows of a table, or of some of them."""
+        columns = self.tables[table]
+        names = ("t_ns", "t_ns") if "t_ns" in columns else ("t0_ns", "t1_ns")
+        both = np.stack([columns[name].astype(np.float64) for name in names], axis=1)
+        return both if of is None else both[of]
+
+    def on_axis(self, point: int) -> LaneTables:
+        """The same lane where the points of this number are the steps of the axis."""
+        points = self.tables["points"]
+        steps = np.sort(points["t_ns"][points["kind"] == point])
+
+        def over(times: NDArray[np.generic]) -> NDArray[np.float64]:
+            return np.searchsorted(steps, times, "right").astype(np.float64) * np.float64(STEP_NS)
+
+        tables = {
+            table: {name: over(c) if name in TIMES else c for name, c in columns.items()}
+            for table, columns in self.tables.items()
+        }
+        end = float(over(np.array([self.watermark_ns]))[0])
+        looks = {probe: Looks(over(one.t_ns), one.facts) for probe, one in self.looks.items()}
+        return LaneTables(tables, self.threads, end, looks)
+
+
+# What a step's `must_show` names, found on a lane as intervals in order of their begin. Pure.
+
+
+MS = 1e6
+SHARE = 1 / 20
+"""So much of the window must be filled by what is longer than that and not seen whole."""
+FIELDS = "abcdef"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of a lesson, whose places are the numbers in the tables."""
+
+    kinds: tuple[str, ...]
+    points: tuple[tuple[str, tuple[str, ...]], ...]
+    links: tuple[str, ...]
+
+    @staticmethod
+    def of(lesson: Lesson) -> Names:
+        """Those of a lesson."""
+        return Names(
+            tuple(kind.name for kind in lesson.kinds),
+            tuple((point.name, point.fields) for point in lesson.points),
+            tuple(link.name for link in lesson.links),
+        )
+
+
+def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
+    """Everything on this lane that `one` names, before a window asks for it."""
+    pairs = _named(lane, one, names)
+    if one.during is not None:
+        pairs = _inside(pairs, _spans(lane, one.during, names))
+    if one.at_once != 1:
+        pairs = _together(pairs, lane.threads if one.at_once == "all" else one.at_once)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def amount_in(found: Pairs, one: Sought, a: float, b: float) -> float:
+    """How much of it is in [a, b): ns, or the number of what has no length.
+
+    Returns:
+        -1 where it is too little or too much.
+    """
+    near = found[: np.searchsorted(found[:, 0], b)]
+    t0, t1 = near[:, 0], near[:, 1]
+    here = (t1 > a) | (t0 >= a)
+    long = t1 - t0 >= one.longer_ms * MS
+    part = np.minimum(t1, b) - np.maximum(t0, a)
+    seen = here & (part >= one.longer_ms * MS) & (part >= np.minimum(t1 - t0, (b - a) * SHARE))
+    if one.whole:
+        seen &= (t0 >= a) & (t1 <= b)
+    least = one.at_least if one.at_least is not None else int(one.at_most is None)
+    if seen.sum() < least or (one.at_most is not None and (here & long).sum() > one.at_most):
+        return -1
+    time = float(part[seen].sum())
+    return time if time > 0 else float(seen.sum())
+
+
+def _named(lane: LaneTables, one: Sought, names: Names) -> Pairs:
+    if one.kind is not None:
+        return _spans(lane, one.kind, names)
+    if one.point is not None:
+        return _points(lane, one, names)
+    if one.looks is not None:
+        return _looks(lane, one)
+    if one.link is not None:
+        return lane.times("links", lane.tables["links"]["kind"] == names.links.index(one.link))
+    return lane.times("ops")
+
+
+def _spans(lane: LaneTables, kind: str, names: Names) -> Pairs:
+    """Spans that have ended."""
+    return lane.times("spans", lane.tables["spans"]["kind"] == names.kinds.index(kind))
+
+
+def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
+    points = lane.tables["points"]
+    number, fields = next(
+        (i, fields) for i, (name, fields) in enumerate(names.points) if name == one.point
+    )
+    fits = points["kind"] == number
+    for name, (least, largest) in one.where.items():
+        values = points[FIELDS[fields.index(name)]].astype(np.float64)
+        fits = fits & (values >= least) & (values <= largest)
+    return lane.times("points", fits)
+
+
+def _looks(lane: LaneTables, one: Sought) -> Pairs:
+    """Stretches between looks in which facts grew as asked for, or their share of others did."""
+    looks = lane.looks.get(one.looks or "")
+    if looks is None:
+        return np.empty((0, 2))
+    times = np.stack([looks.t_ns[:-1], looks.t_ns[1:]], axis=1)
+    nothing = np.full(len(looks.t_ns), np.nan)
+    grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
+    whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
+    # Two looks at one time tell nothing, and a share of nothing is none.
+    fits = times[:, 1] > times[:, 0]
+    for name, (least, largest) in one.where.items():
+        share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
+        values = share if one.among else grown[name]
+        fits = fits & (values >= least) & (values <= largest)
+    return np.array(_joined(times[fits]), np.float64).reshape(-1, 2)
+
+
+def _joined(pairs: Pairs) -> list[list[float]]:
+    """Those that touch as one."""
+    walls: list[list[float]] = []
+    for t0, t1 in sorted(pairs.tolist()):
+        if walls and t0 <= walls[-1][1]:
+            walls[-1][1] = max(walls[-1][1], t1)
+        else:
+            walls.append([t0, t1])
+    return walls
+
+
+def _inside(pairs: Pairs, others: Pairs) -> Pairs:
+    """The parts of the first that lie in some of the second."""
+    walls = _joined(others)
+    parts = [
+        (max(a, t0), min(b, t1))
+        for t0, t1 in pairs.tolist()
+        for a, b in walls
+        if a <= t1 and b >= t0
+    ]
+    return np.array(parts, np.float64).reshape(-1, 2)
+
+
+def _together(pairs: Pairs, n: int) -> Pairs:
+    """The times during which at least `n` of them go on."""
+    # An end comes before a begin at the same time: who takes turns is not together.
+    turns = sorted([(t0, 1) for t0, _ in pairs.tolist()] + [(t1, -1) for _, t1 in pairs.tolist()])
+    turns.sort(key=lambda turn: (turn[0], turn[1]))
+    levels = np.cumsum([by for _, by in turns]).tolist()
+    times = []
+    since = 0.0
+    for (before, now), (t, _) in zip(pairwise([0, *levels]), turns, strict=True):
+        if before < n <= now:
+            since = t
+        elif now < n <= before:
+            times.append((since, t))
+    return np.array(times, np.float64).reshape(-1, 2)
+
+
+# Which windows of a run show what a step must show. Pure; the page looks at the same ones.
+
+
+SLACK_NS = 500.0
+"""Half a step of a counting axis (frontend/src/derive/hold.ts)."""
+MOST_WINDOWS = 4000
+"""Windows are compared at most so many."""
+
+
+class Window(NamedTuple):
+    """Frame time in ns, and how much of what is marked `most` it shows."""
+
+    start: float
+    span: float
+    amount: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step in a run.
+
+    Args:
+        lanes: those that are on show, on the axis that the page has.
+        tick_ns: length of a timer tick.
+    """
+
+    scene: Scene
+    lanes: Mapping[str, LaneTables]
+    names: Names
+    tick_ns: float
+
+
+def windows_that_show(step: Step) -> list[Window]:
+    """All windows that are looked at and that show it, those with the most first, then the earlier.
+
+    None where nothing is claimed of these lanes.
+    """
+    asked = {arm: list(_marks(step, arm)) for arm in step.lanes}
+    if not any(asked.values()):
+        return []
+    offsets = _offsets(step)
+    shown = []
+    for start, span, _ in _windows(step, offsets):
+        amounts = []
+        for arm, marks in asked.items():
+            a = start - offsets[arm]
+            b = _held(step, arm, a, a + span)
+            amounts += [(one.most, amount_in(found, one, a, b)) for one, found in marks]
+        if all(amount >= 0 for _, amount in amounts):
+            shown.append(Window(start, span, sum(amount for most, amount in amounts if most)))
+    return sorted(shown, key=lambda window: (-window.amount, window.start))
+
+
+def _held(step: Step, arm: str, a: float, b: float) -> float:
+    """Where a window ends on a lane: in a step that holds lanes, with its first operation."""
+    if "hold" not in step.scene.show:
+        return b
+    times = step.lanes[arm].times("ops")
+    ends = times[times[:, 0] >= a - SLACK_NS, 1]
+    # What stands at its very end is seen.
+    return min(b, float(ends.min()) + 1) if len(ends) else b
+
+
+def _marks(step: Step, arm: str) -> Iterator[tuple[Sought, Pairs]]:
+    """What is claimed of a lane, and where it is."""
+    must = step.scene.must_show
+    for one in must.marks if must else ():
+        if arm in (one.arms or step.scene.arms):
+            yield one, find_on(step.lanes[arm], one, step.names)
+
+
+def _windows(step: Step, offsets: Mapping[str, float]) -> Iterator[Window]:
+    scene = step.scene
+    span = scene.window_ms * MS + scene.window_steps * STEP_NS
+    if scene.moment == "operation":
+        times = [_nth(lane, scene.operation) for lane in step.lanes.values()]
+        known = [one for one in times if one is not None]
+        if known:
+            longest = max(t1 - t0 for t0, t1 in known)
+            yield Window(max(t0 for t0, _ in known), span or longest * 1.02)
+    elif scene.moment == "start":
+        yield Window(0, span)
+    elif span > 0:
+        last = max(0.0, _end(step, offsets) - span)
+        length = step.tick_ns if span >= 2 * step.tick_ns else span / 4
+        stride = length * max(1, ceil(last / length / MOST_WINDOWS))
+        yield from (Window(i * stride, span) for i in range(floor(last / stride) + 1))
+    else:
+        yield from _around_each(step)
+
+
+def _around_each(step: Step) -> Iterator[Window]:
+    """A quarter of its length before and after each operation of the first lane; else all."""
+    for lane in step.lanes.values():
+        times: list[tuple[float, float]] = lane.times("ops").tolist()
+        for t0, t1 in times[:MOST_WINDOWS]:
+            if t0 >= 0:
+                yield Window(max(0.0, t0 - (t1 - t0) / 4), 1.5 * (t1 - t0))
+        if times:
+            return
+    yield Window(0, max((lane.watermark_ns for lane in step.lanes.values()), default=0.0))
+
+
+def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
+    """Begin and end of the nth operation by their ends, from 1."""
+    times = lane.times("ops")
+    if n > len(times):
+        return None
+    t0, t1 = times[np.argsort(times[:, 1], kind="stable")[n - 1]].tolist()
+    return t0, t1
+
+
+def _offsets(step: Step) -> dict[str, float]:
+    """What is added to the time of each lane (frontend/src/derive/align.ts)."""
+    align = step.scene.align
+    nth = 1 if align == "marker" else step.scene.operation
+    times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}
+    side = 0 if align == "begin" else 1
+    latest = max((one[side] for one in times.values() if one is not None), default=0.0)
+    return {
+        arm: 0.0 if align == "time" or one is None else latest - one[side]
+        for arm, one in times.items()
+    }
+
+
+def _end(step: Step, offsets: Mapping[str, float]) -> float:
+    """Frame time up to which every lane that has anything shows it."""
+    end = inf
+    for arm, lane in step.lanes.items():
+        if not any(len(lane.tables[table]["id"]) for table in ("spans", "ops", "points")):
+            continue
+        ends = lane.times("ops")[:, 1]
+        last = float(ends.max()) if len(ends) else lane.watermark_ns
+        end = min(end, last + offsets[arm])
+    return end if end < inf else 0.0
+
+
+__all__ = ["LaneTables", "Looks", "Names", "Step", "Window", "windows_that_show"]

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels of all lessons: which are there, and building the rest in the background.
+
+One kernel is built at a time, whatever its lesson: first those that a viewer wants to run, then the
+first comparison of each lesson, then the others (kernels/order.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet import messages as m
+from duet.base.errors import DuetError
+from duet.base.files import Stamps
+from duet.kernels import (
+    ArmSpec,
+    BuildProgress,
+    KernelKey,
+    KernelSettings,
+    Phase,
+    build,
+    lookup,
+    make_ready,
+    plan,
+)
+from duet.kernels.arms import arm_specs
+from duet.kernels.bases import FILE, base_folders
+from duet.kernels.compiler import BuildStopped
+from duet.kernels.image import FILES, SIZES
+from duet.kernels.order import NEAR_OBJECTS, outwards
+from duet.kernels.recipe import arm_patches, both_folders
+from duet.kernels.source import NoSource
+from duet.lessons import load as lesson_cache
+from duet.messages.codec import failure
+from duet.server.interfaces import BuildListener, Kernels
+from duet.server.meters import BUILDS
+
+# The task that builds kernels beside the server: who starts it and who ends it.
+
+log = logging.getLogger("duet.api")
+
+
+class BuildTask:
+    """Builds what is missing in the background, one task at a time.
+
+    Args:
+        kernels: builds them.
+        tell: gets the progress and, when building fails for good, the error.
+    """
+
+    def __init__(self, kernels: Kernels, tell: Callable[[m.Message], None]) -> None:
+        self._kernels = kernels
+        self._tell = tell
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin; needs a running loop."""
+        self._task = asyncio.create_task(self._build(), name="kernel builds")
+
+    def ask(self, slug: str, arms: Iterable[str]) -> None:
+        """Build these arms next."""
+        is_absent = self._kernels.request(slug, arms)
+        if is_absent and (self._task is None or self._task.done()):
+            self.start()
+
+    async def close(self) -> None:
+        """End the task."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _build(self) -> None:
+        try:
+            await self._kernels.work(self._tell)
+        except Exception as error:
+            log.exception("building kernels failed")
+            self._tell(failure(error))
+
+
+# A kernel build beside the event loop, in a thread of its own.
+
+STOP_S = 1.0
+"""A build that must stop gets this; compilers stop at once, unpacking does not."""
+
+Tell = Callable[..., None]
+"""tell(call, *arguments): makes the call on the event loop."""
+
+
+async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
+    """Run a build; cancelled, it is stopped.
+
+    The thread lives until the build returns, since make ends with the thread that started it. It
+    is a daemon: unpacking cannot be stopped half-way, and the server must not wait for it; its
+    programs die with the process (PDEATHSIG).
+
+    Args:
+        work: gets `tell` for its progress, and an event that asks it to stop.
+
+    Raises:
+        Exception: what `work` raised.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    stop = threading.Event()
+
+    def tell(call: Callable[..., None], *arguments: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, the server is ending
+            loop.call_soon_threadsafe(call, *arguments)
+
+    def settle(error: Exception | None) -> None:
+        if done.cancelled():
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    def run() -> None:
+        try:
+            work(tell, stop)
+        except Exception as error:
+            tell(settle, error)
+        else:
+            tell(settle, None)
+
+    threading.Thread(target=run, name="kernel build", daemon=True).start()
+    try:
+        await asyncio.shield(done)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait({done}, timeout=STOP_S)
+        done.cancel()
+        raise
+
+
+# Progress of one kernel's build, as the messages that viewers get.
+
+TELL_EVERY_S = 0.25
+"""Progress goes out at most this often; changes of phase always do."""
+
+
+class BuildMessages:
+    """Turns the progress of one arm's build into `build` messages.
+
+    Args:
+        missing: arms of its lesson that are not built yet, this one included.
+    """
+
+    def __init__(
+        self, slug: str, arm: str, missing: list[str], publish: Callable[[m.Build], None]
+    ) -> None:
+        self._slug = slug
+        self._arm = arm
+        self._missing = missing
+        self._publish = publish
+        self._now: BuildProgress | None = None
+        self._sent_at = 0.0
+
+    def progress(self, progress: BuildProgress) -> None:
+        """A moment of the build."""
+        former, self._now = self._now, progress
+        changed = former is None or former.phase != progress.phase
+        now = time.monotonic()
+        if progress.phase is Phase.DONE or not (changed or now - self._sent_at > TELL_EVERY_S):
+            return
+        self._sent_at = now
+        self._send(_PHASES[progress.phase])
+
+    def finished(self) -> None:
+        """The kernel is there."""
+        BUILDS.labels("done").inc()
+        self._send("done")
+
+    def failed(self, error: m.ErrorMessage) -> None:
+        """It cannot be built."""
+        BUILDS.labels("failed").inc()
+        self._send("failed", error)
+
+    def waits(self) -> None:
+        """Another kernel is built first."""
+        self._now = None
+        self._send("wait")
+
+    def _send(self, phase: m.BuildPhase, error: m.ErrorMessage | None = None) -> None:
+        now = self._now
+        self._publish(
+            m.Build(
+                lesson=self._slug,
+                arms=self._missing,
+                arm=self._arm,
+                phase=phase,
+                done=now.objects_done if now else 0,
+                total=now.objects_expected if now else 0,
+                elapsed_s=round(now.elapsed_s, 1) if now else 0.0,
+                message=now.note if now else "",
+                error=error,
+            )
+        )
+
+
+_PHASES: dict[Phase, m.BuildPhase] = {
+    Phase.WAIT: "wait",
+    Phase.EXTRACT: "extract",
+    Phase.PATCH: "patch",
+    Phase.CONFIG: "config",
+    Phase.COMPILE: "compile",
+    Phase.LINK: "link",
+    Phase.STORE: "store",
+    Phase.DONE: "done",
+}
+
+
+# Which kernels of a lesson are built, looked up again only when a file that decides it changed.
+#
+# Each `open` and each greeting asks. Without this, every one of them would hash all patches and
+# read all manifests of the store on the event loop.
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was found, and the files that it follows from."""
+
+    specs: tuple[ArmSpec, ...]
+    recipe: Stamps
+    store: Stamps
+    ready: dict[str, bool]
+
+    def holds(self, specs: tuple[ArmSpec, ...]) -> bool:
+        """Whether it would be found again."""
+        return self.specs == specs and self.recipe.same and self.store.same
+
+
+class Readiness:
+    """Of all lessons of one store."""
+
+    def __init__(self, settings: KernelSettings) -> None:
+        self._settings = settings
+        self._known: dict[str, Known] = {}
+
+    def of(self, lesson: str, specs: dict[str, ArmSpec]) -> dict[str, bool]:
+        """arm -> its kernel is built; all False where not even a compiler is there."""
+        arms = tuple(specs.values())
+        known = self._known.get(lesson)
+        if known is not None and known.holds(arms):
+            return dict(known.ready)
+        recipe = Stamps.of(self._recipe(arms))
+        keys: dict[str, KernelKey] = {}
+        settled = True
+        for name, spec in specs.items():
+            try:
+                keys[name] = plan(spec, self._settings)
+            except NoSource:
+                pass  # the stamps show when the source of an optional base is installed
+            except DuetError:
+                settled = False  # a compiler may be installed meanwhile, which no file here shows
+        store = Stamps.of(part for key in keys.values() for part in self._image(key))
+        ready = {
+            name: name in keys and lookup(keys[name], self._settings) is not None for name in specs
+        }
+        if settled:
+            self._known[lesson] = Known(arms, recipe, store, ready)
+        else:
+            self._known.pop(lesson, None)
+        return dict(ready)
+
+    def _recipe(self, arms: tuple[ArmSpec, ...]) -> Iterator[Path]:
+        """What decides the keys."""
+        settings = self._settings
+        for folder in base_folders(settings.patches).values():
+            yield folder / FILE
+        for arm in arms:
+            with contextlib.suppress(DuetError):
+                base = settings.base_of(arm)
+                yield from settings.source_places(base)
+                yield from settings.fragments(arm)
+                yield from both_folders(arm, settings.patches, base)
+                yield from arm_patches(arm, settings.patches, base)
+
+    def _image(self, key: KernelKey) -> Iterator[Path]:
+        """What decides whether the store has a kernel."""
+        folder = self._settings.store.folder / key
+        yield folder
+        for part in ("manifest.json", SIZES, *FILES):
+            yield folder / part
+
+
+RETRY_S = 60.0
+"""A failed build is tried again after this: space may have been freed, a package installed."""
+
+ArmName = tuple[str, str]
+"""Lesson and arm."""
+
+
+@dataclass(slots=True)
+class Current:
+    """The kernel that is being built.
+
+    Args:
+        left: objects that are still to be compiled; 0 outside compiling.
+    """
+
+    arm: ArmName
+    stop: threading.Event
+    left: int = 0
+
+
+class CheckoutKernels:
+    """The kernels of this checkout (see serve.interfaces.Kernels).
+
+    Args:
+        listener: receives the progress of all builds, beside the browsers.
+    """
+
+    def __init__(self, settings: KernelSettings, listener: BuildListener | None = None) -> None:
+        self.settings = settings
+        self._listener = listener
+        self._readiness = Readiness(settings)
+        self._newest: dict[ArmName, m.Build] = {}
+        self._requested: dict[ArmName, None] = {}
+        self._current: Current | None = None
+        self._last_error = ""
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        """arm -> its kernel is built."""
+        return self._readiness.of(slug, arm_specs(lesson_cache.find(slug)))
+
+    def latest(self) -> list[m.Message]:
+        """The newest `build` message of each arm, for a viewer who joins."""
+        return list(self._newest.values())
+
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
+        """Build these arms next, optional ones too.
+
+        A build of another arm that has much left to compile makes way: what it has compiled stays
+        in the tree.
+
+        Returns:
+            Whether one of them is not there: a work() that has returned must be called anew.
+        """
+        ready = self.ready(slug)
+        absent = [(slug, arm) for arm in arms if not ready.get(arm, True)]
+        self._requested |= dict.fromkeys(absent)
+        now = self._current
+        if absent and now and now.arm not in self._requested and now.left > NEAR_OBJECTS:
+            now.stop.set()
+        return bool(absent)
+
+    async def work(self, tell: Callable[[m.Message], None]) -> None:
+        """Build what is missing; a failure is reported and tried again later."""
+
+        def publish(message: m.Build) -> None:
+            self._newest[message.lesson, message.arm] = message
+            tell(message)
+            if self._listener is not None:
+                self._listener.update(message)
+
+        failed: set[ArmName] = set()
+        announced, built = -1, False
+        while absent := self._absent():
+            if self._listener is not None and announced < (kernels := self._kernels(absent)):
+                self._listener.started(announced := kernels)
+            todo = {name: spec for name, spec in absent.items() if name not in failed}
+            if not todo:
+                failed.clear()
+                await asyncio.sleep(RETRY_S)
+                continue
+            name = await asyncio.to_thread(self._first, todo)
+            if await self._one(name, absent, publish):
+                built = True
+            else:
+                failed.add(name)
+        if self._listener is not None:
+            self._listener.finished()
+        if built:
+            await self._go_home()
+
+    def _absent(self) -> dict[ArmName, ArmSpec]:
+        """Arms that are to be built: the usual ones, and those that were requested."""
+        found: dict[ArmName, ArmSpec] = {}
+        for folder in lesson_cache.usable():
+            slug, usual, ready = folder.slug, folder.usual_arms, self.ready(folder.slug)
+            for arm, spec in arm_specs(folder).items():
+                wanted = arm in usual or (slug, arm) in self._requested
+                if wanted and not ready.get(arm, True):
+                    found[slug, arm] = spec
+        return found
+
+    @staticmethod
+    def _kernels(absent: dict[ArmName, ArmSpec]) -> int:
+        """How many kernels they are; arms with the same base and patches share one."""
+        return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
+
+    def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
+        """The arm to build next. Blocking: it looks into the tree."""
+        requested = [name for name in self._requested if name in todo]
+        leader = todo[requested[0]] if requested else next(iter(todo.values()))
+        with contextlib.suppress(DuetError):  # the build itself says it, of one arm
+            base = self.settings.base_of(leader)
+            together = {
+                spec: name
+                for name, spec in todo.items()
+                if self.settings.base_of(spec).name == base.name and spec.config == leader.config
+            }
+            tree = None
+            if base.source.kind != "image":
+                sha256 = self.settings.tarball(base).sha256
+                tree = self.settings.tree(base, leader.config, sha256)
+            first = {todo[name] for name in requested}
+            order = outwards(list(together), self.settings.patches, base, tree, requested=first)
+            return together[order[0]]
+        return (leader.lesson, leader.name)
+
+    async def _one(
+        self, name: ArmName, absent: dict[ArmName, ArmSpec], publish: Callable[[m.Build], None]
+    ) -> bool:
+        """Build one kernel; False when that failed."""
+        slug, arm = name
+        reports = BuildMessages(slug, arm, [one for of, one in absent if of == slug], publish)
+        now = self._current = Current(name, threading.Event())
+
+        def progress(moment: BuildProgress) -> None:
+            compiling = moment.phase is Phase.COMPILE
+            now.left = moment.objects_expected - moment.objects_done if compiling else 0
+            reports.progress(moment)
+
+        def work(tell: Tell, stop: threading.Event) -> None:
+            now.stop = stop
+            spec = absent[name]
+            build([spec], self.settings, on_progress=lambda one: tell(progress, one), stop=stop)
+
+        try:
+            await build_beside(work)
+        except BuildStopped:
+            reports.waits()
+            return True
+        except (DuetError, OSError) as error:
+            trouble = failure(error)
+            words = f"{trouble.sentence} {trouble.remedy}"
+            if words != self._last_error:  # once, not for every kernel and every minute
+                log.error("kernel %s of %s, and perhaps others: %s", arm, slug, words)
+            self._last_error = words
+            reports.failed(trouble)
+            return False
+        finally:
+            self._current = None
+        self._last_error = ""
+        reports.finished()
+        still = self._absent()
+        for of, one in absent:
+            if (of, one) != name and (of, one) not in still:  # it is the same kernel
+                BuildMessages(of, one, [], publish).finished()
+        return True
+
+    async def _go_home(self) -> None:
+        """Leave the tree at stock, from where the first kernel of a trial is near."""
+        stock = ArmSpec("trial", "stock", instrumented=False)
+
+        def work(tell: Tell, stop: threading.Event) -> None:
+            make_ready(stock, self.settings, stop)
+
+        with contextlib.suppress(DuetError, OSError):  # nobody waits for it
+            await build_beside(work)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes that go on: who sits where, the driver's place, questions and answers.
+
+A class is in memory while pages are in it; all but the last two seconds of the driver's place is
+in the store (`duet.classes`), from which a class comes back after a restart.
+"""
+
+from duet.server.classroom.classrooms import Classrooms
+
+__all__ = ["Classrooms"]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What pages of a class receive, made of a room. Pure."""
+
+from __future__ import annotations
+
+import time
+
+from duet import messages as m
+from duet.classes.records import AnswerFacts, PlaceFacts
+from duet.classes.scores import Score, scores
+from duet.server.classroom.room import Question, Room, Seat
+
+
+def state(seat: Seat, gone: bool = False) -> m.ClassState:
+    """The class as one page sees it.
+
+    Args:
+        gone: this page left it.
+    """
+    room, facts = seat.room, seat.room.facts
+    driver = room.members.get(facts.driver)
+    return m.ClassState(
+        class_id=facts.class_id,
+        title=facts.title,
+        lesson=facts.lesson,
+        code=facts.code,
+        link=f"?class={facts.code}",
+        open=room.open and not gone,
+        part="instructor" if seat.member is None else "member",
+        driving=seat.drives and room.open and not gone,
+        driver="" if driver is None else driver.facts.name,
+        driver_member="" if driver is None else driver.ident,
+        members=len(room.members),
+        connected=len(room.connected()),
+    )
+
+
+def welcome(seat: Seat, secret: str) -> m.ClassWelcome:
+    """The page is in."""
+    return m.ClassWelcome(
+        class_id=seat.room.facts.class_id,
+        part="instructor" if seat.member is None else "member",
+        member="" if seat.member is None else seat.member.ident,
+        name="" if seat.member is None else seat.member.facts.name,
+        secret=secret,
+    )
+
+
+def class_place(class_id: str, place: PlaceFacts) -> m.ClassPlace:
+    """Where the driver is, with its age."""
+    now_ns = time.time_ns()
+    return m.ClassPlace.model_validate(
+        place.fields
+        | {
+            "class_id": class_id,
+            "number": place.number,
+            "age_s": max(0.0, now_ns / 1e9 - place.at_s),
+            "sent_ns": float(now_ns),
+        }
+    )
+
+
+def roster(room: Room) -> m.ClassRoster:
+    """All members."""
+    now_s, connected = time.monotonic(), room.connected()
+    return m.ClassRoster(
+        class_id=room.facts.class_id,
+        members=[
+            m.RosterMember(
+                member=member.ident,
+                name=member.facts.name,
+                connected=member.ident in connected,
+                following=member.following,
+                step=member.step,
+                idle_s=round(now_s - member.used_s, 1),
+                driving=room.facts.driver == member.ident,
+                answered=len(member.answered),
+            )
+            for member in room.members.values()
+        ],
+    )
+
+
+def class_question(room: Room, question: Question) -> m.ClassQuestion:
+    """How a question stands."""
+    facts = question.facts
+    return m.ClassQuestion(
+        class_id=room.facts.class_id,
+        step=facts.step,
+        question=facts.question,
+        text=facts.text,
+        options=list(facts.options),
+        round=facts.round,
+        revealed=facts.revealed,
+    )
+
+
+def tally(room: Room, question: Question) -> m.ClassTally:
+    """What was answered."""
+    return m.ClassTally(
+        class_id=room.facts.class_id,
+        step=question.facts.step,
+        question=question.facts.question,
+        revealed=question.facts.revealed,
+        rounds=[_round(score) for score in scores(question.answers.values())],
+    )
+
+
+def _round(score: Score) -> m.TallyRound:
+    return m.TallyRound(
+        round=score.round,
+        answers=score.answers,
+        bars=[m.Bar(choice=c, value=v, count=n) for c, v, n in score.bars],
+        marks=[m.Pointed.model_validate(mark) for mark in score.marks],
+        right=score.right,
+    )
+
+
+def answered(room: Room, answer: AnswerFacts) -> m.ClassAnswered:
+    """An answer is on the disk."""
+    return m.ClassAnswered(
+        class_id=room.facts.class_id,
+        step=answer.step,
+        question=answer.question,
+        round=answer.round,
+        choice=answer.choice,
+        value=answer.value,
+        mark=None if answer.mark is None else m.Pointed.model_validate(answer.mark),
+    )
+
+
+def confusion(room: Room) -> m.ClassConfusion:
+    """The curve."""
+    points = [m.Confusion(at_s=p.at_s, count=p.count, step=p.step) for p in room.points()]
+    return m.ClassConfusion(class_id=room.facts.class_id, points=points)

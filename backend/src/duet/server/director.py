@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a viewer's command does: opens recordings, asks for live runs (live_runs.py), greets."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+
+from pydantic import JsonValue
+
+from duet import __version__
+from duet import messages as m
+from duet.base.errors import DuetError
+from duet.classes.configured import LABS_DAYS
+from duet.classes.store import ClassStore
+from duet.lessons import load as lesson_cache
+from duet.messages.codec import pack
+from duet.runs.sources import MeasureRequest, RunRequest
+from duet.server.archive import ArchivedRuns, Archiver, Held
+from duet.server.builds import BuildTask
+from duet.server.classroom.try_parts import LiveParts
+from duet.server.hosts.door import HostDoor
+from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
+from duet.server.labs import Labs
+from duet.server.lessons import LessonCache, LessonOpener, lanes_of, lesson_card
+from duet.server.own_arms import NONE_HERE, Changing, OwnArms, OwnLessons
+from duet.server.requests import (
+    NO_GUESTS,
+    action_of,
+    check_start,
+    denied,
+    read_judge,
+    read_start,
+    refuse_guests,
+)
+from duet.server.runs import LiveRuns, RunFinder
+from duet.server.servers import classrooms, elsewhere
+from duet.stream.cutting import Cutting
+from duet.stream.hub import Hub, Viewer
+
+# What a page that has opened a lesson is likely to run first: its hero step, or that of another
+# lesson that is clicked on. Guests are parked for them while nothing runs, so that *run live* need
+# not wait for a boot.
+
+
+class Expecting:
+    """Tells the stage what may be asked of it.
+
+    Args:
+        live: False for a server that boots no guest.
+    """
+
+    def __init__(self, stage: Stage, kernels: Kernels, live: bool) -> None:
+        self._stage, self._kernels, self._live = stage, kernels, live
+
+    def opened(self, slug: str) -> None:
+        """A page has opened a lesson."""
+        if self._live and (request := self.first_run(slug)) is not None:
+            self._stage.expect(request, partial(self.others, slug))
+
+    def others(self, slug: str) -> list[RunRequest]:
+        """The first runs of all other lessons, those behind this one first. Blocking."""
+        slugs = [folder.slug for folder in lesson_cache.usable()]
+        behind = slugs.index(slug) + 1 if slug in slugs else 0
+        turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
+        return [run for one in turned if (run := self.first_run(one)) is not None]
+
+    def first_run(self, slug: str) -> RunRequest | None:
+        """The run of a lesson's hero step, as far as its kernels are built."""
+        with suppress(DuetError):
+            folder = lesson_cache.find(slug)
+            lesson = folder.lesson
+            scenes = [one for one in lesson.scenes if one.id == lesson.hero] or lesson.scenes[:1]
+            for scene in scenes:
+                start = m.Start(
+                    type="start",
+                    lesson=slug,
+                    arms=list(scene.arms),
+                    workload=scene.workload,
+                    params=dict(scene.params),
+                )
+                return check_start(start, folder, self._kernels.ready(slug))
+        return None
+
+
+class Director:
+    """Carries out commands (see stream.endpoint.Commands). Use as `async with`.
+
+    Args:
+        stage: where live runs happen; entered and left with the director.
+        builds: False for a server that never builds kernels.
+        live: False for a server that shows recordings only; it boots no guest.
+        saved: where live runs are saved once they are over; None: nowhere.
+        slots: live runs at once, as many as the stage has.
+        changing: with what changes of visitors are built; None: there are none.
+        classes: where classes and labs are stored; None: there are none.
+        labs_days: how long answers of labs are stored.
+        hosts: where host processes of other machines come in; None: nowhere.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        stage: Stage,
+        recordings: Recordings,
+        kernels: Kernels,
+        builds: bool = True,
+        live: bool = True,
+        saved: ArchivedRuns | None = None,
+        slots: int = 1,
+        changing: Changing | None = None,
+        classes: ClassStore | None = None,
+        labs_days: int = LABS_DAYS,
+        hosts: HostDoor | None = None,
+    ) -> None:
+        self.hub, self.kernels = hub, kernels
+        self.recordings, self.saved = recordings, saved
+        self.own = OwnLessons(changing, "" if builds and live else NONE_HERE)
+        self._lessons = LessonCache(recordings, kernels, self.own)
+        archiver = None if saved is None else Archiver(saved.folder)
+        self.live_runs = LiveRuns(hub, stage, archiver, slots)
+        self.segments = Cutting(hub)
+        finder = RunFinder(self.live_runs, recordings, saved)
+        self.find_run, self.file_of = finder.find_run, finder.file_of
+        self.parked = stage.parked
+        expects = Expecting(stage, kernels, live).opened
+        self._opener = LessonOpener(hub, self._lessons, finder, self.own.arms_of, expects)
+        self.live_runs.on_show(self._opener.introduce)
+        for source in (recordings, saved):
+            if source is not None:
+                source.publish = self._opener.publish
+        self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
+        self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
+        held, off = Held() if saved is None else saved.folder.held, "" if live else NO_GUESTS
+        trying = LiveParts(self.live_runs.tried, self._read, off, self.own.off, held.hold)
+        self.classes = classrooms(classes, trying)
+        self._elsewhere = elsewhere(hub, self.classes, finder)
+        self.labs = Labs(classes, finder, labs_days)
+        self.live_runs.performer.judged = self.labs.judged
+        self._live, self.hosts = live, hosts
+
+    async def __aenter__(self) -> Director:
+        await self.segments.__aenter__()
+        await self.live_runs.__aenter__()
+        self.hub.on_leave = self._left
+        await self.classes.__aenter__()
+        self.labs.begin()
+        if self._builds is not None:
+            self._builds.start()
+        await self.changes.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.labs.close()
+        await self.classes.__aexit__(*error)
+        await self.changes.__aexit__()
+        if self._builds is not None:
+            await self._builds.close()
+        for source in (self.recordings, self.saved):
+            if source is not None:
+                await source.close()
+        self.hub.on_leave = lambda _: None
+        await self.live_runs.__aexit__(*error)
+        await self.segments.__aexit__()
+
+    def _left(self, viewer: Viewer) -> None:
+        self.classes.left(viewer)
+        self.live_runs.left(viewer)
+
+    def warm(self) -> None:
+        """Read all lessons and look up their kernels, once, before a greeting does. Blocking."""
+        self._lessons.read_all()
+
+    def greet(self, viewer: Viewer) -> None:
+        """First messages of a new viewer."""
+        viewer.put(pack(hello(viewer, self.kernels, self._live)))
+        self.live_runs.greet(viewer)
+        for message in self.kernels.latest():
+            viewer.put(pack(message))
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out or queue one command.
+
+        Raises:
+            DuetError: why not.
+        """
+        viewer.visitor.require(action_of(command, self.labs.asks_for))
+        if not self._live:
+            refuse_guests(command)
+        match command:
+            case m.Open():
+                await self._elsewhere.open(viewer, command, self._opener.open)
+            case m.TakeControl():
+                self.live_runs.take(viewer, command.take)
+            case m.Start():
+                self.live_runs.ask(viewer, self._read(command))
+            case m.Measure():
+                self.live_runs.ask(viewer, MeasureRequest(self._read(command), command.repeats))
+            case m.Change():
+                await self.changes.ask(viewer, command)
+            case m.DropChange():
+                self.changes.drop(viewer, command)
+            case m.Judge():
+                self.live_runs.ask(viewer, read_judge(command, self.own, self.kernels))
+            case m.Again():
+                self.live_runs.again(viewer)
+            case m.Do() | m.Hold():
+                await act(self.live_runs.controlled(viewer), command)
+            case m.Stop():
+                self.live_runs.stop(viewer, command.run)
+            case _:
+                await self.classes.command(viewer, command)
+
+    def lesson(self, slug: str) -> dict[str, JsonValue]:
+        """A lesson for the page or over HTTP.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        return self._lessons.view(slug).tree
+
+    def lanes(self) -> list[dict[str, JsonValue]]:
+        """Lanes of the live runs that go on, or else of the newest one; see lanes_of."""
+        return lanes_of(self.live_runs.newest())
+
+    def measuring(self) -> str | None:
+        """That a measurement goes on, which wants the machine for itself; None: none does."""
+        alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
+        return "arms are being measured" if alone else None
+
+    def _read(self, command: m.Start | m.Measure) -> RunRequest:
+        """What is to run; its optional kernels are built."""
+        if self._builds is not None:
+            self._builds.ask(command.lesson, command.arms)
+        return read_start(command, self.own, self.kernels)
+
+
+async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
+    """Do one of the lesson's acts, or hold the guests and let them go."""
+    if isinstance(command, m.Do):
+        await run.act(command.name, command.value)
+    else:
+        await run.hold(command.on, command.after)
+
+
+def hello(viewer: Viewer, kernels: Kernels, live: bool) -> m.Hello:
+    """The first message of a page."""
+    cards = [lesson_card(folder, kernels.ready(folder.slug)) for folder in lesson_cache.usable()]
+    return m.Hello(
+        version=__version__,
+        viewer=viewer.ident,
+        live=live,
+        lessons=cards,
+        role=viewer.visitor.role.word,
+        denied=denied(viewer.visitor),
+    )

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The server's end of host processes (duet.host): the stage of its live runs."""
+
+from duet.server.hosts.processes import LocalHosts
+from duet.server.hosts.stage import HostStage, begin_of
+
+__all__ = ["HostStage", "LocalHosts", "begin_of"]

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where host processes of other machines come in: by a token that counts once, then by a secret.
+
+Only hashes of both are stored. What answers is no page: a request with an Origin is refused, since
+a browser has nothing to do here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from duet.base.errors import InfraError
+from duet.host.fetching import FileFacts, KernelList
+from duet.kernels import KernelKey
+from duet.kernels.image import FILES, KernelImage, Store
+from duet.rpc import limits
+from duet.rpc.limits import FETCH_S, TICKET_S
+from duet.rpc.link import SocketChannel
+from duet.rpc.peer import Connection, Peer, Tasks
+
+# Stored kernels for hosts that lack them: by key, each file with its SHA-256.
+
+KERNEL_PATH: Final = "/hosts/kernels/"
+KEY: Final = re.compile(r"[0-9a-f]{8,64}")
+AT_ONCE: Final = 4
+"""Files that are read and sent at once. Further hosts are to ask again."""
+
+
+class KernelFiles:
+    """What the store of a server has.
+
+    Args:
+        store: None: nothing.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        self._store = store
+        self._digests: dict[tuple[Path, int, int], str] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the list of a kernel's files (PATH + key), or one of them (and / + its name)."""
+        if self._places.locked():
+            busy = PlainTextResponse("Other hosts have their turn.\n", 503)
+            await busy(scope, receive, send)
+            return
+        async with self._places:
+            response = await self._answer(scope["path"])
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FETCH_S):
+                    await response(scope, receive, send)
+
+    async def _answer(self, path: str) -> Response:
+        key, _, name = path.removeprefix(KERNEL_PATH).partition("/")
+        if self._store is None or not KEY.fullmatch(key) or name not in ("", *FILES):
+            return PlainTextResponse("There is no such kernel.\n", 404)
+        image = await asyncio.to_thread(self._store.lookup, KernelKey(key))
+        if image is None:
+            return PlainTextResponse("There is no such kernel.\n", 404)
+        if name:
+            return FileResponse(image.folder / name, media_type="application/octet-stream")
+        found = await asyncio.to_thread(self._list, image)
+        return JSONResponse(found.model_dump(mode="json"))
+
+    def _list(self, image: KernelImage) -> KernelList:
+        files = {name: self._facts(image.folder / name) for name in FILES}
+        return KernelList(manifest=image.manifest, files=files)
+
+    def _facts(self, file: Path) -> FileFacts:
+        stat = file.stat()
+        known = (file, stat.st_mtime_ns, stat.st_size)
+        if known not in self._digests:
+            with file.open("rb") as content:
+                self._digests[known] = hashlib.file_digest(content, "sha256").hexdigest()
+        return FileFacts(size_bytes=stat.st_size, sha256=self._digests[known])
+
+
+LOG = logging.getLogger("duet.hosts")
+DOOR_PATH = "/hosts/join"
+BEARER = "bearer "
+
+
+@dataclass(slots=True)
+class _Expected:
+    """A host that may come, or has come and may come back."""
+
+    connection: Connection
+    until_s: float
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    came: bool = False
+
+
+class HostDoor:
+    """All hosts that are expected.
+
+    Args:
+        store: of kernels, for hosts that lack one; None: none is given.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.kernels = KernelFiles(store)
+        self._expected: dict[str, _Expected] = {}
+        """Hash of a token or secret -> the host that has it."""
+        self._tasks = Tasks()
+        """Each ends with the connection that it is about, at the latest."""
+
+    def expect(self, connection: Connection) -> str:
+        """A token for one host, whose connection this will be."""
+        token = secrets.token_urlsafe(32)
+        self._expected[_hash(token)] = _Expected(connection, time.monotonic() + limits.TICKET_S)
+        return token
+
+    def forget(self, connection: Connection) -> None:
+        """This host is not expected any more."""
+        for key in [k for k, one in self._expected.items() if one.connection is connection]:
+            del self._expected[key]
+
+    def knows(self, request: Request) -> bool:
+        """Whether a request is of a host that has joined, and has not been given up."""
+        found = self._who(request)
+        return found is not None and found[1].came
+
+    def _who(self, socket: HTTPConnection) -> tuple[str, _Expected] | None:
+        given = socket.headers.get("authorization", "")
+        if given[: len(BEARER)].lower() != BEARER or "origin" in socket.headers:
+            return None
+        key = _hash(given[len(BEARER) :].strip())
+        found = self._expected.get(key)
+        if found is None or found.connection.over.is_set():
+            return None
+        if not found.came and time.monotonic() > found.until_s:
+            del self._expected[key]
+            return None
+        return key, found
+
+    async def serve(self, socket: WebSocket) -> None:
+        """One connection of a host, from its handshake to its end."""
+        found = self._who(socket)
+        if found is None:
+            await socket.close()  # before accept: the handshake is answered with 403
+            return
+        key, host = found
+        await socket.accept()
+        await socket.send_text(host.secret)
+        channel = SocketChannel()
+        host.connection.attach(channel)
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+            try:
+                come = self._messages(socket, key, host)
+                await channel.carry(socket.send_bytes, come, host.connection.taker(channel))
+            except InfraError as error:
+                host.connection.end(error.sentence)
+        host.connection.detach(channel)
+        if host.connection.over.is_set():
+            with contextlib.suppress(RuntimeError, OSError):
+                await socket.close()
+        elif host.came:
+            self._tasks.spawn(self._await_return(host), "a host is away")
+
+    async def _messages(self, socket: WebSocket, key: str, host: _Expected) -> AsyncIterator[bytes]:
+        while True:
+            message = await socket.receive_bytes()
+            if not host.came:  # it has the secret, so the token has done its work
+                host.came = True
+                self._expected[_hash(host.secret)] = self._expected.pop(key)
+            yield message
+
+    async def _await_return(self, host: _Expected) -> None:
+        """The host's connection has broken: give it up if it does not come back."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limits.AWAY_S):
+                await host.connection.attached.wait()
+                return
+        host.connection.end(f"it is away for {limits.AWAY_S:g} s")
+        self.forget(host.connection)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+# A host process somewhere else: something starts it with a token, and it dials in.
+
+
+class Elsewhere(Protocol):
+    """A program that was started somewhere."""
+
+    async def gone(self) -> str:
+        """Wait until it is not there any more, and why, in words."""
+        ...
+
+
+Launch = Callable[[str], AbstractAsyncContextManager[Elsewhere]]
+"""Starts a host process that is given this token; leaving ends it."""
+
+
+class JoinedHost:
+    """One such host. Use as `async with`; leaving ends it and its guests."""
+
+    def __init__(self, peer: Peer, door: HostDoor, launch: Launch) -> None:
+        self._peer, self._door, self._launch = peer, door, launch
+        self._owned = AsyncExitStack()
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> JoinedHost:
+        connection = self._peer.connection
+        try:
+            program = await self._owned.enter_async_context(
+                self._launch(self._door.expect(connection))
+            )
+            self._watch = asyncio.create_task(self._until_gone(program), name="watch a host")
+            spoken = asyncio.create_task(connection.spoken.wait(), name="await a host")
+            try:
+                await asyncio.wait(
+                    {spoken, self._watch}, timeout=TICKET_S, return_when=asyncio.FIRST_COMPLETED
+                )
+            finally:
+                spoken.cancel()
+            if not connection.spoken.is_set():
+                why = connection.why or f"nothing came in {TICKET_S:g} s"
+                raise InfraError(
+                    f"the host process did not come to this server: {why}.",
+                    remedy="Look at its output, and whether its machine reaches this server.",
+                )
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def _until_gone(self, program: Elsewhere) -> None:
+        self._peer.connection.end((await program.gone()).rstrip("."))
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        self._peer.note("leave", b"")
+        self._peer.connection.end("the server ends")
+        self._door.forget(self._peer.connection)
+        await self._owned.aclose()

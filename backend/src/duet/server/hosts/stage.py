@@ -1,0 +1,600 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs on host processes (see serve.interfaces.Stage).
+
+The server's own process boots nothing. A host process that dies takes its guests with it, and the
+runs that went on there fail with a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.guests.clones import TemplateCounts
+from duet.host import requests as packets
+from duet.host import requests as r
+from duet.host.performing import first_message
+from duet.host.requests import RunMessage
+from duet.kernels import KernelSettings
+from duet.messages.codec import Packet, pack
+from duet.rpc import limits
+from duet.rpc.peer import Events, Handler, Tasks
+from duet.runs.pack import Part, joined
+from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest, only
+from duet.server.hosts.processes import Hosts, Place, shared_out
+from duet.server.meters import LaneStarts
+from duet.stream.hub import OVER, Hub, RunLog
+
+# The lanes of a run that are on one host process: all of them, or some.
+
+Take = Callable[["Share", RunMessage, Packet], None]
+
+
+class Share:
+    """Some lanes of a run, where they are.
+
+    Args:
+        first: the run's first message, which has all lanes.
+        arms: the lanes.
+    """
+
+    def __init__(self, place: Place, first: m.Run, arms: Sequence[str]) -> None:
+        self.arms = tuple(arms)
+        self._place, self._first = place, first
+        self._patience: asyncio.Timeout | None = None
+        """While the lanes are waited for."""
+
+    async def perform(self, run: r.Wanted, take: Take, together: bool) -> None:
+        """Run them to their end.
+
+        Args:
+            take: gets each message of theirs, as it is sent to browsers, too.
+            together: they begin when `go` is called, with lanes elsewhere.
+
+        Raises:
+            DuetError: none of them can begin, or the host process is gone.
+        """
+        asked = r.Perform(
+            run_id=self._first.run_id,
+            slot=self._place.slot,
+            run=run,
+            lanes=list(self.arms) if together else [],
+        )
+
+        def taken(travelled: bytes) -> None:
+            message, packet = packets.read_packet(travelled, self._first, self.arms)
+            take(self, message, packet)
+
+        try:
+            async with asyncio.timeout(None) as self._patience:
+                await self._place.peer.call("perform", asked.packed(), None, taken)
+        except TimeoutError as error:
+            raise InfraError(
+                f"{', '.join(self.arms)} was not ready {limits.TOGETHER_S:g} s after the others.",
+                remedy="Start the run again.",
+            ) from error
+        finally:
+            self._patience = None
+
+    def give_up(self) -> None:
+        """The others have waited for long enough: `perform` fails."""
+        if self._patience is not None:
+            self._patience.reschedule(asyncio.get_running_loop().time())
+
+    def go(self) -> None:
+        """All lanes of the run are ready: begin."""
+        self._place.peer.note("go", r.OfRun(run_id=self._first.run_id).packed())
+
+    def close(self) -> None:
+        """Give up what the host process has of it."""
+        self._place.peer.note("close", r.OfRun(run_id=self._first.run_id).packed())
+
+    async def ask(
+        self,
+        name: str,
+        asked: r.OfRun,
+        timeout_s: float = limits.CALL_S,
+        event: Events | None = None,
+    ) -> bytes:
+        """Have something done with the run there. Raises as Peer.call()."""
+        return await self._place.peer.call(name, asked.packed(), timeout_s, event)
+
+    async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment."""
+        found = await self.ask("raw", where, limits.RAW_S)
+        try:
+            tree = json.loads(found)
+        except ValueError as error:
+            raise _unreadable("raw records") from error
+        if not isinstance(tree, list) or not all(isinstance(one, dict) for one in tree):
+            raise _unreadable("raw records")
+        return tree
+
+    async def bundle(self) -> bytes | None:
+        """These lanes as a bundle; None: there is none of them."""
+        content = bytearray()
+
+        def piece(of: bytes) -> None:
+            if len(content) <= limits.BUNDLE_BYTES:
+                content.extend(of)
+
+        whose = r.OfRun(run_id=self._first.run_id)
+        length = await self.ask("bundle", whose, limits.BUNDLE_S, piece)
+        if not length:
+            return None
+        if str(len(content)).encode() != length:
+            raise _unreadable("a file")
+        return bytes(content)
+
+
+def _unreadable(what: str) -> InfraError:
+    return InfraError(
+        f"the host process has sent {what} that cannot be read.", remedy="Start the run again."
+    )
+
+
+# One state of a run whose lanes are on several hosts, and when they may begin. Pure.
+#
+# It follows session/run.py, which does the same for lanes of one process.
+
+_GOING: Final = ("preparing", "booting", "ready", "running", "draining")
+"""In the order of a run."""
+_NOT_READY: Final = frozenset({"waiting", "building", "booting"})
+
+
+class Merged:
+    """The run as its parts report it.
+
+    Args:
+        first: what was said of the run before it began.
+        parts: how many there are.
+    """
+
+    def __init__(self, first: m.Run, parts: int) -> None:
+        self._parts = [first] * parts
+        self._last: m.Run | None = None
+
+    def report(self, part: int, state: m.Run) -> m.Run | None:
+        """A part's newest state; returns that of the run, if it is another one now."""
+        self._parts[part] = state
+        last, self._last = self._last, self._state()
+        return None if self._last == last else self._last
+
+    def fail(self, part: int, error: DuetError) -> m.Run | None:
+        """A part is gone; returns as `report`. One that has reported its end stays as it was."""
+        state = self._parts[part]
+        if state.phase in OVER:
+            return None
+        how = {"phase": "failed", "message": error.sentence}
+        return self.report(part, state.model_copy(update=how))
+
+    def _state(self) -> m.Run:
+        """A run is where its slowest part is, parts that are over aside."""
+        phases = [part.phase for part in self._parts]
+        started = [part.started_at for part in self._parts if part.started_at]
+        same = {"started_at": min(started, default=None)}
+        for phase in _GOING:
+            if phase in phases:
+                return self._of(phase).model_copy(update=same)
+        for phase in ("stopped", "done"):
+            if phase in phases:
+                return self._of(phase).model_copy(update={**same, "message": ""})
+        return self._of("failed").model_copy(update=same)
+
+    def _of(self, phase: str) -> m.Run:
+        return next(part for part in self._parts if part.phase == phase)
+
+
+def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
+    """Those that are neither ready nor over: lanes start together."""
+    return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}
+
+
+# All shares of a run: what is asked of the run is asked of those whom it concerns.
+
+
+class Shares:
+    """The shares of a run; none before it has a host process.
+
+    Args:
+        first: the run's first message.
+        arms: its lanes, which the places share.
+    """
+
+    def __init__(self, places: Sequence[Place], first: m.Run, arms: Sequence[str]) -> None:
+        parts = shared_out(arms, len(places))
+        self._all = tuple(
+            Share(place, first, own) for place, own in zip(places, parts, strict=True)
+        )
+        self._waiting = set(arms)
+        """Lanes whose share goes on, until all have begun."""
+        self._late: set[str] = set()
+        """Of them those that are not ready."""
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Share]:
+        return iter(self._all)
+
+    def index(self, share: Share) -> int:
+        """Its number."""
+        return self._all.index(share)
+
+    def go_if_ready(self, lanes: Mapping[str, m.Lane]) -> None:
+        """Lanes have moved: all begin when all are ready, or wait for the others for a while."""
+        if len(self._all) < 2 or not self._waiting:
+            return
+        self._late = not_ready(self._waiting, lanes)
+        if not self._late:
+            self._begin()
+        elif self._late < self._waiting and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(limits.TOGETHER_S, self._give_up)
+
+    def ended(self, share: Share, lanes: Mapping[str, m.Lane]) -> None:
+        """Nobody waits for these lanes any more."""
+        self._waiting.difference_update(share.arms)
+        self.go_if_ready(lanes)
+
+    def _begin(self) -> None:
+        self._waiting.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        for share in self._all:
+            share.go()
+
+    def _give_up(self) -> None:
+        for share in self._all:
+            if self._late & set(share.arms):
+                share.give_up()
+
+    def close(self) -> None:
+        """Give up what host processes have of the run."""
+        for share in self._all:
+            share.close()
+
+    async def everywhere(self, name: str, asked: r.OfRun) -> None:
+        """Have something done with all lanes.
+
+        Raises:
+            DuetError: it is not done anywhere, as with lanes on one host process.
+        """
+        if not self._all:
+            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+        answers = [share.ask(name, asked) for share in self._all]
+        found = await asyncio.gather(*answers, return_exceptions=True)
+        failed = [error for error in found if isinstance(error, BaseException)]
+        if len(failed) == len(found):
+            raise failed[0]
+
+    async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment of a lane; there is a share at least."""
+        having = [share for share in self._all if where.arm in share.arms] or self._all
+        return await having[0].raw_events(where)
+
+    async def bundles(self) -> list[Part]:
+        """The lanes of each as a bundle, of those that have any.
+
+        Raises:
+            DuetError: all host processes are gone, or have sent no bundle.
+        """
+        found: list[Part] = []
+        errors: list[DuetError] = []
+        for share in self._all:
+            try:
+                content = await share.bundle()
+            except DuetError as error:
+                errors.append(error)
+                continue
+            if content is not None:
+                found.append(Part(share.arms, content))
+        if errors and not found:
+            raise errors[0]
+        return found
+
+
+# One live run on host processes, as the server has it (see serve.interfaces.QueuedRun).
+#
+# All its lanes are on one, or each is on one of its own. Those wait for each other: when all are
+# ready, all begin.
+
+Answer = TypeVar("Answer")
+
+
+class HostedRun:
+    """One live run (see serve.interfaces.QueuedRun)."""
+
+    def __init__(self, hosts: Hosts, request: RunRequest, run_id: str, hub: Hub) -> None:
+        self.log = RunLog(run_id, request.folder.slug)
+        self._hosts = hosts
+        self._request = request
+        self._hub = hub
+        self._first = first = first_message(request, run_id)
+        self._shares = Shares((), first, ())
+        self._merged = Merged(first, 0)
+        self._loop = asyncio.get_running_loop()
+        self._stopped = asyncio.Event()
+        self._starts = LaneStarts()
+        self._say(first.model_copy(update={"message": "This run waits for its turn."}))
+        self._say_all(not_built(run_id, request.missing))
+
+    def _say(self, message: m.Message) -> None:
+        self._send(pack(message))
+
+    def _say_all(self, messages: Iterable[m.Message]) -> None:
+        for message in messages:
+            self._say(message)
+
+    def _send(self, packet: Packet) -> None:
+        self._hub.publish(self.log, packet)
+
+    async def perform(self, slot: int = 0) -> None:
+        """Run until all lanes have ended; failures of single lanes are messages.
+
+        Raises:
+            DuetError: no lane can begin, or all host processes are gone.
+        """
+        self._starts.begin()
+        arms = self._request.arms
+        try:
+            run = await asyncio.to_thread(r.wanted, self._request)
+            places = await self._hosts.ready(slot, lanes=len(arms), begins=True)
+            self._shares = Shares(places, self._first, arms)
+            self._merged = Merged(self._first, len(self._shares))
+            if self._stopped.is_set():
+                self.withdraw()
+                return
+            async with asyncio.TaskGroup() as group:
+                ends = [group.create_task(self._perform(share, run)) for share in self._shares]
+            errors = [error for end in ends if (error := end.result()) is not None]
+            if len(errors) == len(ends):
+                raise errors[0]
+        except DuetError as error:
+            self._fail(error)
+            raise
+        except asyncio.CancelledError:
+            self._fail(InfraError("the run was ended before its end.", remedy="Start it again."))
+            raise
+
+    async def _perform(self, share: Share, run: r.Wanted) -> DuetError | None:
+        """A share that fails takes no other one along."""
+        why = None
+        try:
+            await share.perform(run, self._take, together=len(self._shares) > 1)
+        except DuetError as error:
+            why = error
+            self._say_all(failed(self.log, share.arms, error))
+            self._say_run(self._merged.fail(self._shares.index(share), error))
+        self._shares.ended(share, self.log.lanes())
+        return why
+
+    def _take(self, share: Share, message: RunMessage, packet: Packet) -> None:
+        if isinstance(message, m.Run):
+            self._say_run(self._merged.report(self._shares.index(share), message))
+            return
+        self._send(packet)
+        if isinstance(message, m.Batch):
+            self._starts.on_batch(message.arm)
+        elif isinstance(message, m.Lane):
+            self._starts.on_lane(message)
+            self._shares.go_if_ready(self.log.lanes())
+
+    def _say_run(self, merged: m.Run | None) -> None:
+        if merged is not None:
+            self._say(merged)
+
+    def _fail(self, error: DuetError) -> None:
+        """No host process can say any more what has become of run and lanes."""
+        last = self.log.run()
+        if last is None or self.log.over:
+            return
+        self._say_all(failed(self.log, self._request.arms, error))
+        self._say(last.model_copy(update={"phase": "failed", "message": error.sentence}))
+
+    async def stop(self) -> None:
+        """End the workload; perform() then returns."""
+        self._stopped.set()
+        if self._shares:
+            await self._shares.everywhere("stop", r.OfRun(run_id=self.log.run_id))
+
+    def withdraw(self) -> None:
+        """It will not begin."""
+        self._say(self._first.model_copy(update={"phase": "stopped"}))
+
+    def close(self) -> None:
+        """Give up what host processes have of it."""
+        self._shares.close()
+
+    async def act(self, name: str, value: int) -> None:
+        """Do one of the lesson's acts on every lane. Raises as Performance.act()."""
+        run_id = self.log.run_id
+        await self._shares.everywhere("act", r.OfRun(run_id=run_id, name=name, value=value))
+
+    async def hold(self, on: bool, after: int) -> None:
+        """Hold the guests, or let them go. Raises as Performance.hold()."""
+        run_id = self.log.run_id
+        await self._shares.everywhere("hold", r.OfRun(run_id=run_id, on=on, value=after))
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment. Blocking; not on the event loop."""
+        if not self._shares:
+            return []
+        where = r.OfRun(
+            run_id=self.log.run_id, arm=arm, around_ns=around_ns, row=row, most=n, cpu=cpu
+        )
+        return self._wait(self._shares.raw_events(where))
+
+    def bundle(self) -> bytes | None:
+        """The whole run as a bundle; None: no lane has any. Blocking; not on the event loop.
+
+        Raises:
+            DuetError: a host process is gone, or has sent no bundle.
+        """
+        parts = self._wait(self._shares.bundles()) if self._shares else []
+        if len(self._shares) < 2 or not parts:
+            return parts[0].content if parts else None
+        lanes = self.log.lanes().values()
+        left_out = {lane.arm: lane.message for lane in lanes if lane.phase == "failed"}
+        return joined(parts, self._request.arms, left_out)
+
+    def _wait(self, asking: Coroutine[Any, Any, Answer]) -> Answer:
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
+
+
+def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
+    """Lanes that cannot run now."""
+    why = "Its kernel is not built yet; run again when it is."
+    return [m.Lane(run_id=run_id, arm=arm, phase="building", message=why) for arm in arms]
+
+
+def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
+    """Those lanes, failed, of which nobody has said yet that they are over."""
+    lanes = log.lanes()
+    waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]
+    found = [lanes.get(lane.arm, lane) for lane in waiting]
+    how = {"phase": "failed", "message": error.sentence, "remedy": error.remedy}
+    return [lane.model_copy(update=how) for lane in found if lane.phase not in OVER]
+
+
+Others = Callable[[], Sequence[RunRequest]]
+T = TypeVar("T", bound=BaseModel)
+
+
+class HostStage:
+    """Use as `async with`.
+
+    Args:
+        make: makes the hosts, given what their processes may call; None: nothing runs here.
+    """
+
+    def __init__(self, make: Callable[[dict[str, Handler]], Hosts] | None) -> None:
+        self._hosts = None if make is None else make({"others": self._answer_others})
+        self._tasks = Tasks()
+        self._others: Others = list
+        """Runs that may be asked for later: those of the page that came last."""
+        self._expected: tuple[RunRequest, Others] | None = None
+        self._expecting = False
+
+    async def __aenter__(self) -> HostStage:
+        if self._hosts is not None:
+            await self._hosts.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._tasks.end()
+        if self._hosts is not None:
+            await self._hosts.__aexit__(None, None, None)
+
+    @property
+    def hosts(self) -> Hosts:
+        """Where they are.
+
+        Raises:
+            InfraError: nothing runs here.
+        """
+        if self._hosts is None:
+            raise InfraError(
+                "this server shows recordings only.", remedy="Start it without --no-guests."
+            )
+        return self._hosts
+
+    @property
+    def saves_first(self) -> bool:
+        """See serve.interfaces.Stage."""
+        return self._hosts is not None and self._hosts.saves_first
+
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> HostedRun:
+        """A run that publishes into the hub."""
+        return HostedRun(self.hosts, request, run_id, hub)
+
+    def expect(self, request: RunRequest, others: Others) -> None:
+        """Park guests for a run that may be asked for, then for others, while nothing runs."""
+        if self._hosts is None:
+            return
+        self._expected = (request, others)
+        if not self._expecting:
+            self._expecting = True
+            self._tasks.spawn(self._expect_all(), "expect runs")
+
+    async def _expect_all(self) -> None:
+        """One after another; of those that come meanwhile the last one."""
+        try:
+            while self._expected is not None:
+                (request, self._others), self._expected = self._expected, None
+                with contextlib.suppress(DuetError):  # a run that is asked for will say so
+                    await self._expect_one(request)
+        finally:
+            self._expecting = False
+
+    async def _expect_one(self, request: RunRequest) -> None:
+        places = await self.hosts.ready(0, lanes=len(request.arms))
+        for place, arms in zip(places, shared_out(request.arms, len(places)), strict=True):
+            run = await asyncio.to_thread(r.wanted, only(request, arms))
+            place.peer.note("expect", r.Expect(run=run).packed())
+
+    async def _answer_others(self, body: bytes, event: Events) -> bytes:
+        def found() -> r.Others:
+            return r.Others(runs=[r.wanted(one) for one in self._others()])
+
+        return (await asyncio.to_thread(found)).packed()
+
+    def parked(self) -> TemplateCounts:
+        """How parked guests stand."""
+        return TemplateCounts() if self._hosts is None else self._hosts.parked()
+
+    async def measure(
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
+    ) -> None:
+        """Measure lanes one after another, with no other guest alive."""
+        run = await asyncio.to_thread(r.wanted, request.run)
+        asked = r.MeasureIt(run_id=run_id, run=run, repeats=request.repeats)
+        async with self.hosts.alone() as peer:
+            await peer.call("measure", asked.packed(), None, _taker(m.Measured, publish))
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
+        """Measure what a challenge wants, and stress, with no other guest alive."""
+        run = await asyncio.to_thread(r.wanted, request.run)
+        asked = r.JudgeIt(run=run, challenge=request.challenge, arm=request.arm)
+        async with self.hosts.alone() as peer:
+            await peer.call("judge", asked.packed(), None, _taker(m.Judged, publish))
+
+    async def rest(self) -> None:
+        """Close all lanes; the next run boots them again."""
+        if self._hosts is not None:
+            await self._hosts.rest()
+
+
+def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
+    """What a host process is to be."""
+    return r.Begin(
+        slots=slots,
+        source=None if settings.source is None else str(settings.source),
+        base_name=settings.base_name,
+    )
+
+
+def _taker(kind: type[T], publish: Callable[[T], None]) -> Callable[[bytes], None]:
+    """Publishes messages of that kind that come as events."""
+
+    def take(body: bytes) -> None:
+        try:
+            message = kind.model_validate_json(body)
+        except ValidationError as error:
+            raise InfraError(
+                "the host process has sent a message that cannot be read.",
+                remedy="Start it again; if it happens again, look at the server's log.",
+            ) from error
+        publish(message)
+
+    return take

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a page gets when it opens a lesson."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import msgpack
+import psutil
+from pydantic import JsonValue
+
+from duet import messages as m
+from duet.base.errors import DuetError, InputError
+from duet.base.files import Stamps
+from duet.lessons import load as lesson_cache
+from duet.lessons import view as terms
+from duet.lessons.load import LessonFolder
+from duet.lessons.own import are_changed
+from duet.lessons.translations import files, laid_over
+from duet.lessons.view import lesson_tree
+from duet.messages.codec import Packet, failure, pack
+from duet.messages.lesson import lesson_of
+from duet.server.interfaces import Kernels, Recordings, Run
+from duet.server.recorded_items import NATIVE, read_native
+from duet.server.runs import RunFinder
+from duet.stream.hub import Hub, RunLog, Viewer
+
+# Lessons as the page gets them, encoded once and again only when something of them changed.
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a lesson's tree is made of, as far as it can change while the server runs."""
+
+    folder: LessonFolder
+    files: Stamps
+    recordings: list[dict[str, JsonValue]]
+    ready: dict[str, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A lesson, made and encoded."""
+
+    sources: Sources
+    tree: dict[str, JsonValue]
+    packet: Packet
+
+
+class ChangedLessons(Protocol):
+    """Lessons with arms of visitors (see own_arms.py)."""
+
+    def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
+        """A lesson with those of these arms that are changes."""
+        ...
+
+    def ready(self, folder: LessonFolder) -> dict[str, bool]:
+        """arm -> its kernel is built, of the changed arms."""
+        ...
+
+
+class LessonCache:
+    """The lessons of a server.
+
+    Args:
+        changed: has the arms of visitors.
+    """
+
+    def __init__(self, recordings: Recordings, kernels: Kernels, changed: ChangedLessons) -> None:
+        self._recordings = recordings
+        self._kernels = kernels
+        self._changed = changed
+        self._views: dict[str, View] = {}
+
+    def view(self, slug: str) -> View:
+        """A lesson for the page, over the socket or HTTP. Its tree must not be changed.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        folder = lesson_cache.find(slug)
+        known = self._views.get(slug)
+        sources = self._sources(folder)
+        if known is None or known.sources != sources:
+            known = self._made(sources)
+            self._views[slug] = known
+        return known
+
+    def read_all(self) -> None:
+        """Read all lessons that can be read. Blocking."""
+        for folder in lesson_cache.usable():
+            with contextlib.suppress(DuetError):
+                self.view(folder.slug)
+
+    def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
+        """A lesson as its message, with those of these arms that are changes of visitors.
+
+        Raises:
+            InputError: no such lesson.
+        """
+        changed = are_changed(arms)
+        if not changed:
+            return self.view(slug).packet
+        return self._made(self._sources(self._changed.shown(slug, changed))).packet
+
+    def _sources(self, folder: LessonFolder) -> Sources:
+        slug = folder.slug
+        own = {arm: False for arm in are_changed(arm.name for arm in folder.lesson.arms)}
+        own |= self._changed.ready(folder)
+        files = [folder.folder / "content.md", folder.folder / "recorded/measured.json"]
+        files += [folder.folder / NATIVE, *terms.sources(folder)]
+        patches = [path for arm in folder.lesson.arms for path in folder.patch_files(arm.name)]
+        return Sources(
+            folder,
+            Stamps.of([*files, *patches]),
+            self._recordings.listing(slug),
+            self._kernels.ready(slug) | own,
+        )
+
+    def _made(self, sources: Sources) -> View:
+        tree = lesson_tree(sources.folder, sources.recordings, sources.ready)
+        tree["measured"] = self._recordings.tables(sources.folder.slug)
+        tree["native"] = _native(sources.folder)
+        lesson = lesson_of(tree)
+        return View(sources, lesson.model_dump(mode="json"), pack(m.LessonMessage(lesson=lesson)))
+
+
+def _native(folder: LessonFolder) -> JsonValue:
+    """As a tree; none when it is unreadable, which `duet lint` reports."""
+    try:
+        found = read_native(folder.folder)
+    except InputError:
+        return None
+    return None if found is None else found.model_dump(mode="json")
+
+
+ArmsOf = Callable[[str, str], Iterable[str]]
+"""Visitor and lesson -> the arms of his own."""
+
+
+class LessonOpener:
+    """Sends lessons to viewers.
+
+    Args:
+        own: which arms of his own a visitor's page has.
+        opened: called with each lesson that a page opens.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        lessons: LessonCache,
+        finder: RunFinder,
+        own: ArmsOf = lambda visitor, slug: (),
+        opened: Callable[[str], None] = lambda slug: None,
+    ) -> None:
+        self._hub = hub
+        self._lessons = lessons
+        self._finder = finder
+        self._own = own
+        self._opened = opened
+        self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
+        """The changed arms that a page's lesson came with."""
+
+    def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
+        """Send a page its lesson once more, if that has other changed arms now.
+
+        Args:
+            arms: of a run that the page is to show; None: the visitor's own have changed.
+        """
+        slug = viewer.lesson
+        if slug is None:
+            return
+        known = self._known.get(viewer, frozenset())
+        changed = frozenset(are_changed([*(arms or ()), *self._own(viewer.visitor.ident, slug)]))
+        if arms is None or not changed <= known:
+            self._send(viewer, slug, known | changed)
+
+    def publish(self, log: RunLog, packet: Packet) -> None:
+        """A packet of a recording that is being read; its run may have changed arms."""
+        if packet.type == "run":
+            arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
+            for viewer in self._hub.watching(log):
+                self.introduce(viewer, arms)
+        self._hub.publish(log, packet)
+
+    def _send(self, viewer: Viewer, slug: str, changed: frozenset[str]) -> None:
+        viewer.put(self._lessons.packet(slug, sorted(changed)))
+        self._known[viewer] = changed
+
+    def open(self, viewer: Viewer, command: m.Open) -> None:
+        """Send the lesson, its measured table, and the run that the command means."""
+        slug = command.lesson
+        self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
+        viewer.lesson = slug
+        viewer.takes_segments = command.segments
+        self._opened(slug)
+        try:
+            measured = self._finder.live_runs.measured.get(
+                slug
+            ) or self._finder.recordings.measured(slug)
+        except DuetError as error:  # the rest of the lesson can still be shown
+            viewer.put(pack(failure(error)))
+        else:
+            if measured is not None:
+                viewer.put(pack(measured))
+        try:
+            chosen = self._finder.chosen(command)
+        except DuetError as error:
+            viewer.put(pack(failure(error, command.run)))
+        else:
+            if chosen is not None:
+                self._show(viewer, chosen)
+
+    def _show(self, viewer: Viewer, chosen: Run) -> None:
+        live = self._finder.live_runs.find(chosen.log.run_id)
+        if live is not None and live is chosen:
+            self._finder.live_runs.watch(viewer, live)
+        else:
+            self.introduce(viewer, chosen.log.lanes())
+            viewer.watch(chosen.log)
+
+
+# The texts of all lessons in one language, as the page and an exported site get them.
+
+log = logging.getLogger("duet.api")
+
+_made: dict[str, tuple[object, bytes]] = {}
+"""Language -> what it was made from, and the document."""
+
+
+def lesson_words(language: str) -> bytes:
+    """JSON: slug -> places and texts; lessons that do not have the language are left out."""
+    folders = [folder for folder in lesson_cache.usable() if files(folder, language)]
+    if not folders:
+        return b"{}"
+    stamp = [(folder.lesson, folder.folder, *_stamps(folder, language)) for folder in folders]
+    known = _made.get(language)
+    if known is None or known[0] != stamp:
+        known = (stamp, words_of(folders, language))
+        _made[language] = known
+    return known[1]
+
+
+def words_of(folders: Iterable[LessonFolder], language: str) -> bytes:
+    """The document of these lessons; a translation that is not usable is left out, and logged."""
+    tree = {}
+    for folder in folders:
+        try:
+            tree[folder.slug] = laid_over(folder, language)
+        except DuetError as error:
+            log.warning("lesson %s in %s is left out: %s", folder.slug, language, error.sentence)
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _stamps(folder: LessonFolder, language: str) -> list[tuple[int, int]]:
+    paths = [*files(folder, language), folder.folder / "content.md"]
+    found = [path.stat() for path in paths if path.is_file()]
+    return [(status.st_size, status.st_mtime_ns) for status in found]
+
+
+# Short descriptions of lessons and of live lanes, as viewers get them.
+
+
+def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
+    """Their lanes, each with the process of its guest while that is alive."""
+    return [
+        {
+            "run_id": run.log.run_id,
+            "arm": lane.arm,
+            "phase": lane.phase,
+            "pid": lane.pid if lane.pid and psutil.pid_exists(lane.pid) else None,
+        }
+        for run in runs
+        for lane in run.log.lanes().values()
+    ]
+
+
+def lesson_card(folder: LessonFolder, ready: dict[str, bool]) -> m.LessonCard:
+    """A lesson on the front page.
+
+    Args:
+        ready: arm -> its kernel is built.
+    """
+    lesson = folder.lesson
+    return m.LessonCard(
+        slug=folder.slug,
+        title=lesson.title,
+        question=lesson.question,
+        available=all(ready.values()),
+        picture=lesson.view is not None,
+    )

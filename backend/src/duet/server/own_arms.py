@@ -1,0 +1,576 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changes that visitors make to arms: read, queued, and built one after another."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import get_args
+
+from duet import messages as m
+from duet.base import settings as house
+from duet.base.access import Action, Visitor
+from duet.base.budgets import CHANGES_WAITING, OWN_ARMS, OWN_VISITORS
+from duet.base.errors import DuetError, InfraError
+from duet.confine import missing_box
+from duet.kernels import (
+    BuildProgress,
+    Change,
+    Changes,
+    KernelSettings,
+    Phase,
+    Source,
+    arm_source,
+    brought,
+    build,
+    lookup,
+    make_ready,
+    plan,
+    read_change,
+)
+from duet.kernels.arms import arm_spec
+from duet.lessons import load as lesson_cache
+from duet.lessons.load import LessonFolder
+from duet.lessons.own import with_recorded
+from duet.messages.codec import failure, pack
+from duet.rpc.peer import Tasks
+from duet.server.builds import TELL_EVERY_S, Tell, build_beside
+from duet.stream.hub import Hub, Viewer
+
+# Lessons with arms that visitors changed: which are stored, which are built, whose they are.
+
+NONE_HERE = "This server compiles no kernels."
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """With what changes of visitors are built.
+
+    Args:
+        kernels: where kernels are compiled and stored.
+        store: where the changes are.
+    """
+
+    kernels: KernelSettings
+    store: Changes
+
+
+class OwnLessons:
+    """See the module.
+
+    Args:
+        changing: None: this server has no kernels.
+        off: why it compiles none, a sentence; "": it does.
+    """
+
+    def __init__(self, changing: Changing | None, off: str = "") -> None:
+        self.changing = changing
+        self._off = off
+        self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+
+    def off(self) -> str:
+        """Why no change is built here, a sentence; "": they are. Blocking, the first time."""
+        if self.changing is None or self._off:
+            return self._off or NONE_HERE
+        if not house.changes_allowed():
+            return "The operator of this server has switched changes off (DUET_CHANGES)."
+        why = missing_box()
+        return why and f"A change is compiled in a sandbox, and none can be made here: {why}."
+
+    def source(self, slug: str, arm: str) -> tuple[Source, ...]:
+        """What can be changed of an arm. Blocking.
+
+        Raises:
+            DuetError: no such arm, or its source is not here.
+        """
+        if self.changing is None:
+            return ()
+        return arm_source(lesson_cache.find(slug), arm, self.changing.kernels)
+
+    def lesson(self, slug: str, arms: Iterable[str]) -> LessonFolder:
+        """A lesson with those of these arms that are changes.
+
+        Raises:
+            InputError: no such lesson, or a change is not stored here.
+        """
+        folder = lesson_cache.find(slug)
+        return folder if self.changing is None else self.changing.store.lesson(folder, arms)
+
+    def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
+        """The same for showing what was run: of a change that is gone, or that was made on another
+        server, the text is what a recording has of it; else there is none."""
+        folder = lesson_cache.find(slug)
+        for arm in arms:
+            try:
+                if self.changing is not None:
+                    folder = self.changing.store.lesson(folder, [arm])
+            except DuetError:
+                pass
+            folder = with_recorded(brought.shown(folder, arm), [arm])
+        return folder
+
+    def ready(self, folder: LessonFolder) -> dict[str, bool]:
+        """arm -> its kernel is built, of the changed arms of a lesson."""
+        return {arm: self.is_built(folder, arm) for arm in folder.changes}
+
+    def is_built(self, folder: LessonFolder, arm: str) -> bool:
+        """Whether the kernel of an arm is stored."""
+        if self.changing is None:
+            return False
+        try:
+            key = plan(arm_spec(folder, arm), self.changing.kernels)
+        except DuetError:
+            return False
+        return lookup(key, self.changing.kernels) is not None
+
+    def arms_of(self, visitor: str, slug: str) -> list[str]:
+        """The changed arms of a visitor, the oldest first."""
+        return list(self._own.get((visitor, slug), []))
+
+    def remember(self, visitor: str, change: Change) -> None:
+        """This change is a visitor's, too."""
+        names = self._own.setdefault((visitor, change.lesson), [])
+        if change.name in names:
+            names.remove(change.name)
+        names.append(change.name)
+        del names[:-OWN_ARMS]
+        self._own.move_to_end((visitor, change.lesson))
+        while len(self._own) > OWN_VISITORS:
+            self._own.popitem(last=False)
+
+
+# The changes that wait for their build, and the one that is built. Pure, on one event loop.
+
+
+@dataclass(eq=False, slots=True)
+class OwnBuild:
+    """A change that waits or is built.
+
+    Args:
+        folder: the lesson with its arm.
+        owners: visitors that wait for it; without any it is given up.
+        asked_s: when it was first asked for, monotonic.
+    """
+
+    change: Change
+    folder: LessonFolder
+    owners: set[str] = field(default_factory=set)
+    asked_s: float = field(default_factory=time.monotonic)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since it was asked for."""
+        return round(time.monotonic() - self.asked_s, 1)
+
+
+class OwnQueue:
+    """First come, first served; at most one build that waits or goes on is a visitor's."""
+
+    def __init__(self) -> None:
+        self.waiting: list[OwnBuild] = []
+        self.current: OwnBuild | None = None
+
+    def ask(self, owner: str, change: Change, folder: LessonFolder) -> tuple[OwnBuild, bool]:
+        """The build of a change; equal ones are one. Also whether the current one is given up.
+
+        Raises:
+            InfraError: too many wait.
+        """
+        ended = self.drop(owner, but=change.name)
+        for known in self._all():
+            if known.change.name == change.name:
+                known.owners.add(owner)
+                return known, ended
+        if len(self.waiting) >= CHANGES_WAITING:
+            error = InfraError(
+                f"{len(self.waiting)} changes wait to be compiled already.",
+                remedy="Try again in a minute.",
+            )
+            error.code = "busy"
+            raise error
+        made = OwnBuild(change, folder, {owner})
+        self.waiting.append(made)
+        return made, ended
+
+    def drop(self, owner: str, name: str | None = None, but: str | None = None) -> bool:
+        """A visitor gives up what he waits for; True: nobody waits for the current build.
+
+        Args:
+            name: only this one; None: whatever it is.
+            but: not this one.
+        """
+        for one in self._all():
+            if one.change.name != but and name in (None, one.change.name):
+                one.owners.discard(owner)
+        self.waiting = [one for one in self.waiting if one.owners]
+        return self.current is not None and not self.current.owners
+
+    def next(self) -> OwnBuild | None:
+        """Take the next one; it is the current one until `over`."""
+        self.current = self.waiting.pop(0) if self.waiting else None
+        return self.current
+
+    def over(self) -> None:
+        """The current one has ended."""
+        self.current = None
+
+    def ahead(self, one: OwnBuild) -> int:
+        """Builds that come before it."""
+        if one not in self.waiting:
+            return 0
+        return self.waiting.index(one) + (self.current is not None)
+
+    def _all(self) -> list[OwnBuild]:
+        return [*([self.current] if self.current is not None else []), *self.waiting]
+
+
+# A tree is brought to an arm when its editor opens: the first change of it then is a quick one.
+#
+# One at a time, in the background, with the lowest priority. It gives way to every build, also of
+# other processes, and to a measurement.
+
+
+LOOK_S = 1.0
+"""How often is looked whether a measurement has begun."""
+LEAST = 19
+"""The nice value of what is compiled ahead."""
+
+log = logging.getLogger("duet.api")
+
+
+class OwnReady:
+    """Owns that work.
+
+    Args:
+        busy: what must not be disturbed now, in words; None: nothing.
+    """
+
+    def __init__(self, lessons: OwnLessons, busy: Callable[[], str | None]) -> None:
+        self._lessons = lessons
+        self._busy = busy
+        self._next: tuple[str, str] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def ask(self, slug: str, arm: str) -> None:
+        """Somebody opens the editor of an arm; of those who did meanwhile the last one counts."""
+        self._next = (slug, arm)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work(), name="ready for a change")
+
+    async def give_way(self) -> None:
+        """A build is asked for: stop, and forget what was to come."""
+        self._next = None
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _work(self) -> None:
+        if await asyncio.to_thread(self._lessons.off):
+            self._next = None
+        while self._next is not None:
+            (slug, arm), self._next = self._next, None
+            if self._busy() is None:
+                await self._one(slug, arm)
+
+    async def _one(self, slug: str, arm: str) -> None:
+        building = asyncio.create_task(self._build(slug, arm))
+        try:
+            while not building.done() and self._busy() is None:
+                await asyncio.wait({building}, timeout=LOOK_S)
+        finally:
+            building.cancel()
+            (ended,) = await asyncio.gather(building, return_exceptions=True)
+        if isinstance(ended, Exception) and not isinstance(ended, DuetError):
+            log.error("making ready for a change failed", exc_info=ended)
+
+    async def _build(self, slug: str, arm: str) -> None:
+        changing = self._lessons.changing
+        if changing is None:
+            return
+        spec = arm_spec(lesson_cache.find(slug), arm)
+
+        def work(tell: Tell, stop: threading.Event) -> None:
+            os.nice(LEAST)  # on Linux of this thread, and of what it starts
+            make_ready(spec, changing.kernels, stop)
+
+        await build_beside(work)
+
+
+# What the compiler says of lines, out of the last lines of a build.
+
+MOST = 50
+"""Problems that are sent; the first is what matters."""
+_LINE = re.compile(
+    r"^(?P<file>[\w./+-]+):(?P<line>\d{1,7}):(?:(?P<column>\d{1,5}):)? "
+    r"(?:fatal )?(?P<severity>error|warning): (?P<text>.*)$",
+    re.MULTILINE,
+)
+
+
+def problems(text: str) -> list[m.Problem]:
+    """Errors and warnings of gcc, each place once, in their order.
+
+    Args:
+        text: as make passed it on; files are relative to the kernel's source.
+    """
+    found: dict[tuple[str, ...], m.Problem] = {}
+    for match in _LINE.finditer(text):
+        line = int(match["line"])
+        if line == 0:
+            continue
+        problem = m.Problem(
+            file=match["file"].removeprefix("./"),
+            line=line,
+            column=int(match["column"] or 0),
+            severity="error" if match["severity"] == "error" else "warning",
+            text=match["text"][:500],
+        )
+        found.setdefault((problem.file, str(line), problem.text), problem)
+    return list(found.values())[:MOST]
+
+
+# How far changes are, as the `changed` messages that the pages of their visitors get.
+
+PHASES: dict[Phase, m.ChangePhase] = {
+    phase: name for phase in Phase for name in get_args(m.ChangePhase) if name == phase
+}
+
+
+class OwnReports:
+    """Sends them to the pages of a lesson."""
+
+    def __init__(self, hub: Hub, queue: OwnQueue) -> None:
+        self._hub = hub
+        self._queue = queue
+        self._phase = ""
+        self._sent_at = 0.0
+
+    def refused(self, viewer: Viewer, command: m.Change, error: m.ErrorMessage) -> None:
+        """A change will not be built; the page that sent it reads why."""
+        viewer.put(
+            pack(
+                m.Changed(
+                    lesson=command.lesson, base=command.arm, arm="", phase="refused", error=error
+                )
+            )
+        )
+
+    def waiting(self) -> None:
+        """The queue has moved: everybody's place."""
+        for job in self._queue.waiting:
+            self._send(job, _state(job, "wait", ahead=self._queue.ahead(job)))
+
+    def held(self, job: OwnBuild, why: str) -> None:
+        """It is next, and must wait."""
+        self._send(job, _state(job, "wait", message=why))
+
+    def progress(self, job: OwnBuild, progress: BuildProgress) -> None:
+        """A moment of the build; one of many, but for changes of the phase."""
+        phase = PHASES.get(progress.phase)
+        now = time.monotonic()
+        if phase is None or (phase == self._phase and now - self._sent_at < TELL_EVERY_S):
+            return
+        self._phase, self._sent_at = phase, now
+        done, total = progress.objects_done, progress.objects_expected
+        self._send(job, _state(job, phase, done=done, total=total, message=progress.note))
+
+    def finished(self, job: OwnBuild) -> None:
+        """The kernel is there, for all that waited for it."""
+        self._send(job, _state(job, "built"))
+
+    def failed(self, job: OwnBuild, error: m.ErrorMessage) -> None:
+        """It cannot be built."""
+        found = problems(error.detail)
+        state = _state(job, "failed")
+        self._send(job, state.model_copy(update={"error": error, "problems": found}))
+
+    def _send(self, job: OwnBuild, message: m.Changed) -> None:
+        packet = pack(message)
+        for owner in job.owners:
+            for page in self._hub.pages_of(owner):
+                if page.lesson == job.change.lesson:
+                    page.put(packet)
+
+
+def _state(
+    job: OwnBuild,
+    phase: m.ChangePhase,
+    *,
+    ahead: int = 0,
+    done: int = 0,
+    total: int = 0,
+    message: str = "",
+) -> m.Changed:
+    return m.Changed(
+        lesson=job.change.lesson,
+        base=job.change.arm,
+        arm=job.change.name,
+        phase=phase,
+        ahead=ahead,
+        done=done,
+        total=total,
+        elapsed_s=job.elapsed_s,
+        message=message,
+    )
+
+
+BUSY_POLL_S = 1.0
+"""How often is looked whether a measurement, which wants the machine alone, is over."""
+
+
+class OwnArms:
+    """Owns the queue of changes and their builds. Use as `async with`.
+
+    Args:
+        introduce: sends a page its lesson anew, with its visitor's arms.
+        busy: what must not be disturbed now, in words; None: nothing.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        lessons: OwnLessons,
+        introduce: Callable[[Viewer], None],
+        busy: Callable[[], str | None],
+    ) -> None:
+        self._hub = hub
+        self._lessons = lessons
+        self._introduce = introduce
+        self._busy = busy
+        self._queue = OwnQueue()
+        self._ready = OwnReady(lessons, busy)
+        self._reports = OwnReports(hub, self._queue)
+        self._moved = asyncio.Event()
+        self._building: asyncio.Task[None] | None = None
+        self._tasks = Tasks()
+
+    async def __aenter__(self) -> OwnArms:
+        self._tasks.spawn(self._work(), "changes")
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._ready.give_way()
+        await self._tasks.end()
+
+    async def ask(self, viewer: Viewer, command: m.Change) -> None:
+        """Build a change, or report that it is refused; nothing is raised."""
+        visitor = viewer.visitor.ident
+        try:
+            job, built = await self._asked(visitor, command)
+        except DuetError as error:
+            self._reports.refused(viewer, command, failure(error))
+            return
+        self._lessons.remember(visitor, job.change)
+        self._show(visitor, command.lesson)
+        if built:
+            self._reports.finished(job)
+            return
+        self._reports.waiting()
+        self._moved.set()
+
+    def make_ready(self, visitor: Visitor, slug: str, arm: str) -> None:
+        """An editor opens: compile what a change of this arm would wait for."""
+        idle = self._queue.current is None and not self._queue.waiting
+        if idle and visitor.may(Action.CHANGE):
+            self._ready.ask(slug, arm)
+
+    def drop(self, viewer: Viewer, command: m.DropChange) -> None:
+        """Give up a change that waits or is built."""
+        if self._queue.drop(viewer.visitor.ident, command.arm):
+            self._stop()
+        self._reports.waiting()
+
+    async def _asked(self, visitor: str, command: m.Change) -> tuple[OwnBuild, bool]:
+        """A change read, stored and queued; or its kernel is built already."""
+        changing = self._lessons.changing
+        why = await asyncio.to_thread(self._lessons.off)
+        if why or changing is None:
+            error = InfraError(
+                why or NONE_HERE, remedy="Download the patch, and try it with ./duet try."
+            )
+            error.code = "changes-off"
+            raise error
+        folder = lesson_cache.find(command.lesson)
+        change = read_change(folder, command.arm, command.diff, house.patch_files())
+        own = await asyncio.to_thread(changing.store.put, folder, change)
+        if await asyncio.to_thread(self._lessons.is_built, own, change.name):
+            if self._queue.drop(visitor):
+                self._stop()
+            return OwnBuild(change, own, {visitor}), True
+        job, ended = self._queue.ask(visitor, change, own)
+        if ended:
+            self._stop()
+        return job, False
+
+    def _stop(self) -> None:
+        if self._building is not None:
+            self._building.cancel()
+
+    async def _work(self) -> None:
+        while True:
+            job = self._queue.next()
+            if job is None:
+                self._moved.clear()
+                await self._moved.wait()
+                continue
+            try:
+                await self._one(job)
+            finally:
+                self._queue.over()
+            self._reports.waiting()
+
+    async def _one(self, job: OwnBuild) -> None:
+        while (why := self._busy()) is not None and job.owners:
+            self._reports.held(job, f"It waits while {why}.")
+            await asyncio.sleep(BUSY_POLL_S)
+        if not job.owners:
+            return
+        await self._ready.give_way()
+        self._building = asyncio.create_task(self._build(job), name=f"build {job.change.name}")
+        try:
+            await asyncio.wait({self._building})
+        finally:
+            self._building.cancel()
+            await asyncio.gather(self._building, return_exceptions=True)
+        if not self._building.cancelled():
+            self._report(job, self._building.exception())
+
+    def _report(self, job: OwnBuild, error: BaseException | None) -> None:
+        if error is None:
+            for owner in job.owners:
+                self._show(owner, job.change.lesson)
+            self._reports.finished(job)
+        elif isinstance(error, Exception):
+            if not isinstance(error, DuetError):
+                log.error("building a change failed", exc_info=error)
+            self._reports.failed(job, failure(error))
+
+    async def _build(self, job: OwnBuild) -> None:
+        changing = self._lessons.changing
+        assert changing is not None
+        spec = arm_spec(job.folder, job.change.name)
+        report = partial(self._reports.progress, job)
+
+        def work(tell: Tell, stop: threading.Event) -> None:
+            images = build(
+                [spec],
+                changing.kernels,
+                on_progress=lambda progress: tell(report, progress),
+                stop=stop,
+            )
+            changing.store.built(job.change.name, images[0].key)
+
+        await build_beside(work)
+
+    def _show(self, visitor: str, slug: str) -> None:
+        for page in self._hub.pages_of(visitor):
+            if page.lesson == slug:
+                self._introduce(page)

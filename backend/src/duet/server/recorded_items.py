@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a lesson has recorded, with the parameters it was made by, and what of it is stale.
+
+Stale is what was made with other patches or another config than the tree's. The source package and
+the compiler do not count: an update of the host must not make every recording stale.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import ValidationError
+
+from duet import messages as m
+from duet.base import files as durable
+from duet.base.errors import InputError
+from duet.bundle import ArmEntry, patches_of, read_manifest
+from duet.kernels import KernelSettings, MadeOf, changes_since, made_of
+from duet.kernels.arms import arm_spec
+from duet.lessons.load import LessonFolder
+from duet.lessons.schema import ClockName
+from duet.measure import Report
+from duet.measure.model import ArmFacts
+from duet.messages.lesson import NativeView
+from duet.server.recordings import MEASURED, read_tables
+
+# Of what a recorded table was made: written into it, and compared with the tree. Pure.
+
+
+def made(report: Report, seeds: Iterable[int]) -> m.Made:
+    """Kernels, machine and start states of a measurement with one table.
+
+    Args:
+        seeds: of its perturbed starts.
+    """
+    return m.Made(
+        arms=[_arm(arm) for arm in report.arms],
+        host=dict(report.host),
+        shift=report.tables[0].condition.shift,
+        seeds=list(seeds),
+    )
+
+
+def _arm(arm: ArmFacts) -> m.MadeArm:
+    patches = [m.MadePatch(path=path, sha256=sha) for path, sha in (*arm.both, *arm.patches)]
+    return m.MadeArm(
+        arm=arm.name,
+        key=arm.key,
+        kernel=arm.kernel,
+        config_sha256=arm.config_sha256,
+        compiler=arm.compiler,
+        patches=patches,
+    )
+
+
+def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
+    """Arm -> what its kernel was asked to be; an empty one where the table does not say."""
+    arms = {arm.arm: arm for arm in table.made.arms} if table.made else {}
+    return {
+        row.arm: MadeOf(
+            arms[row.arm].config_sha256,
+            {patch.path: patch.sha256 for patch in arms[row.arm].patches},
+        )
+        if row.arm in arms
+        else MadeOf("", {})
+        for row in table.rows
+    }
+
+
+MOST = 3
+"""Changes of one arm that a sentence names."""
+Kind = Literal["recording", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One recording, or one recorded table.
+
+    Args:
+        name: of the file, or "measured" with what tells the table from others.
+        shift, seed: of a recording on the count clock.
+        window_ms: what a recording keeps of each lane; None: all.
+        stale: arm -> what of its kernel has changed; empty: it is up to date.
+    """
+
+    lesson: str
+    name: str
+    kind: Kind
+    path: Path
+    arms: tuple[str, ...]
+    workload: str
+    clock: ClockName
+    params: Mapping[str, int]
+    stale: Mapping[str, tuple[str, ...]]
+    shift: int = 0
+    seed: int = 1
+    window_ms: int | None = None
+
+    @property
+    def title(self) -> str:
+        """Lesson and name."""
+        return f"{self.lesson}/{self.name}"
+
+    @property
+    def why(self) -> str:
+        """What is stale, in words; empty: nothing."""
+        arms: dict[str, list[str]] = {}
+        for arm, found in self.stale.items():
+            arms.setdefault(in_short(found), []).append(arm)
+        return "; ".join(f"{', '.join(names)}: {words}" for words, names in arms.items())
+
+
+def in_short(changed: Sequence[str]) -> str:
+    """The first of what has changed, and how much more has."""
+    more = [f"{len(changed) - MOST} more"] if len(changed) > MOST else []
+    return ", ".join([*changed[:MOST], *more])
+
+
+def recordings_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
+    """The bundles of a lesson.
+
+    Raises:
+        InputError: one cannot be opened, or a patch or the config cannot be read.
+    """
+    for path in folder.recordings():
+        manifest = read_manifest(path)
+        yield Item(
+            lesson=folder.slug,
+            name=path.stem,
+            kind="recording",
+            path=path,
+            arms=tuple(entry.name for entry in manifest.arms),
+            workload=manifest.workload,
+            clock=manifest.clock,
+            params=manifest.params,
+            stale=_stale(folder, {x.name: _made_of_entry(x) for x in manifest.arms}, settings),
+            shift=manifest.shift,
+            seed=manifest.seed,
+            window_ms=manifest.window_ms,
+        )
+
+
+def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
+    """The recorded tables of a lesson.
+
+    Raises:
+        InputError: the file is not usable, or a patch or the config cannot be read.
+    """
+    path = folder.folder / "recorded" / MEASURED
+    for table in read_tables(path):
+        knobs = [
+            f"{name}={value}"
+            for name, value in table.params.items()
+            if name not in folder.lesson.params or value != folder.lesson.params[name].default
+        ]
+        yield Item(
+            lesson=folder.slug,
+            name=" ".join(["measured", table.workload, table.clock, *knobs]),
+            kind="table",
+            path=path,
+            arms=tuple(row.arm for row in table.rows),
+            workload=table.workload,
+            clock=table.clock,
+            params=table.params,
+            stale=_stale(folder, made_of_table(table), settings),
+        )
+
+
+def _stale(
+    folder: LessonFolder, recorded: Mapping[str, MadeOf], settings: KernelSettings
+) -> dict[str, tuple[str, ...]]:
+    """Arm -> what has changed, of those arms where something has."""
+    known = {arm.name for arm in folder.lesson.arms}
+    found: dict[str, tuple[str, ...]] = {}
+    for arm, one in recorded.items():
+        if arm not in known:
+            found[arm] = ("the lesson has no such arm any more",)
+        elif differs := changes_since(one, made_of(arm_spec(folder, arm), settings)):
+            found[arm] = differs
+    return found
+
+
+def _made_of_entry(entry: ArmEntry) -> MadeOf:
+    """What a bundle says of a lane's kernel."""
+    return MadeOf(entry.config_sha256, patches_of(entry))
+
+
+def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
+    """The knobs of an item as the lesson takes them today; knobs that it lost are left out.
+
+    Raises:
+        InputError: an arm, the workload or a value is not the lesson's any more.
+    """
+    for arm in item.arms:
+        folder.arm(arm)
+    if item.workload not in folder.lesson.workloads or item.clock not in folder.lesson.clocks:
+        raise InputError(
+            f"{item.title} is of the workload {item.workload:.40} on the {item.clock} clock, "
+            "which the lesson no longer has.",
+            remedy="Delete it, and record another with ./duet record.",
+        )
+    return folder.check_recorded_params(item.params, item.clock)
+
+
+# recorded/stale.txt of a lesson: what is known to be stale and still to be made anew.
+#
+# A line is the name of a recording or of a table, as `duet record-all --list` prints it. The lint
+# reports these as not checked; `duet record-all` takes off what it has made, and the file goes with
+# its last line.
+
+
+STALE = "stale.txt"
+
+
+def known_stale(recorded: Path) -> tuple[str, ...]:
+    """Names in the file of this folder; none without one."""
+    path = recorded / STALE
+    if not path.is_file():
+        return ()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+
+
+def take_off(item: Item) -> None:
+    """An item was made anew.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    recorded = item.path.parent
+    left = [name for name in known_stale(recorded) if name != item.name]
+    if left:
+        durable.write(recorded / STALE, "".join(f"{name}\n" for name in left).encode())
+    else:
+        (recorded / STALE).unlink(missing_ok=True)
+
+
+# The result file of `duet microscope --native`, which lies beside a lesson's recordings.
+
+NATIVE: Final = "recorded/native.json"
+"""In the lesson's folder."""
+
+
+def read_native(folder: Path) -> NativeView | None:
+    """What was measured for the lesson of that folder; None: there is no file.
+
+    Raises:
+        InputError: the file is not what --native writes, or of another lesson.
+    """
+    path = folder / NATIVE
+    if not path.is_file():
+        return None
+    remedy = f"Make it anew with ./duet microscope {folder.name} --native, or delete it."
+    try:
+        found = NativeView.model_validate(json.loads(path.read_bytes()))
+    except (ValueError, ValidationError) as error:
+        raise InputError(
+            f"{folder.name}/{NATIVE} is not what --native writes.",
+            remedy=remedy,
+            detail=str(error),
+        ) from error
+    if found.lesson != folder.name:
+        raise InputError(
+            f"{folder.name}/{NATIVE} was measured for lesson {found.lesson:.60}.", remedy=remedy
+        )
+    return found

@@ -1,0 +1,455 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorded runs: each bundle is read once, whoever opens it, and those who look see it come."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import JsonValue, ValidationError
+
+from duet import messages as m
+from duet.base.errors import DuetError, InputError
+from duet.base.files import Stamp, stamp
+from duet.base.logs import about
+from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
+from duet.host.performing import Feed
+from duet.kernels import brought
+from duet.lessons import load as lesson_cache
+from duet.lessons import load as roles
+from duet.lessons.load import LessonFolder, knob
+from duet.lessons.own import are_changed
+from duet.messages.codec import Packet, failure, pack
+from duet.runs.pack import APART
+from duet.runs.replay import recorded_spec
+from duet.runs.sources import bundle_sources
+from duet.server.interfaces import Run
+from duet.session import Batch, Contention, Lanes, Limits, RunSession
+from duet.stream.hub import RunLog
+
+# One recording, which goes through the same decode and session as a live lane.
+
+LIMITS = Limits(backlog_bytes=2 << 20, transcript_bytes=0)
+"""Little is decoded at a time, so that a page that watches gets its first events soon; and what was
+read is not recorded again."""
+STEPS = 50
+"""Progress is reported so many times, at most."""
+
+Publish = Callable[[RunLog, Packet], None]
+"""Adds a packet to a log, and may send it to those who watch."""
+
+
+class Progress:
+    """How much of a recording is decoded, from what was fed when a lane's watermark moved.
+
+    A lane works on what was fed before its last step; so that much is decoded, at least.
+
+    Args:
+        sizes: lane -> bytes of its transcript.
+        tell: called with the bytes read.
+    """
+
+    def __init__(self, sizes: Mapping[str, int], tell: Callable[[int], None]) -> None:
+        self._step = sum(sizes.values()) / STEPS
+        self._tell = tell
+        self._reported = 0
+        self._fed: Counter[str] = Counter()
+        self._before: Counter[str] = Counter()
+        self._read: Counter[str] = Counter()
+        self._marks: dict[str, float] = {}
+
+    def fed(self, arm: str, length: int) -> None:
+        """A record was taken in."""
+        self._fed[arm] += length
+
+    def decoded(self, arm: str, watermark_ns: float) -> None:
+        """Events of a lane came, complete up to there."""
+        if self._marks.get(arm) == watermark_ns:
+            return
+        self._marks[arm] = watermark_ns
+        self._read[arm], self._before[arm] = self._before[arm], self._fed[arm]
+        read = self._read.total()
+        if read - self._reported >= self._step:
+            self._reported = read
+            self._tell(read)
+
+
+class ProgressFeed(Feed):
+    """A feed that also reports how far lanes are."""
+
+    progress: Progress | None = None
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """New rows of one table."""
+        super().on_batch(arm, new)
+        if self.progress is not None:
+            self.progress.decoded(arm, new.watermark_ns)
+
+
+class RecordedRun:
+    """A recording, decoded (see serve.interfaces.Run).
+
+    Args:
+        run_id: what the page calls it.
+        publish: where packets go.
+    """
+
+    def __init__(
+        self, folder: LessonFolder, path: Path, run_id: str, publish: Publish = RunLog.add
+    ) -> None:
+        self.log = RunLog(run_id, folder.slug, recorded=True)
+        self._folder = folder
+        self._path = path
+        self._publish = publish
+        self._session: RunSession | None = None
+
+    async def perform(self) -> None:
+        """Read the bundle into the log; those who watch get what has been decoded so far.
+
+        Raises:
+            InputError: the bundle is not usable.
+        """
+        manifest = await asyncio.to_thread(read_manifest, self._path)
+        if manifest.lesson != self._folder.slug:
+            raise InputError(
+                f"the recording {self._path.stem} is of another lesson than {self._folder.slug}.",
+                remedy="List the saved runs of a lesson with ./duet runs.",
+            )
+        own = are_changed(entry.name for entry in manifest.arms)
+        # Their patches first: whoever watches gets the lesson with these arms as the run comes.
+        bundle = await asyncio.to_thread(self._with_changes, own) if own else None
+        spec = recorded_spec(self._folder, manifest, self.log.run_id)
+        waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
+        contention = {arm: Contention(w.ran_s, w.waited_s) for arm, w in waited.items()}
+        cpus = manifest.host.get("cpus", "")
+        feed = ProgressFeed(
+            self._message(manifest, spec.arms),
+            self._add,
+            contention,
+            int(cpus) if cpus.isascii() and cpus.isdigit() and len(cpus) < 6 else None,
+            roles.cpus(self._folder.lesson, manifest.params),
+        )
+        feed.announce()
+        self._reading(0, 0)
+        if bundle is None:
+            bundle = await asyncio.to_thread(open_bundle, self._path)
+        sizes = {arm: bundle.stream_bytes(arm) for arm in spec.arms}
+        total = sum(sizes.values())
+        progress = Progress(sizes, lambda read: self._reading(read, total))
+        feed.progress = progress
+        async with Lanes(LIMITS) as lanes:
+            self._session = RunSession(lanes, spec, bundle_sources(bundle, progress.fed), feed)
+            result = await self._session.execute()
+        for lane in result.lanes.values():
+            if lane.error is not None:
+                raise lane.error
+        self._reading(total, total, whole=True)
+
+    def _with_changes(self, arms: Iterable[str]) -> Bundle:
+        """Take in what the recording has of arms that somebody changed. Blocking."""
+        bundle = open_bundle(self._path)
+        for arm in arms:
+            if f"{arm}.patch" in bundle.patches:
+                brought.take(self._folder, arm, bundle.patch(f"{arm}.patch"))
+        return bundle
+
+    def _reading(self, read: int, total: int, *, whole: bool = False) -> None:
+        message = m.Reading(run_id=self.log.run_id, read=read, total=total, whole=whole)
+        self._add(pack(message))
+
+    def _add(self, packet: Packet) -> None:
+        self._publish(self.log, packet)
+
+    def _message(self, manifest: Manifest, arms: tuple[str, ...]) -> m.Run:
+        return m.Run.model_validate(
+            {
+                "run_id": self.log.run_id,
+                "lesson": self._folder.slug,
+                "source": "recorded",
+                "clock": str(manifest.clock),
+                "shift": manifest.shift,
+                "params": dict(manifest.params),
+                "workload": manifest.workload,
+                "arms": list(arms),
+                "phase": "preparing",
+                "started_at": manifest.created,
+                "recorded_at": manifest.created,
+                "apart": manifest.host.get("lanes") == APART,
+            }
+        )
+
+    def close(self) -> None:
+        """Give up the decoded records, and the processes that have them."""
+        if self._session is not None:
+            self._session.close()
+
+    async def stop(self) -> None:
+        """Nothing: it is over."""
+
+    async def act(self, name: str, value: int) -> None:
+        """A recording has happened.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(
+            f"{name} {value} cannot be done to a recording.", remedy="Press run first."
+        )
+
+    async def hold(self, on: bool, after: int) -> None:
+        """The same.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError("a recording's guests cannot be held.", remedy="Press run first.")
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment."""
+        if self._session is None:
+            return []
+        return self._session.raw_events(arm, around_ns, row, n, cpu)
+
+    def bundle(self) -> Path | bytes | None:
+        """The file itself."""
+        return self._path
+
+
+MAX_OPEN_RUNS = 4
+"""Recordings kept decoded; each is a few megabytes."""
+READERS = 2
+"""So many are read at once; others wait, since more would only take longer each."""
+MEASURED = "measured.json"
+LARGE = 8 << 20
+"""Of larger recordings a listing reads the manifest alone; unpacking them takes seconds."""
+MANIFESTS = 64
+"""So many manifests are kept for all servers of a process; tests start hundreds."""
+
+log = logging.getLogger("duet.api")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A recording, and the task that reads it; none when it is whole."""
+
+    run: RecordedRun
+    task: asyncio.Task[Exception | None] | None = None
+
+
+class LessonRecordings:
+    """The recordings that lie in the lessons' folders (see serve.interfaces.Recordings)."""
+
+    kind = "recorded"
+    """What ids of runs begin with."""
+
+    def __init__(self) -> None:
+        self.publish: Publish = RunLog.add
+        """Where packets go of recordings that are being read."""
+        self._open_runs: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
+        self._coming: dict[tuple[str, str], Found] = {}
+        self._readers = asyncio.Semaphore(READERS)
+        self._tables: dict[Path, tuple[Stamp | None, list[m.Measured]]] = {}
+        self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Name -> bundle, the lesson's first one first."""
+        return {path.stem: path for path in lesson_cache.find(slug).recordings()}
+
+    def file(self, slug: str, name: str) -> Path | None:
+        """The bundle of that name; None: there is none."""
+        return self.paths(slug).get(name)
+
+    def listing(self, slug: str) -> list[dict[str, JsonValue]]:
+        """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
+        listed = (self._entry(name, path) for name, path in self.paths(slug).items())
+        return [entry for entry in listed if entry is not None]
+
+    def _entry(self, name: str, path: Path) -> dict[str, JsonValue] | None:
+        """One line of the listing; a bundle is opened again only when it changed."""
+        status = path.stat()
+        stamp = (status.st_size, status.st_mtime_ns)
+        known = self._listed.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, describe(name, path, whole=status.st_size <= LARGE))
+            self._listed[path] = known
+        return known[1]
+
+    def begin(self, slug: str, name: str | None = None) -> Run | None:
+        """The recording of that name, or the first; it may still be read, see `load`.
+
+        Its packets go to `publish` as they come, and so does the error if it is not usable.
+
+        Raises:
+            InputError: none of that name.
+        """
+        found = self._find(slug, name)
+        return None if found is None else found.run
+
+    async def load(self, slug: str, name: str | None = None) -> Run | None:
+        """The recording of that name, or the first, once it is whole.
+
+        Raises:
+            InputError: none of that name, or it is not usable.
+        """
+        found = self._find(slug, name)
+        if found is None:
+            return None
+        if found.task is not None:
+            error = await asyncio.shield(found.task)
+            if error is not None:
+                raise error
+        return found.run
+
+    async def close(self) -> None:
+        """Give up what is being read."""
+        tasks = [one.task for one in self._coming.values() if one.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _find(self, slug: str, name: str | None) -> Found | None:
+        folder = lesson_cache.find(slug)
+        chosen = next(iter(self.paths(slug)), None) if name is None else name
+        if chosen is None:
+            return None
+        path = self.file(slug, chosen)
+        if path is None:
+            raise InputError(
+                f"lesson {slug} has no recording '{chosen:.60}'.",
+                remedy=f"Choose from: {', '.join(self.paths(slug)) or 'none'}.",
+            )
+        key = (slug, chosen)
+        if key in self._open_runs:
+            self._open_runs.move_to_end(key)
+            return Found(self._open_runs[key])
+        if key not in self._coming:  # many pages open the same recording at once
+            run_id = f"{self.kind}:{slug}:{chosen}"
+            run = RecordedRun(folder, path, run_id, self.publish)
+            with about(run=run_id, lesson=slug):
+                task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
+            self._coming[key] = Found(run, task)
+        return self._coming[key]
+
+    async def _read(self, key: tuple[str, str], run: RecordedRun) -> Exception | None:
+        """Read a recording; what comes back is why it could not be."""
+        try:
+            async with self._readers:
+                await run.perform()
+        except Exception as error:
+            if not isinstance(error, DuetError):
+                log.exception("reading %s failed", run.log.run_id)
+            self.publish(run.log, pack(failure(error, run.log.run_id)))
+            run.close()
+            return error
+        finally:
+            del self._coming[key]
+        self._open_runs[key] = run
+        while len(self._open_runs) > MAX_OPEN_RUNS:
+            self._open_runs.popitem(last=False)[1].close()
+        return None
+
+    def tables(self, slug: str) -> list[JsonValue]:
+        """All recorded measured tables as trees; none when they are unreadable."""
+        try:
+            tables = self._read_tables(slug)
+        except DuetError:  # reported where the table itself is asked for
+            return []
+        return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
+
+    def measured(self, slug: str) -> m.Measured | None:
+        """The first recorded measured table; None when there is none or it is unreadable."""
+        tables = self._read_tables(slug)
+        return tables[0] if tables else None
+
+    def _read_tables(self, slug: str) -> list[m.Measured]:
+        """Read again only when the file changed: each `open` asks."""
+        folder = lesson_cache.find(slug)
+        path = folder.folder / "recorded" / MEASURED
+        now = stamp(path)
+        known = self._tables.get(path)
+        if known is None or known[0] != now:
+            known = (now, read_tables(path))
+            self._tables[path] = known
+        return known[1]
+
+
+class ChosenRecordings(LessonRecordings):
+    """Recordings of one lesson, from wherever they lie, in place of its own.
+
+    Args:
+        chosen: name -> bundle.
+    """
+
+    def __init__(self, slug: str, chosen: Mapping[str, Path]) -> None:
+        super().__init__()
+        self._chosen = {slug: dict(chosen)}
+
+    def paths(self, slug: str) -> dict[str, Path]:
+        """Those that were chosen."""
+        return self._chosen.get(slug, {})
+
+
+def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | None:
+    """One line of a listing; None: it cannot be opened.
+
+    Args:
+        whole: unpack all of it and check its sums; else the manifest is read alone.
+    """
+    try:
+        size = path.stat().st_size
+        manifest = _manifest(path, stamp(path), whole)
+    except (DuetError, OSError):
+        return None
+    return {
+        "name": name,
+        "lesson": manifest.lesson,
+        "params": dict(manifest.params),
+        "arms": [entry.name for entry in manifest.arms],
+        "clock": manifest.clock,
+        "workload": manifest.workload,
+        "seconds": length_s(manifest),
+        "bytes": size,
+        "recorded_at": manifest.created,
+    }
+
+
+@lru_cache(MANIFESTS)
+def _manifest(path: Path, seen: Stamp | None, whole: bool) -> Manifest:
+    """Of a file as it was seen. What fails is tried again, since no error is kept."""
+    return open_bundle(path).manifest if whole else read_manifest(path)
+
+
+def length_s(manifest: Manifest) -> int | None:
+    """How long the workload ran, in seconds; None where no knob of a known lesson says it."""
+    try:
+        name = knob(lesson_cache.find(manifest.lesson).lesson, "duration")
+    except DuetError:
+        return None
+    return None if name is None else manifest.params.get(name)
+
+
+def read_tables(path: Path) -> list[m.Measured]:
+    """Recorded measured tables, the headline first; empty when there is no file.
+
+    Raises:
+        InputError: the file is not what `duet record --measured` writes.
+    """
+    if not path.is_file():
+        return []
+    try:
+        trees = json.loads(path.read_bytes())["tables"]
+        return [m.Measured.model_validate(tree) for tree in trees]
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        raise InputError(
+            f"{path.parent.parent.name}/recorded/{path.name} is not a measured table.",
+            remedy="Make it anew with ./duet record --measured.",
+            detail=str(error),
+        ) from error

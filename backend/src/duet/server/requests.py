@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A browser's `start` or `measure`, checked against the lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from duet import messages as m
+from duet.base.access import Action, Visitor
+from duet.base.errors import InfraError, InputError
+from duet.lessons.load import LessonFolder
+from duet.lessons.plan import workload_of
+from duet.runs.sources import JudgeRequest, RunRequest
+from duet.server.interfaces import Kernels
+from duet.server.own_arms import OwnLessons
+from duet.trials.challenge import groups, limits
+
+NO_GUESTS = "this server shows recordings only; its guests are switched off."
+
+
+def refuse_guests(command: m.Command) -> None:
+    """Of a server that boots no guest.
+
+    Raises:
+        InputError: the command needs one.
+    """
+    if isinstance(command, m.Start | m.Again | m.Measure | m.Judge | m.TryRun):
+        raise InputError(
+            NO_GUESTS,
+            remedy="Start a server without --no-guests to run live.",
+        )
+
+
+def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunRequest:
+    """What a command asks for; its arms may be changes of visitors. Raises as check_start()."""
+    folder = own.lesson(command.lesson, command.arms)
+    ready = kernels.ready(folder.slug) | own.ready(folder)
+    return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
+
+
+def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
+    """What a challenge has measured; its arm may be a change. Raises as check_judge()."""
+    folder = own.lesson(command.lesson, [command.arm])
+    return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
+
+
+def check_start(
+    command: m.Start | m.Measure,
+    folder: LessonFolder,
+    ready: Mapping[str, bool],
+    all_ready: bool = False,
+) -> RunRequest:
+    """What is to run, with defaults filled in.
+
+    Args:
+        folder: the lesson that the command names.
+        ready: arm -> its kernel is built.
+        all_ready: refuse unless the kernels of all arms are built.
+
+    Raises:
+        InputError: unknown arm, workload, parameter or clock, or a value out of range.
+        InfraError: no kernel that was asked for is built yet.
+    """
+    if isinstance(command, m.Start) and folder.lesson.view is None:
+        raise InputError(
+            f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
+            remedy=f"Get its numbers on a terminal: ./duet measure {folder.slug}.",
+        )
+    for arm in command.arms:
+        folder.arm(arm)
+    if len(set(command.arms)) != len(command.arms):
+        raise InputError("an arm was named twice.", remedy="Name each arm once.")
+    workload = command.workload or next(iter(folder.lesson.workloads))
+    workload_of(folder.lesson, workload)
+    clock = command.clock or folder.lesson.clock
+    if clock not in folder.lesson.clocks:
+        raise InputError(
+            f"lesson {folder.slug} does not run on the {clock} clock.",
+            remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
+        )
+    params = folder.check_params(command.params, clock)
+    there = tuple(arm for arm in command.arms if ready[arm])
+    missing = tuple(arm for arm in command.arms if not ready[arm])
+    if not there or (missing and all_ready):
+        raise not_built(missing)
+    return RunRequest(folder, there, workload, params, clock, missing)
+
+
+def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool]) -> JudgeRequest:
+    """What a challenge has measured, with the arms that it takes.
+
+    Args:
+        folder: the lesson that the command names.
+        ready: arm -> its kernel is built.
+
+    Raises:
+        InputError: no such challenge or arm.
+        InfraError: a kernel is not built yet.
+    """
+    known = folder.lesson.challenges
+    if command.challenge not in known:
+        raise InputError(
+            f"lesson {folder.slug} has no challenge '{command.challenge:.60}'.",
+            remedy=f"Choose from: {', '.join(known) or 'none'}.",
+        )
+    folder.arm(command.arm)
+    claims = [goal.claim(command.arm) for _, goal in limits(known[command.challenge])]
+    plans = [group.plan for group in groups(folder, claims)]
+    arms = tuple(dict.fromkeys((command.arm, *(arm for plan in plans for arm in plan.arms))))
+    missing = tuple(arm for arm in arms if not ready.get(arm))
+    if missing:
+        raise not_built(missing)
+    workload = plans[0].workload if plans else next(iter(folder.lesson.workloads))
+    params = plans[0].params if plans else folder.check_params({}, "count")
+    run = RunRequest(folder, arms, workload, params, "count")
+    return JudgeRequest(run, command.challenge, command.arm)
+
+
+def not_built(missing: tuple[str, ...]) -> InfraError:
+    """Kernels that are still to come."""
+    error = InfraError(
+        f"the kernel of {' and '.join(missing)} is not built yet.",
+        remedy="Wait for its progress bar to end, or run ./duet build.",
+    )
+    error.code = "not-built"
+    return error
+
+
+# Which action each command of a browser is; whose run it is decides more (director.py).
+
+ACTIONS: Final[dict[type[m.Command], Action]] = {
+    m.Open: Action.WATCH,
+    m.Start: Action.RUN,
+    m.Again: Action.RUN,
+    m.Stop: Action.RUN,
+    m.Do: Action.RUN,
+    m.Hold: Action.RUN,
+    m.TakeControl: Action.RUN,
+    m.Measure: Action.MEASURE,
+    m.Change: Action.CHANGE,
+    m.DropChange: Action.CHANGE,
+    m.Judge: Action.MEASURE,
+    m.StartClass: Action.TEACH,
+    m.ResumeClass: Action.TEACH,
+    m.EndClass: Action.TEACH,
+    m.HandWheel: Action.TEACH,
+    m.AskClass: Action.TEACH,
+    m.Reveal: Action.TEACH,
+    m.JoinClass: Action.WATCH,
+    m.LeaveClass: Action.WATCH,
+    m.Drive: Action.WATCH,
+    m.Follow: Action.WATCH,
+    m.Answer: Action.WATCH,
+    m.Confused: Action.WATCH,
+    m.ForgetMe: Action.WATCH,
+    m.RaiseQuestion: Action.WATCH,
+    m.Upvote: Action.WATCH,
+    m.SettleRaised: Action.TEACH,
+    m.ShowRaised: Action.TEACH,
+    m.CountDown: Action.TEACH,
+    m.RemoveMember: Action.TEACH,
+    m.WatchMember: Action.TEACH,
+    m.Consent: Action.WATCH,
+    m.ShowPlace: Action.WATCH,
+    m.OpenStep: Action.TEACH,
+    m.ShowGallery: Action.TEACH,
+    m.TryRun: Action.RUN,
+    m.TakeBackTry: Action.RUN,
+}
+
+
+def action_of(command: m.Command, in_lab: Callable[[str, str], bool]) -> Action:
+    """What a visitor must be allowed to, to send this command.
+
+    Args:
+        in_lab: whether a lab has a task of a challenge, by lesson and challenge; its students
+            have their changes judged.
+    """
+    if isinstance(command, m.Judge) and in_lab(command.lesson, command.challenge):
+        return Action.ANSWER
+    return ACTIONS[type(command)]
+
+
+def denied(visitor: Visitor) -> dict[m.ActionName, str]:
+    """What a visitor may not do, each with the reason, for the page."""
+    names: dict[m.ActionName, Action] = {
+        "watch": Action.WATCH,
+        "run": Action.RUN,
+        "change": Action.CHANGE,
+        "answer": Action.ANSWER,
+        "control_others": Action.CONTROL_OTHERS,
+        "teach": Action.TEACH,
+        "measure": Action.MEASURE,
+        "delete_others": Action.DELETE_OTHERS,
+    }
+    return {
+        name: visitor.refusal(action).sentence
+        for name, action in names.items()
+        if not visitor.may(action)
+    }

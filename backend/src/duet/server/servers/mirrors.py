@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs of other servers, shown here as they go on: each is fetched once for all pages.
+
+Such a run can be watched here and not controlled. Once it is over and saved, its file takes over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError
+from duet.messages.codec import failure, pack
+from duet.rpc.peer import Tasks
+from duet.server.interfaces import Run
+from duet.server.servers.limits import HAS_RUN_S, MIRRORS, RUN_S
+from duet.server.servers.mirror import Mirror
+from duet.server.servers.relay import Relay
+from duet.server.servers.shared import SharedClassrooms
+from duet.stream.hub import Hub, Viewer
+
+Opens = Callable[[Viewer, m.Open], None]
+
+
+class Elsewhere:
+    """Of the only server: there are none."""
+
+    async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
+        """Open a run, which may be at another server.
+
+        Args:
+            opens: opens one of this server, or one that `find` gives.
+        """
+        opens(viewer, command)
+
+    def find(self, run_id: str) -> Run | None:
+        """A run of another server."""
+        return None
+
+
+class Mirrors(Elsewhere):
+    """Of one of several servers.
+
+    Args:
+        here: whether a run is one of this server's.
+        file_of: the file of a saved run.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        classes: SharedClassrooms,
+        here: Callable[[str], bool],
+        file_of: Callable[[str], Path | None],
+    ) -> None:
+        self._hub, self._classes = hub, classes
+        self._here, self._file_of = here, file_of
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._tasks = Tasks()
+        self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of each run that is being looked for."""
+
+    async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
+        """See Elsewhere; nobody controls such a run here."""
+        try:
+            await self._look(command.run)
+        except DuetError as error:  # the lesson can still be shown
+            opens(viewer, command.model_copy(update={"run": "none"}))
+            viewer.put(pack(failure(error, command.run)))
+            return
+        opens(viewer, command)
+        watched = None if viewer.log is None else self._mirrors.get(viewer.log.run_id)
+        if watched is not None and watched.goes_on:
+            control = m.Control(run_id=watched.log.run_id, by="other", may_take=False, yours=False)
+            viewer.put(pack(control))
+
+    async def _look(self, run_id: str | None) -> None:
+        if run_id is None or not run_id.startswith("kept:") or self._known(run_id):
+            return
+        looking = self._looking.setdefault(run_id, asyncio.Lock())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RUN_S), looking:
+                if not self._known(run_id):
+                    await self._fetch(run_id)
+
+    def find(self, run_id: str) -> Run | None:
+        """See Elsewhere."""
+        found = self._mirrors.get(run_id)
+        if found is not None and found.over and self._file_of(run_id) is not None:
+            return None
+        return found
+
+    async def close(self) -> None:
+        """Give up what goes on."""
+        await self._tasks.end()
+
+    def _known(self, run_id: str) -> bool:
+        there = run_id in self._mirrors or self._here(run_id)
+        return there or self._file_of(run_id) is not None
+
+    async def _fetch(self, run_id: str) -> None:
+        server = await self._where(run_id)
+        if server is None:
+            return
+        mirror = Mirror(run_id, self._hub)
+        self._mirrors[run_id] = mirror
+        self._tasks.spawn(self._follow(mirror, server), f"follow {run_id}")
+        await mirror.begun.wait()
+        if mirror.trouble is not None:
+            self._mirrors.pop(run_id, None)
+            raise mirror.trouble
+        while len(self._mirrors) > MIRRORS:
+            over = next((one for one in self._mirrors.values() if one.over), None)
+            if over is None:
+                break
+            del self._mirrors[over.log.run_id]
+
+    async def _where(self, run_id: str) -> str | None:
+        """Which server has a run; all are asked at once, so one that is silent holds nobody up."""
+        others = await self._classes.directory.others()
+        asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
+        try:
+            for found in asyncio.as_completed(asked, timeout=HAS_RUN_S):
+                with contextlib.suppress(DuetError):
+                    return await found
+        except TimeoutError:
+            pass
+        finally:
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        return None
+
+    async def _has(self, server: str, run_id: str) -> str:
+        await (await self._classes.relays.to(server)).has_run(run_id)
+        return server
+
+    async def _follow(self, mirror: Mirror, server: str) -> None:
+        """By a connection of its own: a run holds up no class."""
+        relay, run_id = Relay(server, lambda _: None), mirror.log.run_id
+        try:
+            await relay.dial(await self._classes.directory.secret())
+            await relay.watch_run(run_id, mirror.take)
+            mirror.whole()
+        except DuetError as error:
+            mirror.broke(error)
+        finally:
+            mirror.broke(InfraError("its server sends nothing more.", remedy="Open it again."))
+            if mirror.broken and self._mirrors.get(run_id) is mirror:
+                del self._mirrors[run_id]  # pages that have it open keep what came
+            await relay.close()

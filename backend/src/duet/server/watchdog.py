@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Watches how long each callback holds the event loop, and where.
+
+A callback beyond LOOP_HOLD_S of wall time is looked at: its CPU time says whether it worked or
+waited for a busy host, and its stack, taken by a thread while it was going on, says where. The
+loop's own debug mode measures the same, at many times the cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import sys
+import threading
+import time
+import traceback
+from asyncio import Handle
+from dataclasses import dataclass
+from types import FrameType, TracebackType
+from typing import Final
+
+from pydantic import JsonValue
+
+from duet.base.budgets import LOOP_HOLD_LOG_S, LOOP_HOLD_S
+
+FRAMES: Final = 6
+"""Innermost frames of a stack that are shown."""
+CPU_SLACK_S: Final = 0.005
+"""The CPU clock of the thread is read so often: it costs a system call."""
+
+log = logging.getLogger("duet.loop")
+
+
+@dataclass(slots=True)
+class Holds:
+    """What was seen so far.
+
+    Args:
+        count: callbacks that took more than LOOP_HOLD_S of wall time.
+        worked: those of them that took more than LOOP_HOLD_S of CPU time as well.
+        longest_s: the longest, in wall time.
+        longest_cpu_s: the most CPU time that one took.
+        place: where the one with the most CPU time was seen.
+        longest_gc_s: the longest garbage collection in the loop's thread; callbacks in which one
+            happened to begin are not charged for it.
+    """
+
+    count: int = 0
+    worked: int = 0
+    longest_s: float = 0.0
+    longest_cpu_s: float = 0.0
+    place: str = ""
+    longest_gc_s: float = 0.0
+
+    def tree(self) -> dict[str, JsonValue]:
+        """For /api/health; times in ms."""
+        return {
+            "holds": self.count,
+            "holds_cpu": self.worked,
+            "longest_ms": round(self.longest_s * 1e3, 1),
+            "longest_cpu_ms": round(self.longest_cpu_s * 1e3, 1),
+            "place": self.place,
+            "longest_gc_ms": round(self.longest_gc_s * 1e3, 1),
+            "budget_ms": LOOP_HOLD_S * 1e3,
+        }
+
+
+class Watchdog:
+    """Watches one loop, from within it. Use as `async with`."""
+
+    def __init__(self, hold_s: float = LOOP_HOLD_S) -> None:
+        self.holds = Holds()
+        self._hold_s = hold_s
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._began: float | None = None
+        """Of the callback that runs now; None: the loop waits."""
+        self._cpu = self._cpu_at = 0.0
+        self._gc = self._gc_began = (0.0, 0.0)
+        """CPU and wall time of collections in this callback; and when one began."""
+        self._seen: tuple[float, str] = (0.0, "")
+        """When the callback began whose stack was taken, and the stack."""
+        self._logged: dict[str, float] = {}
+        self._end = threading.Event()
+
+    async def __aenter__(self) -> Watchdog:
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        _install()
+        _watched[self._loop] = self
+        gc.callbacks.append(self._collecting)
+        threading.Thread(target=self._sample, name="watchdog", daemon=True).start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end.set()
+        gc.callbacks.remove(self._collecting)
+        if self._loop is not None:
+            _watched.pop(self._loop, None)
+
+    def run(self, handle: Handle) -> None:
+        """Run one callback of the loop."""
+        began = time.perf_counter()
+        if began - self._cpu_at > CPU_SLACK_S:
+            self._cpu, self._cpu_at = time.thread_time(), began
+        self._began = began
+        self._gc = 0.0, 0.0
+        try:
+            _run(handle)
+        finally:
+            self._began = None
+            took = time.perf_counter() - began
+            if took > self._hold_s:
+                self._held(began, took, handle)
+
+    def _collecting(self, phase: str, info: dict[str, int]) -> None:
+        """Python calls this around each garbage collection, in whichever thread it happens."""
+        if info["generation"] < 2 or threading.get_ident() != self._thread:
+            return
+        if phase == "start":
+            self._gc_began = time.thread_time(), time.perf_counter()
+            return
+        cpu, wall = self._gc_began
+        cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
+        self._gc = self._gc[0] + cpu, self._gc[1] + wall
+        self.holds.longest_gc_s = max(self.holds.longest_gc_s, cpu)
+
+    def _held(self, began: float, took: float, handle: Handle) -> None:
+        now = time.thread_time()
+        gc_cpu, gc_wall = self._gc
+        took -= gc_wall
+        cpu = min(took, now - self._cpu - gc_cpu)
+        if took <= self._hold_s:
+            return
+        self._cpu, self._cpu_at = now, time.perf_counter()
+        seen_at, stack = self._seen
+        place = stack if seen_at == began else repr(handle)[:300]
+        holds = self.holds
+        holds.count += 1
+        holds.longest_s = max(holds.longest_s, took)
+        if cpu > holds.longest_cpu_s:
+            holds.longest_cpu_s, holds.place = cpu, place
+        if cpu > self._hold_s:
+            holds.worked += 1
+            self._log(place, took, cpu)
+
+    def _log(self, place: str, took: float, cpu: float) -> None:
+        now = time.monotonic()
+        if now - self._logged.get(place, -LOOP_HOLD_LOG_S) < LOOP_HOLD_LOG_S:
+            return
+        if len(self._logged) > 100:
+            self._logged.clear()
+        self._logged[place] = now
+        log.warning(
+            "the event loop worked %.0f ms (%.0f ms of CPU) on one thing: %s",
+            *(took * 1e3, cpu * 1e3, place),
+        )
+
+    def _sample(self) -> None:
+        """The watching thread: takes the stack of a callback that goes on for too long."""
+        while not self._end.wait(self._hold_s):
+            began = self._began
+            if began is None or began == self._seen[0]:
+                continue
+            if time.perf_counter() - began < self._hold_s / 2:
+                continue
+            frame = sys._current_frames().get(self._thread)
+            if frame is not None and self._began == began:
+                self._seen = (began, place_of(frame))
+
+
+def place_of(frame: FrameType) -> str:
+    """The innermost frames, outermost first: `file:line function > ...`."""
+    stack = traceback.extract_stack(frame, limit=None)[-FRAMES:]
+    return " > ".join(
+        f"{'/'.join(each.filename.split('/')[-2:])}:{each.lineno} {each.name}" for each in stack
+    )
+
+
+_watched: dict[asyncio.AbstractEventLoop, Watchdog] = {}
+_run = Handle._run
+
+
+def _watched_run(handle: Handle) -> None:
+    watchdog = _watched.get(handle._loop)  # type: ignore[attr-defined]
+    if watchdog is None:
+        _run(handle)
+    else:
+        watchdog.run(handle)
+
+
+def _install() -> None:
+    """Each callback of a loop goes through here: tasks' steps, readers, timers."""
+    Handle._run = _watched_run  # type: ignore[method-assign,assignment]

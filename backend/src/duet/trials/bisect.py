@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which commit of a range made a number worse.
+
+`history` has git choose the commits, in a work tree of its own without files; `search` decides
+what each of them is from a measurement that its caller gives; `memory` stores what was measured,
+so that an interrupted search goes on; `report` writes the result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+from duet.base import files as durable
+from duet.base.errors import DuetError, InputError, KernelError
+from duet.measure.compare import format_value
+from duet.trials.command import BadCommand, read_command
+from duet.trials.trees import git, git_call, git_or_nothing
+
+# `git bisect` in a work tree of its own.
+#
+# The work tree has no files: commits are read from the repository (`git bisect --no-checkout`).
+# Its state and refs/bisect are the work tree's alone (git-worktree(1), "Refs"), so a bisection and
+# the files of the user's checkout are not touched.
+
+Answer = Literal["good", "bad", "skip"]
+LEFT = re.compile(r"roughly (\d+) step")
+FOUND = re.compile(r"^([0-9a-f]{40,64}) is the first bad commit", re.MULTILINE)
+ONLY_SKIPPED = re.compile(r"only 'skip'ped commits left to test")
+HASH = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
+ONLY_SKIPPED_CODE = 2
+"""Of `git bisect`: nothing but skipped commits is left."""
+
+
+class BisectFails(InputError):
+    """git cannot search this range."""
+
+    code = "bisect-fails"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit as a report names it.
+
+    Args:
+        parents: their ids, the first parent first.
+        date: of the author, ISO 8601.
+    """
+
+    id: str
+    subject: str
+    author: str
+    date: str
+    parents: tuple[str, ...]
+
+    @property
+    def short(self) -> str:
+        """Twelve digits, as mails to the kernel's lists have them."""
+        return self.id[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What git says after an answer.
+
+    Args:
+        commit: to be measured next; "" at the end.
+        steps: about how many more follow it.
+        culprit: the first bad commit; "" if there is none yet.
+        candidates: at the end, if every one that is left was skipped: one of these.
+    """
+
+    commit: str = ""
+    steps: int = 0
+    culprit: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+class History:
+    """A bisection of a repository. Use as `with`: its work tree goes in the end.
+
+    Args:
+        folder: of the work tree; one that a killed search has left there is replaced.
+    """
+
+    def __init__(self, repository: Path, folder: Path) -> None:
+        self.repository = repository
+        self.folder = folder
+
+    def __enter__(self) -> History:
+        self.remove()
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        words = ("worktree", "add", "--quiet", "--detach", "--no-checkout", str(self.folder))
+        git("-C", str(self.repository), *words, "HEAD")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+    def remove(self) -> None:
+        """End the bisection and remove the work tree; nothing happens where there is none."""
+        if self.folder.exists():
+            git_call("-C", str(self.folder), "bisect", "reset")
+            shutil.rmtree(self.folder, ignore_errors=True)
+        git_call("-C", str(self.repository), "worktree", "prune")
+
+    def start(self, good: str, bad: str) -> Next:
+        """The first commit to be measured.
+
+        Raises:
+            BisectFails: git cannot search between them.
+        """
+        return self._said("start", "--no-checkout", bad, good)
+
+    def answer(self, word: Answer, commit: str) -> Next:
+        """Say what a commit is.
+
+        Raises:
+            BisectFails: git cannot go on; for example, a merge base is bad.
+        """
+        return self._said(word, commit)
+
+    def _said(self, *words: str) -> Next:
+        done = git_call("-C", str(self.folder), "bisect", *words)
+        if found := FOUND.search(done.stdout):
+            return Next(culprit=found[1])
+        if ONLY_SKIPPED.search(done.stdout) and done.returncode == ONLY_SKIPPED_CODE:
+            return Next(candidates=tuple(HASH.findall(done.stdout)))
+        if done.returncode != 0:
+            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+            raise BisectFails(
+                f"git bisect cannot search this range: {said[0] if said else 'no reason'}.",
+                remedy="Name a good commit that the bad one descends from.",
+                detail=done.stdout + done.stderr,
+            )
+        steps = LEFT.search(done.stdout)
+        commit = git("-C", str(self.folder), "rev-parse", "--verify", "BISECT_HEAD").strip()
+        return Next(commit, int(steps[1]) if steps else 0)
+
+
+def find_commit(repository: Path, name: str) -> Commit:
+    """A commit by any name that git knows.
+
+    Raises:
+        BisectFails: git does not know it.
+    """
+    where = ("-C", str(repository))
+    known = git_or_nothing(
+        *where, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    )
+    if not known:
+        raise BisectFails(
+            f"git knows no commit '{name:.60}' in {repository}.",
+            remedy="Name a tag, a branch or a commit of that repository.",
+        )
+    form = "--format=%H%x00%s%x00%an%x00%aI%x00%P"
+    text = git(*where, "show", "--no-patch", form, known).strip("\n")
+    commit, subject, author, date, parents = text.split("\0")
+    return Commit(commit, subject, author, date, tuple(parents.split()))
+
+
+def tree_id(repository: Path, commit: str) -> str:
+    """The id of a commit's files: equal where these are."""
+    return git("-C", str(repository), "rev-parse", f"{commit}^{{tree}}").strip()
+
+
+# What each commit of a bisection is, from measurements; and the loop that asks for them.
+#
+# Nothing here needs a kernel: what measures is given by the caller.
+
+
+SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
+"""Codes of errors that say something of one commit: it does not build."""
+HALF = 0.5
+"""Of what separates good from bad: worse than this is bad, where no other line is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A commit beside the good one.
+
+    Args:
+        worse: per cent by which it is worse; negative: better; None: it has no number.
+        why: the sentence of the comparison, or why there is no number.
+        good, value: of the good commit and of this one.
+    """
+
+    worse: float | None
+    why: str
+    good: float | None = None
+    value: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One commit of a bisection.
+
+    Args:
+        number: from 1; 0: the bad commit itself, which is measured first.
+        again: it was measured by an earlier call.
+    """
+
+    number: int
+    commit: Commit
+    answer: Answer
+    measured: Measured
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """How a bisection ended.
+
+    Args:
+        limit: per cent; a commit that is worse by more is bad.
+        culprit: the first bad commit; None: only skipped ones are left, and it is one of
+            `candidates`.
+    """
+
+    limit: float
+    steps: tuple[Step, ...]
+    culprit: Commit | None
+    candidates: tuple[Commit, ...] = ()
+
+
+class Search:
+    """A bisection.
+
+    Args:
+        measure: gives what a commit is beside the good one; raises DuetError.
+        known: id -> what an earlier call measured.
+        store: is called with an id and what was measured, before the next one begins.
+        progress: is called with a sentence.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        measure: Callable[[Commit], Measured],
+        known: dict[str, Measured],
+        store: Callable[[str, Measured], None],
+        progress: Callable[[str], None],
+    ) -> None:
+        self._history = history
+        self._measure = measure
+        self._known = dict(known)
+        self._store = store
+        self._progress = progress
+        self._steps: list[Step] = []
+        self._good = ""
+
+    def run(self, good: Commit, bad: Commit, worse_than: float | None) -> Found:
+        """To the end.
+
+        Args:
+            worse_than: per cent; None: half of what separates good from bad.
+
+        Raises:
+            BisectFails: bad is not worse than good, or git cannot search.
+            DuetError: what `measure` raised and what is no matter of one commit.
+        """
+        self._good = tree_id(self._history.repository, good.id)
+        self._progress(f"the bad commit, {bad.short} ({bad.subject})")
+        first, again = self._look(bad)
+        limit = _limit(first, worse_than)
+        self._add(bad, "bad", first, again)
+        ahead = self._history.start(good.id, bad.id)
+        number = 0
+        while ahead.commit:
+            number += 1
+            commit = find_commit(self._history.repository, ahead.commit)
+            total = number + ahead.steps
+            self._progress(f"step {number} of about {total}: {commit.short} ({commit.subject})")
+            measured, again = self._look(commit)
+            answer = answer_of(measured, limit)
+            self._add(commit, answer, measured, again, number)
+            ahead = self._history.answer(answer, commit.id)
+        named = [find_commit(self._history.repository, name) for name in ahead.candidates]
+        culprit = None
+        if ahead.culprit:
+            culprit = find_commit(self._history.repository, ahead.culprit)
+        return Found(limit, tuple(self._steps), culprit, tuple(named))
+
+    def _look(self, commit: Commit) -> tuple[Measured, bool]:
+        """What a commit is, and whether that was known."""
+        if commit.id in self._known:
+            return self._known[commit.id], True
+        if tree_id(self._history.repository, commit.id) == self._good:
+            measured = Measured(0.0, "it holds the same source as the good commit")
+        else:
+            try:
+                measured = self._measure(commit)
+            except DuetError as error:
+                if (why := reason_to_skip(error)) is None:
+                    raise
+                measured = Measured(None, why)
+        self._known[commit.id] = measured
+        self._store(commit.id, measured)
+        return measured, False
+
+    def _add(
+        self, commit: Commit, answer: Answer, measured: Measured, again: bool, number: int = 0
+    ) -> None:
+        self._steps.append(Step(number, commit, answer, measured, again))
+        known = ", measured before" if again else ""
+        self._progress(f"{commit.short} is {WORDS[answer]}: {measured.why}{known}")
+
+
+WORDS: dict[Answer, str] = {"good": "good", "bad": "bad", "skip": "skipped"}
+
+
+def answer_of(measured: Measured, limit: float) -> Answer:
+    """What git is to take a commit for."""
+    if measured.worse is None:
+        return "skip"
+    return "bad" if measured.worse > limit else "good"
+
+
+def reason_to_skip(error: DuetError) -> str | None:
+    """Why a commit has no number, if that is a matter of this commit; None: the search ends."""
+    if error.code in SKIPPED:
+        return f"it does not build: {error.sentence}"
+    if isinstance(error, KernelError):
+        return f"its kernel does not run: {error.sentence}"
+    return None
+
+
+def _limit(bad: Measured, worse_than: float | None) -> float:
+    """The line between good and bad.
+
+    Raises:
+        BisectFails: the bad commit is not worse than the good one by more.
+    """
+    if bad.worse is None:
+        raise BisectFails(
+            f"the bad commit cannot be measured: {bad.why}.".replace("..", "."),
+            remedy="Name another bad commit, command or metric.",
+        )
+    limit = bad.worse * HALF if worse_than is None else worse_than
+    if bad.worse <= max(limit, 0.0):
+        raise BisectFails(
+            f"the bad commit is not worse than the good one by more than {max(limit, 0):g} %"
+            f" ({bad.why}).",
+            remedy="Name other commits, another --metric, or a smaller --worse-than.",
+        )
+    return limit
+
+
+# What a bisection has measured so far, in a file, so that the same call goes on.
+
+FILE = "measured.json"
+
+
+class Memory:
+    """The file FOLDER/measured.json: a question, and commit -> what was measured.
+
+    Args:
+        question: everything that the numbers depend on; with another one the file begins anew.
+    """
+
+    def __init__(self, folder: Path, question: Mapping[str, object]) -> None:
+        self._path = folder / FILE
+        self._question = json.loads(json.dumps(question))
+        self.known = self._read()
+
+    def store(self, commit: str, measured: Measured) -> None:
+        """Add one, at once."""
+        self.known[commit] = measured
+        tree = {name: asdict(one) for name, one in self.known.items()}
+        text = json.dumps({"question": self._question, "measured": tree}, indent=2)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(self._path, (text + "\n").encode())
+
+    def _read(self) -> dict[str, Measured]:
+        try:
+            tree = json.loads(self._path.read_text(encoding="utf-8"))
+            if tree["question"] != self._question:
+                return {}
+            return {name: Measured(**one) for name, one in tree["measured"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}  # nothing was stored, or by another version: it is measured again
+
+
+def files_digest(run: str) -> str:
+    """Of the files of this machine that a command needs."""
+    digest = hashlib.sha256()
+    try:
+        files = read_command(run, frozenset()).files
+    except BadCommand:  # it is refused later
+        files = {}
+    for place, path in sorted(files.items()):
+        digest.update(f"{place}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+# The report of a bisection, for people: Markdown.
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was searched for.
+
+    Args:
+        metric: its title.
+        trial: command line that shows the culprit beside its parent; "": there is no culprit.
+    """
+
+    name: str
+    good: Commit
+    bad: Commit
+    command: str
+    metric: str
+    clock: str
+    trial: str = ""
+
+
+def markdown(question: Question, found: Found) -> str:
+    """The whole report."""
+    good, bad = question.good, question.bad
+    lines = [
+        f"# Bisect of {_plain(question.metric)}: {_headline(found)}",
+        "",
+        f"- good: `{good.short}` {_plain(good.subject)}",
+        f"- bad: `{bad.short}` {_plain(bad.subject)}",
+        f"- command: `{question.command}`",
+        f"- bad is what is worse than good by more than {found.limit:.3g} %"
+        f" ({question.clock} clock)",
+        *_culprit(found),
+        "",
+        "| step | commit | subject | good | this | worse by | it is |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(_row(step) for step in found.steps),
+    ]
+    if skipped := [step for step in found.steps if step.answer == "skip"]:
+        lines += ["", "Skipped:", ""]
+        lines += [f"- `{step.commit.short}`: {_plain(step.measured.why)}" for step in skipped]
+    if question.trial:
+        lines += ["", "The culprit beside its parent:", "", "```", question.trial, "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _headline(found: Found) -> str:
+    if found.culprit is not None:
+        return f"{found.culprit.short} ({_plain(found.culprit.subject)})"
+    return f"one of {len(found.candidates)} commits"
+
+
+def _culprit(found: Found) -> Sequence[str]:
+    if (culprit := found.culprit) is None:
+        named = (f"  - `{one.short}` {_plain(one.subject)}" for one in found.candidates)
+        return ["- the first bad commit is one of these; all but the last known one were skipped:",
+                *named]  # fmt: skip
+    parents = ", ".join(f"`{parent[:12]}`" for parent in culprit.parents)
+    merge = "; it is a merge, the first of them is compared" if len(culprit.parents) > 1 else ""
+    return [
+        f"- first bad commit: `{culprit.id}`, {_plain(culprit.author)}, {culprit.date}",
+        f"- its parent: {parents or 'none'}{merge}",
+    ]
+
+
+def _row(step: Step) -> str:
+    one = step.measured
+    cells = (
+        str(step.number) if step.number else "bad",
+        f"`{step.commit.short}`",
+        _plain(step.commit.subject).replace("|", "\\|"),
+        _number(one.good, one),
+        _number(one.value, one),
+        "" if one.worse is None else f"{one.worse:+.1f} %",
+        WORDS[step.answer],
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float | None, one: Measured) -> str:
+    return "" if value is None else f"{format_value(value)} {one.unit}".strip()
+
+
+def _plain(text: str) -> str:
+    """Words of a commit, so that Markdown takes them as they stand."""
+    for sign in "\\`*_[]<>#":
+        text = text.replace(sign, f"\\{sign}")
+    return " ".join(text.split())

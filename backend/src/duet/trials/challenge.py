@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a change of an arm does what a lesson's challenge asks for.
+
+`plans` says what has to be measured, `order` counts the barriers that a change takes away,
+`judge` decides from the tables and from the console of a debug kernel, `report` writes it down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from textwrap import wrap
+from typing import Literal
+
+from duet.base.errors import InputError, KernelError
+from duet.kernels.recipe import patch_diff
+from duet.lessons.load import LessonFolder
+from duet.lessons.own import own_name, with_own
+from duet.lessons.schema import Challenge, Claim, Goal, Lesson
+from duet.lessons.schema.challenges import Barrier, Litmus, Read, Statement, Write
+from duet.measure.claims import broken, figure, plan_of_claim, wanted
+from duet.measure.model import Table
+from duet.measure.plan import MeasurePlan
+from duet.trials.check.console import Verdict
+
+# What has to be measured for a challenge: as few guests as its goals and rules allow. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One measurement, and the claims that its table answers."""
+
+    plan: MeasurePlan
+    claims: tuple[Claim, ...]
+
+
+def limits(challenge: Challenge) -> Iterator[tuple[str, Goal]]:
+    """('goal' or 'rule', limit), in the order of the lesson's file."""
+    yield from (("goal", one) for one in challenge.goals)
+    yield from (("rule", one) for one in challenge.rules)
+
+
+def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
+    """The measurements; claims under equal conditions share one.
+
+    Raises:
+        InputError: a knob that the lesson does not have, or a value that it does not take.
+    """
+    found: dict[object, Group] = {}
+    for claim in claims:
+        plan = plan_of_claim(folder, claim)
+        key = (plan.workload, plan.clock, plan.shifts, tuple(sorted(plan.params.items())))
+        group = found.get(key)
+        if group is None:
+            found[key] = Group(plan, (claim,))
+            continue
+        arms = dict.fromkeys((*group.plan.arms, *plan.arms))
+        metrics = (group.plan.metrics or frozenset()) | (plan.metrics or frozenset())
+        plan = replace(group.plan, arms=tuple(arms), metrics=metrics)
+        found[key] = Group(plan, (*group.claims, claim))
+    return list(found.values())
+
+
+def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str, Table]:
+    """Text of a claim -> its table, for the groups that were measured.
+
+    Args:
+        measured: index of a group -> its table.
+    """
+    return {
+        claim.model_dump_json(): table
+        for index, table in measured.items()
+        for claim in found[index].claims
+    }
+
+
+# Barriers that a change takes away. Pure.
+#
+# Guests are x86, which reorders a store with a later load and nothing else; beside an atomic
+# operation a barrier is no instruction there. A kernel without it behaves the same, so no run here
+# can judge such a change (Documentation/memory-barriers.txt, "CPU MEMORY BARRIERS").
+
+BARRIER = re.compile(
+    r"\b((?:smp_|dma_|virt_)?(?:mb|rmb|wmb)|smp_mb__\w+|smp_store_mb|smp_store_release"
+    r"|smp_load_acquire|rcu_assign_pointer|clear_bit_unlock|test_and_set_bit_lock)\s*\("
+)
+COMMENT = re.compile(r"/\*.*?\*/|//.*|^\s*\*.*|/\*.*")
+
+
+def barriers_gone(diff: str) -> tuple[str, ...]:
+    """Names of the barriers that the change has fewer of; none if it has as many in all.
+
+    Args:
+        diff: unified; of comments nothing counts.
+    """
+    balance: Counter[str] = Counter()
+    for line in diff.splitlines():
+        if line[:1] not in ("+", "-") or line.startswith(("+++ ", "--- ")):
+            continue
+        for name in BARRIER.findall(COMMENT.sub("", line[1:])):
+            balance[name] += 1 if line[0] == "-" else -1
+    if balance.total() <= 0:
+        return ()
+    return tuple(f"{name}()" for name, fewer in balance.items() if fewer > 0)
+
+
+# A lesson with one arm more: a patch of who calls, on top of one of its arms.
+#
+# A visitor's change is built in a box (duet.kernels); a patch that is given on a terminal is built
+# as that of any arm.
+
+
+def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolder, str, str]:
+    """The lesson with the arm, its name, and the diff.
+
+    Args:
+        patch: a diff as `git diff` writes it, with a mail around it or not.
+
+    Raises:
+        InputError: no such arm, or the file has no diff.
+    """
+    try:
+        diff = patch_diff(patch.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the patch {patch} cannot be read ({error}).", remedy="Name a file with a diff."
+        ) from None
+    if "diff --git " not in diff:
+        raise InputError(
+            f"{patch.name} is no patch: it has no 'diff --git' line.",
+            remedy="Make it with `git diff` or `git format-patch`.",
+        )
+    name = own_name(arm, hashlib.sha256(diff.encode()).hexdigest())
+    own = with_own(folder, name)
+    arms = tuple(
+        one.model_copy(update={"patches": (*one.patches, str(patch.resolve()))})
+        if one.name == name
+        else one
+        for one in own.lesson.arms
+    )
+    return replace(own, lesson=own.lesson.model_copy(update={"arms": arms})), name, diff
+
+
+# What two or three CPUs can make of a few accesses to memory, with and without a barrier. Pure.
+#
+# An x86 guest cannot show what a missing barrier costs, so this is a model, and what it finds is
+# *modelled*. Two accesses of one CPU keep their order where they are to one variable or a barrier
+# stands between them, and may change places otherwise (Documentation/memory-barriers.txt,
+# "GUARANTEES"). All CPUs see one memory; any barrier orders all; dependencies do not count.
+
+State = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One access, by the CPU that makes it."""
+
+    cpu: str
+    access: Read | Write
+
+    def __str__(self) -> str:
+        return f"{self.cpu}: {self.access}"
+
+
+def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
+    """An order of all accesses that ends in what must never be; None: no order does.
+
+    Args:
+        without: names of barriers that are gone, such as `smp_mb()`.
+    """
+    queues = [
+        [(step, _before(i, statements, without)) for i, step in _steps(cpu, statements)]
+        for cpu, statements in litmus.cpus.items()
+    ]
+    for order in _orders(queues, ()):
+        if _ends(litmus, order):
+            return order
+    return None
+
+
+def swapped(litmus: Litmus, order: Sequence[Step]) -> tuple[Step, Step] | None:
+    """Two accesses of one CPU that change places in an order: (what came first, what was first)."""
+    for cpu, statements in litmus.cpus.items():
+        written = [step.access for _, step in _steps(cpu, statements)]
+        came = [step for step in order if step.cpu == cpu]
+        for one, then in pairwise(came):
+            if written.index(one.access) > written.index(then.access):
+                return one, then
+    return None
+
+
+def _steps(cpu: str, statements: Sequence[Statement]) -> Iterator[tuple[int, Step]]:
+    for i, one in enumerate(statements):
+        if not isinstance(one, Barrier):
+            yield i, Step(cpu, one)
+
+
+def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> frozenset[int]:
+    """Places of the accesses that must be over before that at place `i` is made."""
+    mine = statements[i]
+    ordered: set[int] = set()
+    barrier = False
+    for k in range(i - 1, -1, -1):
+        one = statements[k]
+        if isinstance(one, Barrier):
+            barrier = barrier or str(one) not in without
+        elif barrier or (not isinstance(mine, Barrier) and one.variable == mine.variable):
+            ordered.add(k)
+    return frozenset(ordered)
+
+
+def _orders(
+    queues: list[list[tuple[Step, frozenset[int]]]], done: tuple[Step, ...]
+) -> Iterator[tuple[Step, ...]]:
+    """All orders of all accesses that the rules allow."""
+    if not any(queues):
+        yield done
+    for number, queue in enumerate(queues):
+        waiting = {step.access.place for step, _ in queue}
+        for k, (step, before) in enumerate(queue):
+            if not before & waiting:
+                rest = [*queues[:number], queue[:k] + queue[k + 1 :], *queues[number + 1 :]]
+                yield from _orders(rest, (*done, step))
+
+
+def _ends(litmus: Litmus, order: Sequence[Step]) -> bool:
+    state = dict(litmus.starts)
+    for step in order:
+        one = step.access
+        if isinstance(one, Write):
+            state[one.variable] = one.value
+        else:
+            state[one.into] = state[one.variable]
+    return all(state.get(name) == value for name, value in litmus.never.items())
+
+
+# Whether a change meets a challenge, from what was measured and what a debug kernel said. Pure.
+
+SHOWN = 2
+"""Complaints in a line; the console has all."""
+STRESS = "the stress on a debug kernel finds nothing (KASAN, lockdep, debug objects)"
+WITHOUT = "the change adds nothing of what the challenge excludes"
+ORDER = "no barrier between memory accesses is taken away"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that was judged.
+
+    Args:
+        says: what was to hold, in words.
+        wanted: the limits; empty for all but goals and rules.
+        found: the figure, or what was found.
+        holds: None: it could not be judged here.
+    """
+
+    kind: Literal["goal", "rule", "without", "order", "stress"]
+    says: str
+    wanted: str
+    found: str
+    holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What came of a change.
+
+    Args:
+        met: the challenge is met; what was not judged counts as not met.
+        because: one sentence.
+    """
+
+    lines: tuple[Line, ...]
+    met: bool
+    because: str
+
+
+def judge(
+    challenge: Challenge,
+    arm: str,
+    diff: str,
+    tables: Mapping[str, Table],
+    stress: Verdict | str,
+) -> Judgement:
+    """Decide.
+
+    Args:
+        arm: the changed one.
+        diff: of the change alone.
+        tables: text of a claim (`plans.tables_of`) -> where it was measured.
+        stress: what the debug kernel said, or why none ran.
+    """
+    lines = []
+    for kind, goal in limits(challenge):
+        claim = goal.claim(arm)
+        table = tables.get(claim.model_dump_json())
+        if table is None:
+            found, holds = "not measured", None
+        elif arm in table.errors:
+            error = table.errors[arm]  # the guest's fault, or the host's
+            found = error.sentence.rstrip(".")
+            holds = False if isinstance(error, KernelError) else None
+        else:
+            found, holds = figure(claim, table), broken(claim, table) is None
+        as_kind: Literal["goal", "rule"] = "goal" if kind == "goal" else "rule"
+        lines.append(Line(as_kind, goal.says, wanted(claim), found, holds))
+    for pattern in challenge.without:
+        added = (one for one in diff.splitlines() if one[:1] == "+" and re.search(pattern, one))
+        if (first := next(added, None)) is not None:
+            lines.append(Line("without", WITHOUT, "", first[1:].strip(), False))
+    if gone := barriers_gone(diff):
+        lines.append(_order(challenge, gone))
+    lines.append(_stress(stress))
+    return _decide(challenge, tuple(lines))
+
+
+def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
+    """What a missing barrier does, by a model: an x86 guest runs as before."""
+    names, order = ", ".join(gone), challenge.order
+    if order is None or not order.barriers & set(gone):
+        said = f"{names} is gone; an x86 guest runs as before, so no run shows it"
+        return Line("order", ORDER, "", said, None)
+    steps = witness(order, gone)
+    if steps is None:
+        said = f"modelled: {names} is gone, and no order of the accesses breaks it"
+        return Line("order", order.says, "", said, None)
+    pair = swapped(order, steps)
+    why = f", so `{pair[0].access}` may come before `{pair[1].access}`" if pair else ""
+    said = f"modelled: {names} is gone{why}; then {'; '.join(map(str, steps))}"
+    return Line("order", order.says, "", said, False)
+
+
+def _stress(stress: Verdict | str) -> Line:
+    if isinstance(stress, str):
+        return Line("stress", STRESS, "", stress, None)
+    done = ", ".join(f"{n} {what}" for what, n in stress.work.items())
+    rounds = "it did not come to its end" if stress.rounds is None else f"{stress.rounds} rounds"
+    said = [rounds, *([done] if done else [])]
+    said += [one.strip() for one in (*stress.complaints, *stress.failures)[:SHOWN]]
+    return Line("stress", STRESS, "", "; ".join(said), stress.clean)
+
+
+def _decide(challenge: Challenge, lines: tuple[Line, ...]) -> Judgement:
+    failed = [line for line in lines if line.holds is False]
+    open_ = [line for line in lines if line.holds is None]
+    if challenge.aim == "break":
+        if failed:
+            return Judgement(lines, True, f"It breaks: {_short(failed[0])}.")
+        because = "Nothing that was looked at is broken"
+        if open_:
+            because += f", and not all could be judged: {_short(open_[0])}"
+        return Judgement(lines, False, f"{because}.")
+    if failed:
+        worst = next((line for line in failed if line.kind != "goal"), failed[0])
+        which = "The goal is not reached" if worst.kind == "goal" else "It is not right"
+        return Judgement(lines, False, f"{which}: {_short(worst)}.")
+    if open_:
+        return Judgement(lines, False, f"Not all could be judged: {_short(open_[0])}.")
+    return Judgement(lines, True, "All goals are reached, and nothing was found broken.")
+
+
+def _short(line: Line) -> str:
+    if line.kind in ("goal", "rule"):
+        return f"{line.says} ({line.found}; wanted {line.wanted})"
+    return line.found.rstrip(".")
+
+
+# A judged challenge in text.
+
+
+MARKS = {True: "holds", False: "FAILS", None: "not judged"}
+WIDTH = 96
+
+
+def listing(lesson: Lesson) -> str:
+    """All challenges of a lesson."""
+    parts = []
+    for name, one in lesson.challenges.items():
+        parts += [f"{name}: {one.title} (starts from {one.arm}, aim: {one.aim})"]
+        parts += [f"  {line}" for line in wrap(" ".join(one.ask.split()), WIDTH)]
+        for kind, goal in limits(one):
+            metric = lesson.metrics[goal.metric].title
+            parts.append(f"  {kind}: {goal.says} ({metric}: {wanted(goal.claim(one.arm))})")
+        parts.append(f"  hint: {' '.join(one.hint.split())}")
+    return "\n".join(parts)
+
+
+def text(name: str, challenge: Challenge, judged: Judgement) -> str:
+    """What came of one change."""
+    parts = [f"{name}: {'met' if judged.met else 'not met'}. {judged.because}"]
+    parts += [part for line in judged.lines for part in _line(line)]
+    if judged.met:
+        parts += ["", *wrap(" ".join(challenge.answer.split()), WIDTH)]
+    return "\n".join(parts)
+
+
+def _line(line: Line) -> Iterator[str]:
+    limit = f", wanted {line.wanted}" if line.wanted else ""
+    yield f"  {MARKS[line.holds]:>10}  {line.kind}: {line.says}"
+    yield f"  {'':>10}  {line.found}{limit}"
