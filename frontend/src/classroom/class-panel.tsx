@@ -2,8 +2,7 @@
 /** The panel of a class beside the page, which can be used meanwhile: no dialog. */
 
 import { type ReactNode, useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
 import type { Asked } from './asked.ts';

@@ -2,8 +2,7 @@
 /** Looking over a shoulder, in words and buttons: a member's consent, and the instructor's way back. */
 
 import type { ReactNode } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import type { ClassWatching } from './board-state.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';

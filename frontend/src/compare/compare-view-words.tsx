@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lanes of two runs in words: the window of each, the same arm's one after the other. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { type Side, sides } from '../derive/pair.ts';
 import { momentWords } from '../derive/retime.ts';
 import { pickLanes } from '../derive/run-index.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Moments to step to. All times are of the frame: lane time plus the lane's offset. */
 
-import { firstAbove, firstAtLeast } from '../base/search.ts';
+import { firstAbove, firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { Offsets } from './align.ts';
 import { isWait } from './query.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the oscilloscope shows: the newest window that is complete in every lane. */
 
-import { firstAtLeast } from '../base/search.ts';
+import { firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import { opsUpTo } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lane that stands still after one operation, so that the same operation can be compared on all of them. */
 
-import { firstAtLeast } from '../base/search.ts';
+import { firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import { laneTime } from './align.ts';
 import { opsUpTo } from './query.ts';

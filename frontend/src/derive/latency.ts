@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How long operations took, as dots: one per operation, thinned by id when there are too many to see. */
 
-import { firstAbove, hashUnit, quantile } from '../base/search.ts';
+import { firstAbove, hashUnit, quantile } from '../base/columns.ts';
 import type { LaneIndex } from './types.ts';
 
 export interface LatencySample {

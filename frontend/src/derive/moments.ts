@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Scene -> window and moment: where a step of the story begins to look. */
 
-import { quantile } from '../base/search.ts';
+import { quantile } from '../base/columns.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { noOffsets, opBegin, opEnd } from './align.ts';

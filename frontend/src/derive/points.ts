@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Points by name: places in the table, in order of time. Grows with the table, is rebuilt when entries move. */
 
-import { grown } from '../base/growable.ts';
-import { firstAbove, firstAtLeast } from '../base/search.ts';
+import { firstAbove, firstAtLeast, grown } from '../base/columns.ts';
 import type { PointColumns, PointTable } from '../store/tables.ts';
 import type { Order } from './types.ts';
 

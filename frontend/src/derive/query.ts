@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Questions to a lane's index, by binary search. Times are the lane's own. */
 
-import { firstAbove, firstAtLeast } from '../base/search.ts';
+import { firstAbove, firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
 

@@ -6,7 +6,7 @@
  * between two points stands at the step of the former. The map rises, so every order by time stays as it was.
  */
 
-import { firstAbove } from '../base/search.ts';
+import { firstAbove } from '../base/columns.ts';
 import { momentMs, type Nanos, ns, plural, speedWords, stepSpeedWords } from '../base/units.ts';
 import type { Axis } from '../protocol/lesson.ts';
 import type {

@@ -4,8 +4,7 @@
  * Spans arrive in order of their END, so an outer function span comes after the inner ones: it is inserted.
  */
 
-import { grown } from '../base/growable.ts';
-import { firstAbove } from '../base/search.ts';
+import { firstAbove, grown } from '../base/columns.ts';
 import type { Layer, LodLevel, SpanTable, Strand } from './types.ts';
 
 /** 1.05 ms, 8.4 ms, 67 ms, 0.54 s. A finer window draws its spans one by one. */

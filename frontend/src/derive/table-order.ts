@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The rows of a growing table in the order of one of its columns. */
 
-import { grown } from '../base/growable.ts';
-import { firstAbove } from '../base/search.ts';
+import { firstAbove, grown } from '../base/columns.ts';
 import type { Order } from './types.ts';
 
 /** Indices of a growing table, sorted by one of its columns. Arrival is nearly sorted. */

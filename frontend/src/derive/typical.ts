@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which of several windows of a run is most like the others: its operations and its waiting are the usual ones. */
 
-import { quantile } from '../base/search.ts';
+import { quantile } from '../base/columns.ts';
 import { isWait, opsUpTo, threadRows } from './query.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a lane's threads have waited so far for the lesson's sake: sums by binary search, made once for each strand. */
 
+import { firstAtLeast } from '../base/columns.ts';
 import { t } from '../base/lang/t.ts';
-import { firstAtLeast } from '../base/search.ts';
 import { isStale, isWait, type SpanRecord, spanRecord, threadRows } from './query.ts';
 import type { LaneIndex, RunIndex, Strand } from './types.ts';
 

@@ -3,8 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { JoinOnFront } from '../classroom/entry.tsx';
 import { LanguageMenu } from '../lang/menu.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';

@@ -2,8 +2,7 @@
 /** Explanations one by one, those without a grade first, each with the rubric of its task. */
 
 import { type FormEvent, useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import type { LabRecord, PersonRecord, RecordedAttempt } from '../protocol/contract.gen.ts';
 import { off } from '../ui/off.ts';
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** One task of a lab: what is asked, how it is answered, what was answered, and what came of it. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { Inline } from '../panels/prose.tsx';
 import type { AnswerGiven, LabTask, MyTask } from '../protocol/contract.gen.ts';
 import { type HandIn, TaskForm } from './task-form.tsx';

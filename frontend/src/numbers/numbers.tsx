@@ -2,8 +2,7 @@
 /** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
 
 import { useMemo } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { Discussion } from '../panels/discussion.tsx';
 import { measureCommand } from '../panels/mail.ts';
 import { Notices } from '../panels/notices.tsx';

@@ -2,8 +2,7 @@
 /** The toy of a step: an invitation below its text, a tab over the stage, and the toy in place of the lanes. */
 
 import { useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { isEnglish, t } from '../base/lang/t.ts';
+import { isEnglish, rich, t } from '../base/lang/t.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';

@@ -2,8 +2,7 @@
 /** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
 
 import { useMemo } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Counts of the run on the stage, and the share of time that it waited. Never rates: this run was traced. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import { laneOf } from '../derive/query.ts';
 import { shareText, waitedUpTo } from '../derive/waited.ts';

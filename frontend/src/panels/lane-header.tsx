@@ -2,8 +2,7 @@
 /** Over each lane: which kernel this is, in which state, and how many operations at the moment. */
 
 import { useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import type { Arm } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lenses of the lanes, a badge each, and each lane's own state one click away. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import type { LensMessage } from '../protocol/messages.ts';
 import { CrossIcon } from '../ui/icons.tsx';

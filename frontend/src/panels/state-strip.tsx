@@ -2,8 +2,7 @@
 /** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
 
 import type { ReactNode } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { locale, t } from '../base/lang/t.ts';
+import { locale, rich, t } from '../base/lang/t.ts';
 import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The picture's text alternative: a sentence for the moment, a summary of the window, marks nearby. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
 import { useNearby, usePlayback, useSummary } from '../playback/hooks.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** That the host was too busy for a run on the wall clock, and the way out: the count clock. */
 
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { workloadOf } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';

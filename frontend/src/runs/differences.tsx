@@ -2,8 +2,7 @@
 /** Two runs of a lesson: what they differ in, stated first, then their figures side by side by arm. */
 
 import { useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { locale, t } from '../base/lang/t.ts';
+import { locale, rich, t } from '../base/lang/t.ts';
 import { formatNs } from '../base/units.ts';
 import { recordingId, runNameOf } from '../derive/recording.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';

@@ -2,8 +2,7 @@
 /** Live runs beside the one on the stage: what one waits for, one's own, and others' to watch. */
 
 import { useEffect, useState } from 'react';
-import { rich } from '../base/lang/rich.ts';
-import { t } from '../base/lang/t.ts';
+import { rich, t } from '../base/lang/t.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { LiveRun, RunsMessage, WaitingRun } from '../protocol/messages.ts';

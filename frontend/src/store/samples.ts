@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Samples of the x-ray, by probe, in order of time. Bounded: the oldest go. */
 
-import { firstAbove } from '../base/search.ts';
+import { firstAbove } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { SampleMessage, TypedColumn } from '../protocol/messages.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Tables as structures of arrays. Appending is cheap; entries are never moved except when the oldest are evicted. */
 
-import { type Column, grown } from '../base/growable.ts';
+import { type Column, grown } from '../base/columns.ts';
 import type { TypedColumn } from '../protocol/messages.ts';
 
 /** Structure of arrays; `length` valid entries; capacity may be larger. In order of arrival. */

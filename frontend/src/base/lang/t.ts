@@ -7,8 +7,21 @@
  */
 
 import { IntlMessageFormat } from 'intl-messageformat';
-import { mirrored } from './pseudo.ts';
+import { createElement, Fragment, type ReactNode } from 'react';
 import { english, isPseudo, type Tag } from './tags.ts';
+
+// English as a language that is written from right to left and needs more room, for tests of the layout. Pure.
+
+/** Right-to-left override, and its end: letters stand as those of Arabic would. */
+const begin = '\u202e';
+const end = '\u202c';
+
+/** Translations are longer by a third; short labels by more. */
+function mirrored(text: string): string {
+  if (text.trim() === '') return text;
+  const longer = text.replaceAll(/[aeiou](?=[a-z])/g, (letter) => letter + letter);
+  return longer.replace(/\S.*\S|\S/s, (words) => `${begin}${words}${end}`);
+}
 
 /** What stands in the braces of a text; numbers without a plural come as text already. */
 export type Values = Readonly<Record<string, string | number | null | undefined>>;
@@ -76,4 +89,41 @@ function formatOf(said: string): IntlMessageFormat | null {
   } catch {
     return null;
   }
+}
+
+// Texts with elements inside, whose order another language may change: rich('Press <b>stop</b> now.', { b }).
+
+type Inner = (words: ReactNode) => ReactNode;
+
+/** A text of the catalogue with elements: an element around words is a function, one without words a node. */
+export function rich(
+  text: string,
+  values: Readonly<Record<string, ReactNode | Inner>> = {},
+): ReactNode {
+  const parts = richFormatOf(worded(text), text).format<ReactNode>(
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, inner(value)])),
+  );
+  return joined(Array.isArray(parts) ? parts : [parts]);
+}
+
+function richFormatOf(said: string, text: string): IntlMessageFormat {
+  try {
+    return new IntlMessageFormat(said, locale());
+  } catch {
+    return new IntlMessageFormat(text, english);
+  }
+}
+
+/** The library hands a function the parts between its tags. */
+function inner(value: ReactNode | Inner) {
+  return typeof value === 'function'
+    ? (parts: readonly ReactNode[]) => value(joined(parts))
+    : (value ?? '');
+}
+
+function joined(parts: readonly ReactNode[]): ReactNode {
+  const said = isPseudo(spoken())
+    ? parts.map((part) => (typeof part === 'string' ? mirrored(part) : part))
+    : parts;
+  return createElement(Fragment, null, ...said);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Whether a window shows what is sought on a lane, and how much of it. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { millisecond } from '../../base/units.ts';
 import type { Sought } from '../../protocol/contract.gen.ts';
 import type { Found } from './found.ts';

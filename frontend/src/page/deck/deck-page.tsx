@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import { MomentOutput } from '../../controls/moment-output.tsx';
 import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';

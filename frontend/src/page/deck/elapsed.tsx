@@ -2,8 +2,7 @@
 /** The time of a talk or a class against its plan. */
 
 import { useEffect, useState } from 'react';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import { off } from '../../ui/off.ts';
 import { type Planned, paceWords } from './plan.ts';
 import { clockWords } from './say.ts';

@@ -4,8 +4,7 @@
 import { useEffect, useRef, useState } from 'react';
 import Markdown from 'react-markdown';
 import { must } from '../../base/assert.ts';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Place } from '../../navigation/place.ts';
 import { sceneOf } from '../../navigation/scene.ts';
 import type { Go } from '../../navigation/use-place.ts';

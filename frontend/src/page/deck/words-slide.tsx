@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The beginning of a class: what the lesson asks, who wrote the mail, and its words with their drawings. */
 
-import { rich } from '../../base/lang/rich.ts';
+import { rich } from '../../base/lang/t.ts';
 import { dateWords } from '../../panels/discussion.tsx';
 import { Drawing } from '../../panels/terms/drawing.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What was predicted, and what the events of a run had to say to it. */
 
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Answers } from '../predict.ts';
 

@@ -2,8 +2,7 @@
 /** The questions at the end of a lesson: answered once, judged here, explained. */
 
 import { type FormEvent, useId, useState } from 'react';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { off } from '../../ui/off.ts';
 import { isRight, rightWords, typedNumber } from './judge.ts';

@@ -2,8 +2,7 @@
 /** The end of a lesson: explain it, answer questions, see what was predicted, take a certificate, go on. */
 
 import { useEffect, useMemo, useState } from 'react';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Answers } from '../predict.ts';

@@ -2,8 +2,7 @@
 /** The beginning of a lesson: who wrote the mail, and the words that one has to know, each with a drawing. */
 
 import { memo, useRef } from 'react';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { dateWords } from '../discussion.tsx';
 import { Drawing } from './drawing.tsx';

@@ -2,8 +2,7 @@
 /** What a machine with cores enough measured, beside the model: `duet microscope --native` writes it, if anybody runs it. */
 
 import { line as lineShape } from 'd3-shape';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson, Native } from '../../protocol/lesson.ts';

@@ -2,8 +2,7 @@
 /** Where the time of a CPU goes, by function: what the mail measured, as bars, and both models of a load, as marks. */
 
 import { scaleLinear } from 'd3-scale';
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatFigure, formatPlaces } from '../../base/units.ts';
 import { distance, type ModelProfile, mailShares } from './model/profile.ts';

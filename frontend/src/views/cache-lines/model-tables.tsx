@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts, as tables. */
 
-import { rich } from '../../base/lang/rich.ts';
-import { t } from '../../base/lang/t.ts';
+import { rich, t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Prediction } from './model/prediction.ts';

@@ -4,7 +4,7 @@
  * and their states, replayed from the points of a lane. A pure function of (points, how many of them).
  */
 
-import { firstAbove, firstAtLeast } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 

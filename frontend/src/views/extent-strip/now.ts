@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** All that a drawing or a sentence asks about a lane at a moment. */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { type Boxes, blocksOf, replayOf } from './block-replay.ts';
 import { type Facts, factsOf, type Now, nowOf } from './scans.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Entries that were freed and are there again: when none is left to free, the workload looks the blocks up once more. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type Boxes, fileOf, freed } from './block-replay.ts';
 import type { Now } from './scans.ts';

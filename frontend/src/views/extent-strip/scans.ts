@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Scans, the fate of the entries they looked at, and what their budget was charged for. All from events. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { laneTime } from '../../derive/align.ts';
 import { heldOp } from '../../derive/hold.ts';
 import { stepNs } from '../../derive/retime.ts';

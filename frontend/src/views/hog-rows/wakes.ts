@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Which wake of a window freed most: the links of one run of the callbacks, and the sleep that they ended. */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import { type Nanos, ns } from '../../base/units.ts';
 import { isWait, type SpanRecord, spanAt } from '../../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';

@@ -7,8 +7,8 @@
  * runs that were recorded without that probe do not say.
  */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { figure } from '../../derive/figures.ts';
 import { perVersion } from '../../derive/per-version.ts';
 import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';

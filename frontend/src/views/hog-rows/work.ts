@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the grace periods of a lane cost: the worker's looks for readers and its runs of callbacks, so far. */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAbove } from '../../base/search.ts';
 import { formatNs } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { perVersion } from '../../derive/per-version.ts';

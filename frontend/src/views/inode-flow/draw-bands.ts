@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The bands that have time: the process, one inode, all inodes, a queue, the grace periods. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { formatPlaces } from '../../base/units.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Intervals by time: which of them touch a window, by bisection. */
 
-import { firstAbove, firstAtLeast } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 
 export class Intervals<T> {
   readonly #all: readonly T[];

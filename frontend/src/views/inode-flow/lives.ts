@@ -8,7 +8,7 @@
  * under RCU still look.
  */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { LaneIndex, PointTable } from '../../derive/types.ts';
 

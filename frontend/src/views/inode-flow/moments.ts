@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where scenes look: at a life whose inode comes back, at the dam when it is full, where the run is in full swing. */
 
-import { quantile } from '../../base/search.ts';
+import { quantile } from '../../base/columns.ts';
 import { ns } from '../../base/units.ts';
 import { type Finder, placeAround, spanOf } from '../../derive/moments.ts';
 import type { LaneIndex, PointTable, RunIndex } from '../../derive/types.ts';

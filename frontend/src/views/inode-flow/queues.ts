@@ -4,10 +4,9 @@
  * worker, what the worker has taken and not inactivated yet. The backlog limit is for the first two.
  */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import type { PointTable } from '../../derive/types.ts';
-import type { Life, Lives } from './lives.ts';
-import { never } from './lives.ts';
+import { type Life, type Lives, never } from './lives.ts';
 
 export interface Step {
   readonly t: number;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { spansIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import { markOf as markOfSpan } from './figures.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What has come to pass on a lane up to a moment, and where its inodes are. Counted from the points alone. */
 
-import { firstAbove, firstAtLeast } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 import { pointRange, pointsUpTo } from '../../derive/points.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type Life, type Lives, never, stateAt } from './lives.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The ticks of a lane; grace periods end at them, since a CPU reports at ticks that its readers have left. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';

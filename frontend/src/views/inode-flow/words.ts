@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Sentences, summary, table and counts. Every number is read off the events of the run. */
 
+import { quantile } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { quantile } from '../../base/search.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, sinceBegin } from '../../derive/figures.ts';

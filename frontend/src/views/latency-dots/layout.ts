@@ -3,7 +3,7 @@
 
 import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
-import { hashUnit } from '../../base/search.ts';
+import { hashUnit } from '../../base/columns.ts';
 import { formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';

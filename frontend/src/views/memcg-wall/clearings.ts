@@ -5,8 +5,8 @@
  * the lane. An event of a look is written when the look is over.
  */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAbove } from '../../base/search.ts';
 import { formatNs } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The events of a wall: which points it replays, and what each does. */
 
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/columns.ts';
 import type { LaneIndex, PointTable } from '../../derive/types.ts';
 import { Bit, type Cells, Count } from './cells.ts';
 import { Grid } from './grid.ts';

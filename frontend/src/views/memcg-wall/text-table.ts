@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The window in words, and the visits near the moment as a table. */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAbove } from '../../base/search.ts';
 import { formatMoment, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
@@ -14,8 +14,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { ofCall } from './figures.ts';
 import { countWords, markAt } from './marks.ts';
 import { memcgName, shrinkerName } from './names.ts';
-import type { Call, Wall } from './wall.ts';
-import { wallOf } from './wall.ts';
+import { type Call, type Wall, wallOf } from './wall.ts';
 
 /** Each call that touches the window, in a sentence per lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {

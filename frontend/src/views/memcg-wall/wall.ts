@@ -4,7 +4,7 @@
  * happened meanwhile, and a leap costs at most one stretch between keyframes.
  */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import { madeFrom } from '../../derive/own.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';

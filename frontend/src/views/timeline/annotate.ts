@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Few hogs leave room for words: operations are named over their row, functions under it. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { lengthOf } from '../../derive/figures.ts';
 import { touching } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';

@@ -2,7 +2,7 @@
 /** Series as columns of a pixel; one scale serves all lanes. */
 
 import { scaleLinear } from 'd3-scale';
-import { firstAbove, firstAtLeast } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import type { LaneBox, Layout } from './layout.ts';
 import type { Line } from './lines.ts';

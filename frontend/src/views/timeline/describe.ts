@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A mark in words, for its tip and for those who do not see it. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAtLeast } from '../../base/search.ts';
 import { formatMoment } from '../../base/units.ts';
 import { lengthOf } from '../../derive/figures.ts';
 import { fieldValue, fieldWords } from '../../derive/point-words.ts';

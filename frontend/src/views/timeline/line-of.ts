@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** On which line of the picture a mark stands, and where in it. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { isStale } from '../../derive/query.ts';
 import type { KindFacts, LaneIndex, Mark, Strand } from '../../derive/types.ts';
 import type { LaneBox } from './layout.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Who frees whom: lines from one row to another at one moment. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import type { LaneBox, Layout } from './layout.ts';
 import type { Line } from './lines.ts';
 

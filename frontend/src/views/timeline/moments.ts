@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Where to look in any run. A scene's focus narrows what is looked for. Pure. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { noOffsets } from '../../derive/align.ts';
 import { longestWaits } from '../../derive/beats.ts';
 import { activeLanes, frameEnd } from '../../derive/episodes.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The marks nearest to the moment as rows of a table: spans, and points with their fields. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { formatMoment, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { fieldWords } from '../../derive/point-words.ts';

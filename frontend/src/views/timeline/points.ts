@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Points on their lines: one by one while they can be distinguished, else how many there are in each column. */
 
-import { firstAtLeast } from '../../base/search.ts';
+import { firstAtLeast } from '../../base/columns.ts';
 import { pointRange } from '../../derive/points.ts';
 import type { KindFacts, RunIndex } from '../../derive/types.ts';
 import type { LaneBox, Layout } from './layout.ts';

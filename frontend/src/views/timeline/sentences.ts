@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the picture shows, in plain sentences from any lesson's declared events. Every number is read off the index. */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { firstAbove } from '../../base/search.ts';
 import { formatCount, formatNs, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, lengthOf, type Scope } from '../../derive/figures.ts';

@@ -4,7 +4,7 @@
  * edge of the window; values hold until the next one.
  */
 
-import { firstAbove } from '../../base/search.ts';
+import { firstAbove } from '../../base/columns.ts';
 import { opsUpTo } from '../../derive/query.ts';
 import type { KindFacts, LaneIndex } from '../../derive/types.ts';
 import type { Score } from './score.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Keys: left and right along a line, up and down between lines and lanes, at the same moment. */
 
-import { firstAbove, firstAtLeast } from '../../base/search.ts';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 import { laneTime } from '../../derive/align.ts';
 import { pointRange } from '../../derive/points.ts';
 import { touching } from '../../derive/query.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts: rates and transfers against the number of CPUs. */
 
-import { quantile } from '../../../base/search.ts';
+import { quantile } from '../../../base/columns.ts';
 import { interleave } from './interleave.ts';
 import { simulate } from './simulate.ts';
 import { spreadOver } from './streams.ts';

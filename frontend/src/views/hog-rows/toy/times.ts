@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Lengths out of a run: of a reader's walk, of an umount's time with the lock, of the wait for a tick. Medians. */
 
-import { quantile } from '../../../base/search.ts';
+import { quantile } from '../../../base/columns.ts';
 import { formatNs, millisecond } from '../../../base/units.ts';
 import { spansIn } from '../../../derive/query.ts';
 import type { Layer, RunIndex } from '../../../derive/types.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How long inodes of a run take: to be inactivated, to be used again, to outlive their shadow. Medians of stock. */
 
+import { quantile } from '../../../base/columns.ts';
 import { t } from '../../../base/lang/t.ts';
-import { quantile } from '../../../base/search.ts';
 import { formatNs, millisecond } from '../../../base/units.ts';
 import type { RunIndex } from '../../../derive/types.ts';
 import type { Lesson } from '../../../protocol/lesson.ts';
