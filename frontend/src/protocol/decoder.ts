@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The decoder of a socket: a worker where there is one, this thread where there is none (tests). Order is kept. */
 
-import { decodeMessage } from './decode.ts';
-import { frames } from './frames.ts';
+import { decodeMessage, frames } from './decode.ts';
 import type { ServerMessage } from './messages.ts';
 
 export type Decoded =

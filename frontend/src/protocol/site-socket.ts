@@ -8,7 +8,7 @@ import { decode, encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
 import type { Site } from '../base/site.ts';
 import { stepMeant } from '../base/typed.ts';
-import { frames } from './frames.ts';
+import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
 /** Playing goes on in slices of so long, so that the page can draw. */

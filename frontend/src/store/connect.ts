@@ -5,7 +5,7 @@ import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import type { ServerMessage } from '../protocol/messages.ts';
-import { fetchedSegments } from '../protocol/segment-source.ts';
+import { fetchedSegments } from '../protocol/segments.ts';
 import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
