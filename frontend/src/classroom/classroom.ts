@@ -4,7 +4,7 @@
 import { Cell } from '../base/signal.ts';
 import type { Place } from '../navigation/place.ts';
 import type { ClientMessage, ErrorMessage } from '../protocol/messages.ts';
-import type { Cells } from '../store/cells.ts';
+import type { Cells } from '../store/store.ts';
 import { isOpen, reduceClass } from './class-state.ts';
 import { Driving } from './driving.ts';
 import { TabMembership } from './membership.ts';

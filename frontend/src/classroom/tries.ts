@@ -3,13 +3,13 @@
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
-import { isOwn } from '../derive/own.ts';
 import { bestRecording } from '../derive/recording.ts';
 import { knobWords } from '../navigation/knobs.ts';
 import { frontPage, type Place } from '../navigation/place.ts';
 import { sceneOf } from '../navigation/scene.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { waitWords } from '../runs/runs-line.tsx';
+import { isOwn } from '../store/changes.ts';
 import type { ClassOpened, ClassTry, Room } from './class-state.ts';
 
 export type Order = 'time' | 'highest' | 'lowest';

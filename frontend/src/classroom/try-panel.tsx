@@ -3,9 +3,9 @@
 
 import { t, worded } from '../base/lang/t.ts';
 import { Knob } from '../controls/knob-fields.tsx';
-import { isOwn } from '../derive/own.ts';
 import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { isOwn } from '../store/changes.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { sentenceCase } from '../ui/words.ts';

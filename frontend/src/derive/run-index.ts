@@ -4,7 +4,7 @@
 import { second } from '../base/units.ts';
 import type { Axis, Lesson } from '../protocol/lesson.ts';
 import type { LaneStore } from '../store/lane.ts';
-import type { RunStore } from '../store/run-store.ts';
+import type { RunStore } from '../store/store.ts';
 import { LaneIndexer } from './lane-index.ts';
 import { retimed } from './retime.ts';
 import type { KindFacts, LaneIndex, RunIndex } from './types.ts';

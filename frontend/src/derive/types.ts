@@ -3,15 +3,11 @@
 
 import type { Nanos } from '../base/units.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import type { Row } from '../store/lane.ts';
-import type { Loss } from '../store/losses.ts';
-import type { LaneSample } from '../store/samples.ts';
+import type { LaneSample, Loss, Row } from '../store/lane.ts';
 import type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
 export type { Nanos } from '../base/units.ts';
-export type { Row } from '../store/lane.ts';
-export type { Loss } from '../store/losses.ts';
-export type { LaneSample } from '../store/samples.ts';
+export type { LaneSample, Loss, Row } from '../store/lane.ts';
 export type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
 /** How lanes are laid over each other; see align.ts. */

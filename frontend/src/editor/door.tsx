@@ -2,10 +2,9 @@
 /** What the page knows of a visitor's change while no editor is loaded: whether it is open, and how far a build is. */
 
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
-import { isOwn, madeFrom } from '../derive/own.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { ChangedMessage } from '../protocol/messages.ts';
-import { isOver } from '../store/changes.ts';
+import { isOver, isOwn, madeFrom } from '../store/changes.ts';
 import { useChanges, useCommands, useDenied, useLanes, useStore } from '../store/hooks.tsx';
 import { armsBeside, type Progress, progressOf } from './words.ts';
 

@@ -6,8 +6,8 @@
 
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { hasPatches } from '../derive/own.ts';
 import { withWords } from '../lang/load.ts';
+import { hasPatches } from '../store/changes.ts';
 import { useStore } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';
 import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';

@@ -2,9 +2,9 @@
 /** How far a change is, in words and as stages; and which lanes it runs beside. Pure. */
 
 import { t } from '../base/lang/t.ts';
-import { isOwn } from '../derive/own.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
+import { isOwn } from '../store/changes.ts';
 
 /** A run has at most so many lanes. */
 const mostLanes = 5;

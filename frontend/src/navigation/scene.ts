@@ -3,8 +3,8 @@
 
 import { must } from '../base/assert.ts';
 import { stepMeant } from '../base/typed.ts';
-import { isOwn } from '../derive/own.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { isOwn } from '../store/changes.ts';
 import type { Place } from './place.ts';
 
 /** The step that an address names, as `stepName` finds it; an unknown one is the first. */

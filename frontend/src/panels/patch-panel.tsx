@@ -7,8 +7,8 @@
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { isOwn, madeFrom } from '../derive/own.ts';
 import type { Arm, Lesson } from '../protocol/lesson.ts';
+import { isOwn, madeFrom } from '../store/changes.ts';
 import { type Hunk, parsePatch, tally } from './patch.ts';
 import { Balance, HunkView, type Running } from './patch-hunk.tsx';
 import { hunksThatMatter, litLines, otherEnd, readsBackwards, turned } from './turned.ts';

@@ -32,8 +32,7 @@ import type {
   RunsMessage,
 } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
-import type { LaneStore } from './lane.ts';
-import type { Loss } from './losses.ts';
+import type { LaneStore, Loss } from './lane.ts';
 import type { Store } from './store.ts';
 
 const Context = createContext<Store | null>(null);

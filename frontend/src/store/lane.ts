@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** One lane as it came: tables, rows, watermark, what was lost on the way. */
 
+import { firstAbove } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type {
   BatchMessage,
@@ -12,11 +13,190 @@ import type {
   MetricsMessage,
   RowsMessage,
   SampleMessage,
+  TypedColumn,
 } from '../protocol/messages.ts';
-import { Gaps } from './gaps.ts';
-import { type Growing, isTable, LaneTables, type Limits } from './lane-tables.ts';
-import { type Loss, Losses } from './losses.ts';
-import { type LaneSample, Samples } from './samples.ts';
+import { type Growing, isTable, LaneTables, type Limits } from './tables.ts';
+
+// Batches of a table count up; what this browser was not sent shows as a jump, or is said in words.
+
+/** The most gaps of a lane that are listed. */
+const mostGaps = 100;
+
+class Gaps {
+  list: readonly GapMessage[] = [];
+  readonly #lastSeq = new Map<string, number>();
+  /** Rows of gaps of a table whose end is not known yet: the next batch says it. */
+  readonly #open = new Map<string, number>();
+
+  /**
+   * Whether a batch continues its table. A return to 0 is the whole table sent again after a reconnect: `again`. A
+   * batch that was taken before is `old`.
+   */
+  order({ run_id, arm, table, seq }: BatchMessage): 'next' | 'again' | 'old' {
+    const last = this.#lastSeq.get(table) ?? -1;
+    const again = seq <= last;
+    if (again && seq !== 0) return 'old';
+    if (seq > last + 1)
+      this.add({ type: 'gap', run_id, arm, table, from_seq: last + 1, to_seq: seq - 1, rows: 0 });
+    this.#lastSeq.set(table, seq);
+    return again ? 'again' : 'next';
+  }
+
+  /** The server skipped these batches; true: they were taken before, so the table begins anew. */
+  skip({ table, from_seq, to_seq }: GapMessage): boolean {
+    const again = from_seq <= (this.#lastSeq.get(table) ?? -1);
+    this.#lastSeq.set(table, to_seq);
+    return again;
+  }
+
+  add(gap: GapMessage): void {
+    this.list = [...this.list.slice(1 - mostGaps), gap];
+    this.#open.set(gap.table, (this.#open.get(gap.table) ?? 0) + gap.rows);
+  }
+
+  /** Rows that were missed before what comes now; 0: nobody counted them; undefined: none were. */
+  close(table: string): number | undefined {
+    const rows = this.#open.get(table);
+    this.#open.delete(table);
+    return rows;
+  }
+
+  forget(table: string): void {
+    this.#open.delete(table);
+    this.list = this.list.filter((gap) => gap.table !== table);
+  }
+}
+
+// What a lane lost on its way: events dropped before this browser, rows that this browser was not sent.
+
+export interface Loss {
+  readonly t0: Nanos;
+  readonly t1: Nanos;
+  /** null: it is not known how many. */
+  readonly events: number | null;
+  readonly where: string;
+}
+
+/** The most losses of a lane that are listed; beyond it the oldest goes. */
+const mostLosses = 1000;
+
+class Losses {
+  list: readonly Loss[] = [];
+
+  take({ t0_ns, t1_ns, events, where }: LossMessage): void {
+    this.#add({ t0: ns(t0_ns), t1: ns(t1_ns), events, where });
+  }
+
+  /**
+   * Rows that this browser was not sent lie between the last it has and the next that comes: lost, not idle.
+   *
+   * @param next_ns undefined: nothing came after them
+   * @param rows 0: it is not known how many
+   */
+  notSent(last_ns: number, next_ns: number | undefined, rows: number): void {
+    const to = Math.max(last_ns, next_ns ?? last_ns);
+    const events = rows > 0 ? rows : null;
+    this.#add({ t0: ns(last_ns), t1: ns(to), events, where: 'browser' });
+  }
+
+  clear(): void {
+    this.list = [];
+  }
+
+  #add(loss: Loss): void {
+    this.list = [...this.list.slice(1 - mostLosses), loss];
+  }
+}
+
+// Samples of the x-ray, by probe, in order of time. Bounded: the oldest go.
+
+/** One look at one structure of the running kernel; columns, facts and texts are the probe's. */
+export interface LaneSample {
+  readonly seq: number;
+  /** Since the workload's start; below 0 before it. */
+  readonly t: Nanos;
+  /** The guest's time lies within this of `t`. */
+  readonly error: Nanos;
+  readonly clock: 'host' | 'guest';
+  readonly took_ns: number;
+  readonly n: number;
+  readonly columns: Readonly<Record<string, TypedColumn>>;
+  readonly facts: Readonly<Record<string, number>>;
+  readonly texts: readonly string[];
+  /** Reads of this lens that were torn, or failed, up to here. */
+  readonly torn: number;
+  readonly failed: number;
+}
+
+export const sampleLimits = { bytes: 96 << 20, samples: 20_000 };
+
+const bytesOf = (sample: LaneSample) =>
+  Object.values(sample.columns).reduce((sum, column) => sum + column.byteLength, 512);
+
+export class Samples {
+  readonly #byProbe = new Map<string, LaneSample[]>();
+  readonly #newest = new Map<string, number>();
+  readonly #limits: typeof sampleLimits;
+  #bytes = 0;
+
+  constructor(limits = sampleLimits) {
+    this.#limits = limits;
+  }
+
+  of(probe: string): readonly LaneSample[] {
+    return this.#byProbe.get(probe) ?? none;
+  }
+
+  /** Probes that have been seen, in the order in which they came. */
+  probes(): readonly string[] {
+    return [...this.#byProbe.keys()];
+  }
+
+  take(message: SampleMessage): void {
+    const { seq, clock, took_ns, n, columns, facts, texts, torn, failed } = message;
+    const times = { t: ns(message.t_ns), error: ns(message.error_ns) };
+    const sample = { seq, ...times, clock, took_ns, n, columns, facts, texts, torn, failed };
+    const list = this.#list(message.probe, seq);
+    if (list === null) return;
+    list.push(sample);
+    // Two guest times may be in the wrong order by less than their error.
+    for (let at = list.length - 1; at > 0 && list[at - 1]!.t > list[at]!.t; at -= 1) {
+      [list[at - 1], list[at]] = [list[at]!, list[at - 1]!];
+    }
+    this.#bytes += bytesOf(sample);
+    this.#evict(list);
+  }
+
+  /** A number that comes again is old, but 0: all is sent anew after a reconnect. */
+  #list(probe: string, seq: number): LaneSample[] | null {
+    const list = this.#byProbe.get(probe);
+    const newest = this.#newest.get(probe) ?? -1;
+    if (list !== undefined && seq <= newest && seq !== 0) return null;
+    this.#newest.set(probe, seq);
+    if (list !== undefined && seq > newest) return list;
+    for (const old of list ?? []) this.#bytes -= bytesOf(old);
+    const fresh: LaneSample[] = [];
+    this.#byProbe.set(probe, fresh);
+    return fresh;
+  }
+
+  #evict(list: LaneSample[]): void {
+    while (
+      list.length > 1 &&
+      (list.length > this.#limits.samples || this.#bytes > this.#limits.bytes)
+    ) {
+      this.#bytes -= bytesOf(list.shift()!);
+    }
+  }
+}
+
+const none: readonly LaneSample[] = [];
+
+/** The newest sample at or before a moment: what is known of it. None: it was not looked yet. */
+export function sampleAt(samples: readonly LaneSample[], moment: Nanos): LaneSample | null {
+  const after = firstAbove(samples.length, (i) => samples[i]!.t, moment);
+  return samples[after - 1] ?? null;
+}
 
 export interface Row {
   readonly row: number;

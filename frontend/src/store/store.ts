@@ -3,14 +3,346 @@
 
 import { assertNever } from '../base/assert.ts';
 import { t } from '../base/lang/t.ts';
+import { Cell, Signal } from '../base/signal.ts';
 import { check } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
-import type { ClientMessage, ServerMessage } from '../protocol/messages.ts';
-import { Cells } from './cells.ts';
+import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
+import type {
+  BuildMessage,
+  ChangedMessage,
+  ClassMessage,
+  ClientMessage,
+  ControlMessage,
+  ErrorMessage,
+  HeldMessage,
+  HelloMessage,
+  JudgedMessage,
+  LaneMessage,
+  MeasuredMessage,
+  ReadingMessage,
+  RunMessage,
+  RunsMessage,
+  ServerMessage,
+} from '../protocol/messages.ts';
+import type { Connection } from '../protocol/socket.ts';
 import { sharing, withChange } from './changes.ts';
-import { defaultLimits, type Limits } from './lane-tables.ts';
-import type { RunStore } from './run-store.ts';
-import { ShownRuns } from './shown-runs.ts';
+import { LaneStore } from './lane.ts';
+import { defaultLimits, type Limits } from './tables.ts';
+
+// The parts of what the page knows, each to be subscribed to by itself.
+
+export class Cells {
+  readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
+  readonly hello = new Cell<HelloMessage | null>(null);
+  readonly lesson = new Cell<Lesson | null>(null);
+  /** The open lesson, where it has no view; at most one of the two is set. */
+  readonly numbers = new Cell<NumbersLesson | null>(null);
+  /** The run whose events are shown; a new one takes over with its first events. */
+  readonly run = new Cell<RunMessage | null>(null);
+  /** A run that was announced and has no events yet. */
+  readonly pending = new Cell<RunMessage | null>(null);
+  /** Lanes of the pending run if there is one, else of the shown one: who boots, runs or failed. */
+  readonly lanes = new Cell<readonly LaneMessage[]>([]);
+  /** Lanes of the newest run that somebody has held; latest of each. */
+  readonly holds = new Cell<readonly HeldMessage[]>([]);
+  readonly builds = new Cell<readonly BuildMessage[]>([]);
+  /** Changes that this visitor makes to arms: the newest of each arm that is changed. */
+  readonly changes = new Cell<readonly ChangedMessage[]>([]);
+  readonly measured = new Cell<MeasuredMessage | null>(null);
+  /** The newest judgement of a challenge; it may be of another lesson. */
+  readonly judged = new Cell<JudgedMessage | null>(null);
+  /** Who controls the live run that was watched last. */
+  readonly control = new Cell<ControlMessage | null>(null);
+  /** What runs live on the server, and what this visitor waits for; null before the server said. */
+  readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
+  /** The last run of those that this page asked for to begin. */
+  readonly begun = new Cell<string | null>(null);
+  /** The newest message about a class that this page is in. */
+  readonly classNews = new Cell<ClassMessage | null>(null);
+  readonly errors = new Cell<readonly ErrorMessage[]>([]);
+  /** The recording that comes in, while it does. */
+  readonly reading = new Cell<ReadingMessage | null>(null);
+  /** Runs that were asked for and will not come: the server has said why. */
+  readonly lost = new Cell<ReadonlySet<string>>(new Set());
+  /** Rows, columns, losses of the shown run changed. */
+  readonly events = new Signal();
+  /** Metrics or lines changed. */
+  readonly figures = new Signal();
+
+  /** A run's state says why it failed, and so does its error, which knows what to do. */
+  complain(error: ErrorMessage): void {
+    const others = this.errors
+      .get()
+      .filter(({ code, sentence }) => code !== 'run' || sentence !== error.sentence);
+    this.errors.set([...others.slice(-9), error]);
+  }
+
+  dismiss(error: ErrorMessage): void {
+    this.errors.set(this.errors.get().filter((e) => e !== error));
+  }
+
+  /** It may be asked for once more. */
+  forgive(id: string): void {
+    if (!this.lost.get().has(id)) return;
+    this.lost.set(new Set([...this.lost.get()].filter((one) => one !== id)));
+  }
+}
+
+// What is known of one run: its message, its lanes, how far it is read.
+
+/** A run and its lanes. Lanes are made at their first message and stay in the order of the run's arms. */
+export class RunStore {
+  readonly id: string;
+  readonly lanes = new Map<string, LaneStore>();
+  message: RunMessage | null = null;
+  /** Rises with every change of any lane's rows or columns. */
+  version = 0;
+  /** How far it is read; null: nobody said, a live run say. */
+  reading: ReadingMessage | null = null;
+  /** Knobs of a model on the page. */
+  model: Readonly<Record<string, number>> = {};
+  readonly #limits: Limits;
+
+  constructor(id: string, limits: Limits) {
+    this.id = id;
+    this.#limits = limits;
+  }
+
+  lane(arm: string): LaneStore {
+    let lane = this.lanes.get(arm);
+    if (lane === undefined) {
+      lane = new LaneStore(arm, this.#limits);
+      lane.coming = this.coming;
+      this.lanes.set(arm, lane);
+      this.version += 1;
+    }
+    return lane;
+  }
+
+  /** More of a recording is still to come. */
+  get coming(): boolean {
+    return this.reading?.whole === false;
+  }
+
+  takeReading(message: ReadingMessage): void {
+    this.reading = message;
+    for (const lane of this.lanes.values()) lane.coming = this.coming;
+    this.version += 1;
+  }
+
+  setModel(values: Readonly<Record<string, number>>): void {
+    this.model = values;
+    this.version += 1;
+  }
+
+  /** Lanes in the order of the arms, then any that the run did not announce. */
+  ordered(): LaneStore[] {
+    const arms = this.message?.arms ?? [];
+    const place = (lane: LaneStore) => {
+      const at = arms.indexOf(lane.arm);
+      return at < 0 ? arms.length : at;
+    };
+    return [...this.lanes.values()].sort((a, b) => place(a) - place(b));
+  }
+
+  get hasEvents(): boolean {
+    for (const lane of this.lanes.values())
+      if (lane.spans.length + lane.ops.length + lane.points.length + lane.looks > 0) return true;
+    return false;
+  }
+}
+
+// Which of the runs that the server speaks of is shown, which is awaited, and which are forgotten.
+
+const maxRuns = 3;
+
+/** While a recording comes in, its events are announced so often: each look at them costs time. */
+const betweenMs = 400;
+
+/** Says that events came: at once, or, while a recording comes in, every now and then. */
+class Announcer {
+  readonly #say: () => void;
+  #saidAt = Number.NEGATIVE_INFINITY;
+  #later: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(say: () => void) {
+    this.#say = say;
+  }
+
+  announce(coming: boolean): void {
+    const waitMs = coming ? this.#saidAt + betweenMs - performance.now() : 0;
+    if (waitMs > 0) this.#later ??= setTimeout(() => this.#now(), waitMs);
+    else this.#now();
+  }
+
+  #now(): void {
+    if (this.#later !== null) clearTimeout(this.#later);
+    this.#later = null;
+    this.#saidAt = performance.now();
+    this.#say();
+  }
+}
+
+function unreadable(arm: string, cause: unknown): ErrorMessage {
+  return {
+    type: 'error',
+    code: 'columns',
+    sentence: t('Events of {arm} could not be read: {cause}.', {
+      arm,
+      cause: cause instanceof Error ? cause.message : String(cause),
+    }),
+    remedy: t('Reload the page; if it stays, page and server are of different versions.'),
+    detail: '',
+  };
+}
+
+class ShownRuns {
+  readonly #cells: Cells;
+  readonly #limits: Limits;
+  readonly #runs = new Map<string, RunStore>();
+  readonly #announcer: Announcer;
+  #model: Readonly<Record<string, number>> = {};
+
+  constructor(cells: Cells, limits: Limits) {
+    this.#cells = cells;
+    this.#limits = limits;
+    this.#announcer = new Announcer(() => cells.events.emit());
+  }
+
+  setModel(values: Readonly<Record<string, number>>): void {
+    this.#model = values;
+    for (const run of this.#runs.values()) run.setModel(values);
+  }
+
+  /** Columns of the shown run. */
+  shown(): RunStore | null {
+    const message = this.#cells.run.get();
+    return message === null ? null : (this.#runs.get(message.run_id) ?? null);
+  }
+
+  of(runId: string): RunStore {
+    let run = this.#runs.get(runId);
+    if (run === undefined) {
+      run = new RunStore(runId, this.#limits);
+      run.setModel(this.#model);
+      this.#runs.set(runId, run);
+    }
+    return run;
+  }
+
+  takeReading(message: ReadingMessage): void {
+    const run = this.of(message.run_id);
+    run.takeReading(message);
+    this.#cells.reading.set(message.whole ? null : message);
+    this.#tell(run);
+  }
+
+  /** A run that is not whole is no run to look at. */
+  lose(id: string): void {
+    this.#cells.lost.set(new Set([...this.#cells.lost.get(), id]));
+    if (this.#cells.reading.get()?.run_id === id) this.#cells.reading.set(null);
+    if (this.#cells.pending.get()?.run_id === id) this.#cells.pending.set(null);
+    if (this.#cells.run.get()?.run_id === id) {
+      this.#cells.run.set(null);
+      this.#cells.lanes.set([]);
+    }
+    if (this.#runs.delete(id)) this.#cells.events.emit();
+  }
+
+  takeRun(message: RunMessage): void {
+    if (message.purpose === 'measure') return;
+    this.#cells.forgive(message.run_id);
+    // A live run takes the place of a recording that was coming in: no more of that will come.
+    if (message.source === 'live') this.#cells.reading.set(null);
+    this.#renew(message);
+    const run = this.of(message.run_id);
+    run.message = message;
+    for (const arm of message.arms) run.lane(arm);
+    run.version += 1;
+    const shown = this.#cells.run.get();
+    if (shown === null || shown.run_id === message.run_id || run.hasEvents) {
+      this.#cells.run.set(message);
+      if (this.#cells.pending.get()?.run_id === message.run_id) this.#cells.pending.set(null);
+    } else if (message.phase === 'failed') this.#fail(message);
+    else this.#cells.pending.set(message);
+    this.#forget();
+    this.lanesChanged();
+    this.#cells.events.emit();
+  }
+
+  /** A live run that comes again, out of its file: its batches are other ones, so all begins anew. */
+  #renew(message: RunMessage): void {
+    const former = this.#runs.get(message.run_id);
+    if (!former?.message || former.message.source === message.source) return;
+    this.#runs.delete(message.run_id);
+    this.of(message.run_id).version = former.version + 1;
+  }
+
+  /** A run that came to no events: there is nothing to wait for. */
+  #fail({ run_id, message }: RunMessage): void {
+    const awaited = this.#cells.pending.get()?.run_id === run_id;
+    this.#cells.lost.set(new Set([...this.#cells.lost.get(), run_id]));
+    if (!awaited) return;
+    this.#cells.pending.set(null);
+    if (message !== '')
+      this.#cells.complain({
+        type: 'error',
+        code: 'run',
+        sentence: message,
+        remedy: t('Run again; if it stays, ./duet doctor looks for the cause.'),
+        detail: '',
+      });
+  }
+
+  /** The pending run has its first events: now it is the one to look at. */
+  promote(runId: string): void {
+    const pending = this.#cells.pending.get();
+    if (pending?.run_id !== runId || !this.of(runId).hasEvents) return;
+    this.#cells.pending.set(null);
+    this.#cells.run.set(pending);
+    this.lanesChanged();
+  }
+
+  change(runId: string, arm: string, act: (lane: LaneStore) => void): void {
+    const run = this.of(runId);
+    const lane = run.lane(arm);
+    const before = lane.version;
+    try {
+      act(lane);
+    } catch (cause) {
+      this.#cells.complain(unreadable(arm, cause));
+    }
+    if (lane.version === before) return;
+    run.version += 1;
+    this.#tell(run);
+  }
+
+  /** Events of a run came. */
+  #tell(run: RunStore): void {
+    if (this.#cells.run.get()?.run_id === run.id) this.#announcer.announce(run.coming);
+  }
+
+  /** Columns are large: only the shown run, the pending one and the newest others stay. */
+  #forget(): void {
+    const keep = new Set([this.#cells.run.get()?.run_id, this.#cells.pending.get()?.run_id]);
+    for (const id of this.#runs.keys()) {
+      if (this.#runs.size <= maxRuns) return;
+      if (!keep.has(id)) this.#runs.delete(id);
+    }
+  }
+
+  lanesChanged(): void {
+    const id = this.#cells.pending.get()?.run_id ?? this.#cells.run.get()?.run_id;
+    if (id === undefined) return;
+    const states = this.of(id)
+      .ordered()
+      .map((lane) => lane.state)
+      .filter((state) => state !== null);
+    const old = this.#cells.lanes.get();
+    if (states.length === old.length && states.every((s, i) => s === old[i])) return;
+    this.#cells.lanes.set(states);
+  }
+}
 
 /** What the page reports of itself, for the latency bench. */
 export interface Timing {

@@ -2,7 +2,8 @@
 /** Tables as structures of arrays. Appending is cheap; entries are never moved except when the oldest are evicted. */
 
 import { type Column, grown } from '../base/columns.ts';
-import type { TypedColumn } from '../protocol/messages.ts';
+import { type Nanos, ns } from '../base/units.ts';
+import type { BatchMessage, TypedColumn } from '../protocol/messages.ts';
 
 /** Structure of arrays; `length` valid entries; capacity may be larger. In order of arrival. */
 export interface SpanTable {
@@ -59,7 +60,7 @@ export class ColumnMissing extends Error {
 type Columns = Readonly<Record<string, TypedColumn>>;
 
 /** A growing table. `wire` maps each column to its name in a batch. */
-abstract class Growing {
+abstract class GrowingTable {
   length = 0;
   /** Oldest entries dropped since the start, so that memory stays bounded. */
   evicted = 0;
@@ -101,7 +102,7 @@ abstract class Growing {
   }
 }
 
-export class SpanColumns extends Growing implements SpanTable {
+export class SpanColumns extends GrowingTable implements SpanTable {
   protected readonly wire = {
     t0: 't0_ns',
     t1: 't1_ns',
@@ -120,7 +121,7 @@ export class SpanColumns extends Growing implements SpanTable {
   id = new Uint32Array(0);
 }
 
-export class OpColumns extends Growing implements OpTable {
+export class OpColumns extends GrowingTable implements OpTable {
   protected readonly wire = { t0: 't0_ns', t1: 't1_ns', row: 'row', ok: 'ok', id: 'id' };
   t0 = new Float64Array(0);
   t1 = new Float64Array(0);
@@ -129,7 +130,7 @@ export class OpColumns extends Growing implements OpTable {
   id = new Uint32Array(0);
 }
 
-export class LinkColumns extends Growing implements LinkTable {
+export class LinkColumns extends GrowingTable implements LinkTable {
   protected readonly wire = { t: 't_ns', from: 'from_row', to: 'to_row', kind: 'kind', id: 'id' };
   t = new Float64Array(0);
   from = new Int32Array(0);
@@ -138,7 +139,7 @@ export class LinkColumns extends Growing implements LinkTable {
   id = new Uint32Array(0);
 }
 
-export class PointColumns extends Growing implements PointTable {
+export class PointColumns extends GrowingTable implements PointTable {
   protected readonly wire = {
     t: 't_ns',
     kind: 'kind',
@@ -163,4 +164,63 @@ export class PointColumns extends Growing implements PointTable {
   e = new Float64Array(0);
   f = new Float64Array(0);
   id = new Uint32Array(0);
+}
+
+// The tables of a lane. They grow up to a limit; beyond it the oldest rows go.
+
+/** How much of a lane is kept; beyond it the oldest goes, a quarter at a time. */
+export interface Limits {
+  readonly spans: number;
+  readonly lines: number;
+}
+
+export const defaultLimits: Limits = { spans: 1_500_000, lines: 200 };
+
+export type Growing = 'spans' | 'ops' | 'links' | 'points';
+type TableName = Growing | 'open';
+
+const tableNames: ReadonlySet<string> = new Set(['spans', 'ops', 'links', 'points', 'open']);
+
+export function isTable(name: string): name is TableName {
+  return tableNames.has(name);
+}
+
+export class LaneTables {
+  readonly spans = new SpanColumns();
+  readonly ops = new OpColumns();
+  readonly links = new LinkColumns();
+  readonly points = new PointColumns();
+  /** Spans still open at the watermark; replaced as a whole. */
+  readonly open = new SpanColumns();
+  /** Entries before this were evicted; earlier times are history that is gone, not idle. */
+  historyFrom: Nanos = ns(0);
+  protected readonly limits: Limits;
+
+  constructor(limits: Limits) {
+    this.limits = limits;
+  }
+
+  protected append(table: Growing, columns: BatchMessage['columns'], n: number): void {
+    this[table].append(columns, n);
+    if (table === 'spans' && this.spans.length > this.limits.spans) this.#evict();
+    if (table === 'points' && this.points.length > this.limits.spans) this.#evictPoints();
+  }
+
+  /** The table begins anew, and with the spans the history. */
+  protected beginAnew(table: Growing): void {
+    this[table].clear();
+    if (table === 'spans') this.historyFrom = ns(0);
+  }
+
+  #evictPoints(): void {
+    this.points.evict(Math.floor(this.limits.spans * 0.75));
+    this.historyFrom = ns(Math.max(this.historyFrom, this.points.t[0] ?? 0));
+  }
+
+  #evict(): void {
+    this.spans.evict(Math.floor(this.limits.spans * 0.75));
+    this.ops.evict(this.limits.spans);
+    this.links.evict(this.limits.spans);
+    this.historyFrom = ns(Math.max(this.historyFrom, this.spans.t1[0] ?? 0));
+  }
 }

@@ -3,7 +3,7 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import type { LaneIndex, Nanos } from '../../derive/types.ts';
-import { sampleAt } from '../../store/samples.ts';
+import { sampleAt } from '../../store/lane.ts';
 import { rootRow } from './cells.ts';
 import type { EventReplay } from './event-replay.ts';
 

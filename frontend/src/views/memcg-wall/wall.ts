@@ -5,9 +5,9 @@
  */
 
 import { firstAbove } from '../../base/columns.ts';
-import { madeFrom } from '../../derive/own.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
+import { madeFrom } from '../../store/changes.ts';
 import { type Cells, Count } from './cells.ts';
 import { EventReplay } from './event-replay.ts';
 

@@ -10,7 +10,7 @@ import { laneOf, lostIn } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { sampleAt } from '../../store/samples.ts';
+import { sampleAt } from '../../store/lane.ts';
 import type { Answerer, Counts, Sentence } from '../contract.ts';
 import { Bit, type Cells, Count } from './cells.ts';
 import { callName, callTime, counted, fewCounted } from './figures.ts';

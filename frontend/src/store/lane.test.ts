@@ -5,7 +5,7 @@ import { runMessage } from '../../test/fixtures/messages.ts';
 import { ns } from '../base/units.ts';
 import { decodeMessage } from '../protocol/decode.ts';
 import type { LensMessage, SampleMessage } from '../protocol/messages.ts';
-import { Samples, sampleAt } from './samples.ts';
+import { Samples, sampleAt } from './lane.ts';
 import { Store } from './store.ts';
 
 function sample(seq: number, t: number, probe = 'shrinker-maps'): SampleMessage {
