@@ -5,7 +5,7 @@ import type { ComponentProps } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { operationsOfAll, together, unaligned } from '../derive/align.ts';
-import { noDivergence, noLongWait, noMarker } from '../derive/jump-words.ts';
+import { noDivergence, noLongWait, noMarker } from '../derive/jumps.ts';
 import { isWait } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';

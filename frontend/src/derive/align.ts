@@ -2,13 +2,13 @@
 /** How lanes are laid over each other: an offset per lane, added to its own time. */
 
 import { assertNever } from '../base/assert.ts';
-import { t } from '../base/lang/t.ts';
+import { firstAtLeast } from '../base/columns.ts';
+import { locale, t } from '../base/lang/t.ts';
 import { type Nanos, ns } from '../base/units.ts';
-import type { Lesson } from '../protocol/lesson.ts';
+import type { Axis, Lesson } from '../protocol/lesson.ts';
 import { opsUpTo } from './query.ts';
-import type { Alignment, LaneIndex, RunIndex } from './types.ts';
-
-export type { Alignment } from './types.ts';
+import type { Alignment, Frame, LaneIndex, RunIndex } from './types.ts';
+import { list } from './words.ts';
 
 export type Offsets = ReadonlyMap<string, number>;
 
@@ -124,4 +124,83 @@ function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null):
 /** A moment of the frame on a lane's own axis. */
 export function laneTime(offset: Offsets, arm: string, t: number): Nanos {
   return ns(t - (offset.get(arm) ?? 0));
+}
+
+// A lane that stands still after one operation, so that the same operation can be compared on all of them.
+
+/** Half a step of a counting axis: begins are compared after a sum of offsets. */
+const slack = 500;
+
+/** Place in `opsByEnd` of the first operation that begins in the window; -1: there is none. */
+export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>): number {
+  const { order, length } = lane.opsByEnd;
+  const start = laneTime(frame.offset, lane.arm, frame.start);
+  const p = firstAtLeast(length, (i) => lane.ops.t0[order[i]!]!, start - slack);
+  return p < length ? p : -1;
+}
+
+/** The moment on a lane's own axis, at most the end of the operation that it is held at. */
+export function heldTime(lane: LaneIndex, frame: Frame): Nanos {
+  const t = laneTime(frame.offset, lane.arm, frame.moment);
+  const p = frame.hold === true ? heldOp(lane, frame) : -1;
+  return p < 0 ? t : ns(Math.min(t, lane.ops.t1[lane.opsByEnd.order[p]!]!));
+}
+
+/** Operations of a lane up to the moment, for the header over it. */
+export function opsNow(lane: LaneIndex, frame: Frame): number {
+  return opsUpTo(lane, heldTime(lane, frame));
+}
+
+// What the common axis of the lanes counts, and where they are laid over each other, in words.
+
+type Names = Pick<Lesson, 'operation' | 'arms'>;
+
+export interface AxisWords {
+  /** "guest time since the workload's start" */
+  readonly title: string;
+  /** The moment that all lanes share, and its name: "umount 100"; null: the start of the workload. */
+  readonly flag: { readonly t: Nanos; readonly words: string } | null;
+}
+
+function counted(axis: Axis | null): string {
+  return axis === null ? t('guest time') : axis.plural;
+}
+
+/** The moment that all lanes share, and its name; null where each has its own time. */
+export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
+  const { by, n, at = together(index, by, n).at } = frame.aligned ?? { by: 'time', n: 1 };
+  return at === null ? null : { t: at, words: nthWords(operation, n) };
+}
+
+function nthWords(operation: string, n: number): string {
+  return `${operation} ${n.toLocaleString(locale())}`;
+}
+
+/** The axis of a frame, in words. */
+export function axisWords(index: RunIndex, frame: Frame, lesson: Names): AxisWords {
+  const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
+  const since = t("{axis} since the workload's start", { axis: counted(index.axis) });
+  if (by === 'time') return { title: since, flag: null };
+  const { at, last, lacking } = together(index, by, n);
+  const what = nthWords(lesson.operation.name, n);
+  if (at === null || last === null)
+    return { title: t('{since}; no lane has {what} yet', { since, what }), flag: null };
+  const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
+  const happens = by === 'begin' ? t('begins') : t('ends');
+  const own = index.lanes.length > 1 ? t(' of {last}', { last: title(last) }) : '';
+  const not = list(lacking.map(title));
+  const left =
+    lacking.length === 0
+      ? ''
+      : t('; {not} {lacking} none', { not, lacking: lacking.length === 1 ? t('has') : t('have') });
+  return {
+    title: t('{axis}{own}; {what} {happens} on every lane at once{left}', {
+      axis: counted(index.axis),
+      own,
+      what,
+      happens,
+      left,
+    }),
+    flag: { t: at, words: what },
+  };
 }

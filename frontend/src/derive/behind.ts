@@ -8,9 +8,9 @@
 import { t } from '../base/lang/t.ts';
 import { formatNs, type Nanos, ns } from '../base/units.ts';
 import type { Kind, Lesson } from '../protocol/lesson.ts';
-import { fieldValue, fieldWords } from './point-words.ts';
 import { laneOf } from './query.ts';
 import type { LaneIndex, Mark, RunIndex } from './types.ts';
+import { fieldValue, fieldWords } from './words.ts';
 
 /** An event, an access or a sample. */
 export interface BehindRow {

@@ -1,14 +1,336 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The index of one lane, brought up to date with what came since the last look. Never rebuilt while a run grows. */
 
+import { firstAbove, firstAtLeast, grown } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { LaneStore } from '../store/lane.ts';
-import type { LinkColumns, OpColumns } from '../store/tables.ts';
-import { PointIndex } from './points.ts';
-import type { StrandBuilder } from './strand.ts';
-import { Strands } from './strands.ts';
-import { TableOrder } from './table-order.ts';
-import type { KindFacts, LaneIndex, LaneSample, Layer, Order } from './types.ts';
+import type {
+  LinkColumns,
+  OpColumns,
+  PointColumns,
+  PointTable,
+  SpanColumns,
+} from '../store/tables.ts';
+import type {
+  KindFacts,
+  LaneIndex,
+  LaneSample,
+  Layer,
+  LodLevel,
+  Order,
+  SpanTable,
+  Strand,
+} from './types.ts';
+
+// Spans of one row and layer in order of their begin, and how much time each kind took per bucket.
+// Spans arrive in order of their END, so an outer function span comes after the inner ones: it is inserted.
+
+/** 1.05 ms, 8.4 ms, 67 ms, 0.54 s. A finer window draws its spans one by one. */
+export const bucketSizes: readonly number[] = [2 ** 20, 2 ** 23, 2 ** 26, 2 ** 29];
+
+class Level implements LodLevel {
+  readonly bucketNs: number;
+  readonly kindOf: Uint8Array;
+  readonly kinds: number;
+  ns = new Float32Array(0);
+  buckets = 0;
+
+  constructor(bucketNs: number, kindOf: Uint8Array) {
+    this.bucketNs = bucketNs;
+    this.kindOf = kindOf;
+    this.kinds = kindOf.length;
+  }
+
+  add(t0: number, t1: number, local: number): void {
+    const from = Math.max(0, t0);
+    if (t1 < from) return;
+    const first = Math.floor(from / this.bucketNs);
+    const last = Math.floor(t1 / this.bucketNs);
+    if (last >= this.buckets) {
+      this.ns = grown(this.ns, this.buckets * this.kinds, (last + 1) * this.kinds);
+      this.buckets = last + 1;
+    }
+    if (first === last) {
+      // Nearly all spans lie in one bucket.
+      const at = first * this.kinds + local;
+      this.ns[at] = this.ns[at]! + Math.max(t1 - from, 1);
+      return;
+    }
+    for (let bucket = first; bucket <= last; bucket++) {
+      const begin = Math.max(from, bucket * this.bucketNs);
+      const end = Math.min(t1, (bucket + 1) * this.bucketNs);
+      // An instant counts 1 ns, so that it is never nothing.
+      const at = bucket * this.kinds + local;
+      this.ns[at] = this.ns[at]! + Math.max(end - begin, bucket === first ? 1 : 0);
+    }
+  }
+}
+
+export class StrandBuilder implements Strand {
+  readonly row: number;
+  readonly layer: Layer;
+  order = new Uint32Array(0);
+  length = 0;
+  longest = 0;
+  readonly levels: readonly Level[];
+  /** Kind -> its place in the levels; -1: of another layer. */
+  readonly #local: Int16Array;
+
+  /** `kindOf` lists the lesson's kinds of this layer. */
+  constructor(row: number, layer: Layer, kindOf: Uint8Array) {
+    this.row = row;
+    this.layer = layer;
+    this.levels = bucketSizes.map((size) => new Level(size, kindOf));
+    this.#local = new Int16Array(256).fill(-1);
+    for (const [local, kind] of kindOf.entries()) this.#local[kind] = local;
+  }
+
+  /** Takes span `index` of the table; keeps `order` sorted by t0. */
+  add(spans: SpanTable, index: number): void {
+    const t0 = spans.t0[index]!;
+    const t1 = spans.t1[index]!;
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
+    let place = this.length;
+    if (place > 0 && spans.t0[this.order[place - 1]!]! > t0) {
+      place = firstAbove(this.length, (i) => spans.t0[this.order[i]!]!, t0);
+      this.order.copyWithin(place + 1, place, this.length);
+    }
+    this.order[place] = index;
+    this.length += 1;
+    if (t1 - t0 > this.longest) this.longest = t1 - t0;
+    const local = this.#local[spans.kind[index]!]!;
+    if (local < 0) return;
+    for (const level of this.levels) level.add(t0, t1, local);
+  }
+
+  /** The oldest `dropped` entries of the table are gone; the rest moved down by as many. */
+  shift(dropped: number): void {
+    let live = 0;
+    for (let i = 0; i < this.length; i++) {
+      const index = this.order[i]!;
+      if (index >= dropped) this.order[live++] = index - dropped;
+    }
+    this.length = live;
+  }
+}
+
+// The strands of a lane: its spans by row and layer, followed as they come and as the oldest go.
+
+const layers: readonly Layer[] = ['state', 'function', 'track'];
+
+class Strands {
+  readonly #spans: SpanColumns;
+  readonly #layerOf: readonly Layer[];
+  readonly #waits: readonly boolean[];
+  readonly #kindsOf: ReadonlyMap<Layer, Uint8Array>;
+  readonly #strands = new Map<number, StrandBuilder>();
+  #sorted: readonly StrandBuilder[] = [];
+  #seen = 0;
+  #evicted: number;
+  #epoch: number;
+  #longestWait = 0;
+
+  constructor(spans: SpanColumns, kinds: readonly KindFacts[]) {
+    this.#spans = spans;
+    this.#layerOf = kinds.map((k) => k.layer);
+    this.#waits = kinds.map((k) => k.layer === 'state' && k.colour === 'wait' && k.lesson);
+    this.#kindsOf = new Map(
+      layers.map((layer) => [
+        layer,
+        Uint8Array.from(kinds.flatMap((k, i) => (k.layer === layer ? [i] : []))),
+      ]),
+    );
+    this.#evicted = spans.evicted;
+    this.#epoch = spans.epoch;
+  }
+
+  /** By row, then by layer. */
+  get sorted(): readonly StrandBuilder[] {
+    return this.#sorted;
+  }
+
+  /** Of the kinds that the lesson marks as waits, ns. */
+  get longestWait(): number {
+    return this.#longestWait;
+  }
+
+  layerOf(kind: number): Layer | undefined {
+    return this.#layerOf[kind];
+  }
+
+  of(row: number, layer: Layer): StrandBuilder | null {
+    return this.#strands.get(keyOf(row, layer)) ?? null;
+  }
+
+  /** Takes the spans that came since the last call. */
+  update(): void {
+    this.#followMoves();
+    const spans = this.#spans;
+    const strandsBefore = this.#strands.size;
+    for (; this.#seen < spans.length; this.#seen++) {
+      const i = this.#seen;
+      const kind = spans.kind[i]!;
+      const layer = this.#layerOf[kind];
+      if (layer === undefined) continue;
+      this.#strandOf(spans.row[i]!, layer).add(spans, i);
+      if (this.#waits[kind]) {
+        this.#longestWait = Math.max(this.#longestWait, spans.t1[i]! - spans.t0[i]!);
+      }
+    }
+    if (this.#strands.size !== strandsBefore) {
+      this.#sorted = [...this.#strands.entries()].sort((a, b) => a[0] - b[0]).map(([, s]) => s);
+    }
+  }
+
+  #strandOf(row: number, layer: Layer): StrandBuilder {
+    const key = keyOf(row, layer);
+    let strand = this.#strands.get(key);
+    if (strand === undefined) {
+      strand = new StrandBuilder(row, layer, this.#kindsOf.get(layer)!);
+      this.#strands.set(key, strand);
+    }
+    return strand;
+  }
+
+  /** Spans moved: they were evicted, or the table began anew. */
+  #followMoves(): void {
+    const { epoch, evicted } = this.#spans;
+    if (epoch === this.#epoch) return;
+    const dropped = evicted - this.#evicted;
+    if (dropped > 0 && dropped <= this.#seen) {
+      for (const strand of this.#strands.values()) strand.shift(dropped);
+      this.#seen -= dropped;
+    } else {
+      this.#strands.clear();
+      this.#sorted = [];
+      this.#seen = 0;
+      this.#longestWait = 0;
+    }
+    this.#evicted = evicted;
+    this.#epoch = epoch;
+  }
+}
+
+function keyOf(row: number, layer: Layer): number {
+  return row * layers.length + layers.indexOf(layer);
+}
+
+// The rows of a growing table in the order of one of its columns.
+
+/** Indices of a growing table, sorted by one of its columns. Arrival is nearly sorted. */
+class SortedOrder implements Order {
+  order = new Uint32Array(0);
+  length = 0;
+
+  add(key: Float64Array, index: number): void {
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
+    let place = this.length;
+    const value = key[index]!;
+    if (place > 0 && key[this.order[place - 1]!]! > value) {
+      place = firstAbove(this.length, (i) => key[this.order[i]!]!, value);
+      this.order.copyWithin(place + 1, place, this.length);
+    }
+    this.order[place] = index;
+    this.length += 1;
+  }
+}
+
+interface Table {
+  readonly length: number;
+  /** Another one: rows were evicted, or the table began anew. */
+  readonly epoch: number;
+}
+
+/** Follows a table row by row; begins anew when its rows moved. */
+class TableOrder<T extends Table> {
+  readonly #table: T;
+  readonly #key: (table: T) => Float64Array;
+  #sorted = new SortedOrder();
+  #seen = 0;
+  #epoch: number;
+
+  constructor(table: T, key: (table: T) => Float64Array) {
+    this.#table = table;
+    this.#key = key;
+    this.#epoch = table.epoch;
+  }
+
+  get order(): Order {
+    return this.#sorted;
+  }
+
+  /** Takes the rows that came since the last call. */
+  update(): void {
+    const { epoch, length } = this.#table;
+    if (epoch !== this.#epoch) {
+      this.#sorted = new SortedOrder();
+      this.#seen = 0;
+      this.#epoch = epoch;
+    }
+    for (; this.#seen < length; this.#seen++) this.#sorted.add(this.#key(this.#table), this.#seen);
+  }
+}
+
+// Points by name: places in the table, in order of time. Grows with the table, is rebuilt when entries move.
+
+class Places implements Order {
+  order = new Uint32Array(0);
+  length = 0;
+
+  add(index: number): void {
+    if (this.length === this.order.length)
+      this.order = grown(this.order, this.length, this.length + 1);
+    this.order[this.length] = index;
+    this.length += 1;
+  }
+}
+
+const none: Order = { order: new Uint32Array(0), length: 0 };
+
+export class PointIndex {
+  readonly #table: PointColumns;
+  readonly #names: readonly string[];
+  #kinds: Places[] = [];
+  #seen = 0;
+  #epoch = -1;
+
+  constructor(table: PointColumns, names: readonly string[]) {
+    this.#table = table;
+    this.#names = names;
+  }
+
+  update(): void {
+    const { kind, length, epoch } = this.#table;
+    if (epoch !== this.#epoch) {
+      this.#epoch = epoch;
+      this.#seen = 0;
+      this.#kinds = this.#names.map(() => new Places());
+    }
+    for (; this.#seen < length; this.#seen++) this.#kinds[kind[this.#seen]!]?.add(this.#seen);
+  }
+
+  of(name: string): Order {
+    return this.#kinds[this.#names.indexOf(name)] ?? none;
+  }
+}
+
+/** Positions [from, to) in an order of points whose times lie in [a, b). */
+export function pointRange(
+  points: PointTable,
+  of: Order,
+  a: number,
+  b: number,
+): { readonly from: number; readonly to: number } {
+  const at = (i: number) => points.t[of.order[i]!]!;
+  return { from: firstAtLeast(of.length, at, a), to: firstAtLeast(of.length, at, b) };
+}
+
+/** How many points of an order lie at or before t. */
+export function pointsUpTo(points: PointTable, of: Order, t: number): number {
+  return firstAbove(of.length, (i) => points.t[of.order[i]!]!, t);
+}
 
 export class LaneIndexer implements LaneIndex {
   readonly arm: string;

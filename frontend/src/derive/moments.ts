@@ -1,14 +1,207 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Scene -> window and moment: where a step of the story begins to look. */
 
-import { quantile } from '../base/columns.ts';
+import { firstAtLeast, quantile } from '../base/columns.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { noOffsets, opBegin, opEnd } from './align.ts';
-import { newestEpisode, typicalEpisode, type Window } from './episodes.ts';
-import { spansIn } from './query.ts';
+import { isWait, opsUpTo, spansIn, threadRows } from './query.ts';
 import { stepNs } from './retime.ts';
-import type { RunIndex } from './types.ts';
+import type { LaneIndex, RunIndex } from './types.ts';
+
+// Which of several windows of a run is most like the others: its operations and its waiting are the usual ones.
+
+/** Operations per lane in the window of each start. */
+function countsPerWindow(
+  index: RunIndex,
+  starts: readonly number[],
+  span: number,
+  offset: ReadonlyMap<string, number>,
+): number[][] {
+  return index.lanes
+    .filter((lane) => lane.opsByEnd.length > 0)
+    .map((lane) => {
+      const shift = offset.get(lane.arm) ?? 0;
+      return starts.map((t) => opsUpTo(lane, t + span - shift) - opsUpTo(lane, t - shift));
+    });
+}
+
+/** Time that the threads of a lane waited for the lesson's sake up to each bucket of the pyramid's finest level. */
+function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
+  const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
+  const buckets = Math.max(0, ...strands.map((level) => level.buckets));
+  const sums = new Float64Array(buckets + 1);
+  for (const { ns: time, kinds, kindOf, buckets: known } of strands) {
+    for (let local = 0; local < kinds; local++) {
+      if (!isWait(index.kinds[kindOf[local]!])) continue;
+      for (let b = 0; b < known; b++) sums[b + 1] = sums[b + 1]! + time[b * kinds + local]!;
+    }
+  }
+  for (let b = 0; b < buckets; b++) sums[b + 1] = sums[b + 1]! + sums[b]!;
+  return { bucketNs: strands[0]?.bucketNs ?? 1, sums };
+}
+
+/** How far each window's share of waiting is from the lane's own, 0 to about 1. */
+function waitsOff(
+  index: RunIndex,
+  starts: readonly number[],
+  span: number,
+  offset: ReadonlyMap<string, number>,
+): number[][] {
+  return index.lanes.map((lane) => {
+    const { bucketNs, sums } = waitedUpTo(index, lane);
+    const upTo = (t: number) =>
+      sums[Math.max(0, Math.min(sums.length - 1, Math.round(t / bucketNs)))] ?? 0;
+    const whole = threadRows(lane).length * span;
+    const usual = (upTo(lane.watermark) / Math.max(1, lane.watermark)) * span;
+    const shift = offset.get(lane.arm) ?? 0;
+    return starts.map((t) =>
+      whole > 0 ? Math.abs(upTo(t + span - shift) - upTo(t - shift) - usual) / whole : 0,
+    );
+  });
+}
+
+/** The start of the most typical of windows of this span; null: of none, or without operations. */
+export function mostTypical(
+  index: RunIndex,
+  starts: readonly number[],
+  span: number,
+  offset: ReadonlyMap<string, number>,
+): number | null {
+  const perLane = countsPerWindow(index, starts, span, offset).map((counts) => ({
+    counts,
+    median: quantile(
+      counts.filter((n) => n > 0),
+      0.5,
+    ),
+  }));
+  if (perLane.length === 0) return null;
+  const waits = waitsOff(index, starts, span, offset);
+  const unlike = (i: number) =>
+    waits.reduce((sum, off) => sum + 2 * off[i]!, 0) +
+    perLane.reduce(
+      (sum, { counts, median }) => sum + Math.abs(Math.log((counts[i]! + 0.25) / (median + 0.25))),
+      0,
+    );
+  let best = 0;
+  for (let i = 1; i < starts.length; i++) if (unlike(i) < unlike(best)) best = i;
+  return starts[best] ?? null;
+}
+
+// What the oscilloscope shows: the newest window that is complete in every lane.
+
+export interface Window {
+  readonly start: Nanos;
+  readonly span: number;
+}
+
+/** The last operation of a lane, on the frame; its watermark if it has none. */
+function lastOp(lane: LaneIndex, shift: number): number {
+  const { order, length } = lane.opsByEnd;
+  return (length > 0 ? lane.ops.t1[order[length - 1]!]! : lane.watermark) + shift;
+}
+
+/** Frame time up to which every lane has something to show. An ended lane has nothing after its last operation. */
+function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): number {
+  let end = Number.POSITIVE_INFINITY;
+  for (const lane of index.lanes) {
+    if (lane.ended && lane.spans.length === 0) continue;
+    const shift = offset.get(lane.arm) ?? 0;
+    end = Math.min(end, lane.ended ? lastOp(lane, shift) : lane.watermark + shift);
+  }
+  return Number.isFinite(end) ? end : 0;
+}
+
+/** Something happened on this lane in [a, b): an operation or a link. */
+function isActive(lane: LaneIndex, a: number, b: number): boolean {
+  if (opsUpTo(lane, b) > opsUpTo(lane, a)) return true;
+  const { order, length } = lane.linksByTime;
+  const at = (i: number) => lane.links.t[order[i]!]!;
+  return firstAtLeast(length, at, b) > firstAtLeast(length, at, a);
+}
+
+/** How many lanes did something in this window. */
+export function activeLanes(
+  index: RunIndex,
+  window: Window,
+  offset: ReadonlyMap<string, number>,
+): number {
+  return index.lanes.filter((lane) => {
+    const from = window.start - (offset.get(lane.arm) ?? 0);
+    return lane.spans.length > 0 && isActive(lane, from, from + window.span);
+  }).length;
+}
+
+const triesBack = 24;
+
+/**
+ * The newest complete window of `span`, begun at a multiple of `step` so that the grid stands still.
+ * A window in which some lane did nothing is passed over, if one nearby is better.
+ */
+export function newestEpisode(
+  index: RunIndex,
+  span: number,
+  step: number,
+  offset: ReadonlyMap<string, number>,
+): Window | null {
+  const limit = completeTo(index, offset);
+  const newest = Math.floor((limit - span) / step) * step;
+  if (!(newest >= 0)) return null;
+  const all = index.lanes.filter((lane) => lane.spans.length > 0).length;
+  let best: { start: number; active: number } | null = null;
+  for (let i = 0; i <= triesBack; i++) {
+    const start = newest - i * step;
+    if (start < 0) break;
+    const active = activeLanes(index, { start: ns(start), span }, offset);
+    if (best === null || active > best.active) best = { start, active };
+    if (active === all) break;
+  }
+  return best === null ? null : { start: ns(best.start), span };
+}
+
+const mostWindows = 4000;
+
+/**
+ * The window of a recording that is most like all the others: on every lane, operations as near as can be to the
+ * median of the windows that have any, and as much waiting as usual. Neither the liveliest nor the calmest, since
+ * a picture stands for the run.
+ */
+function typicalEpisode(
+  index: RunIndex,
+  span: number,
+  step: number,
+  offset: ReadonlyMap<string, number>,
+): Window | null {
+  const limit = completeTo(index, offset) - span;
+  if (!(limit >= 0)) return null;
+  const stride = step * Math.max(1, Math.ceil(limit / step / mostWindows));
+  const starts = Array.from({ length: Math.floor(limit / stride) + 1 }, (_, i) => i * stride);
+  const best = mostTypical(index, starts, span, offset);
+  return best === null ? null : { start: ns(best), span };
+}
+
+/** The window after this one in a recording; the first again at the end. */
+export function nextEpisode(
+  index: RunIndex,
+  window: Window,
+  offset: ReadonlyMap<string, number>,
+): Window {
+  const limit = completeTo(index, offset);
+  const start = window.start + window.span;
+  return { start: ns(start + window.span <= limit ? start : 0), span: window.span };
+}
+
+/** Frame time at which nothing more will be seen on any lane, or is not seen on some lane yet. */
+export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
+  let live = Number.POSITIVE_INFINITY;
+  let end = 0;
+  for (const lane of index.lanes) {
+    const at = lane.watermark + (offset.get(lane.arm) ?? 0);
+    end = Math.max(end, at);
+    if (!lane.ended) live = Math.min(live, at);
+  }
+  return ns(Number.isFinite(live) ? live : end);
+}
 
 export interface Place extends Window {
   readonly moment: Nanos;

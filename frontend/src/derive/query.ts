@@ -149,3 +149,36 @@ export function commonWatermark(index: RunIndex): Nanos {
   }
   return ns(Number.isFinite(lowest) ? lowest : highest);
 }
+
+// What is found of a lane, until the index has another version.
+
+type Of<T> = (index: RunIndex, lane: LaneIndex) => T;
+
+/** The length of a lane's table is no key: it may hold spans already that the index does not know. */
+export function perVersion<T>(find: Of<T>): Of<T> {
+  const known = new WeakMap<LaneIndex, { readonly version: number; readonly found: T }>();
+  return (index, lane) => {
+    const before = known.get(lane);
+    if (before !== undefined && before.version === index.version) return before.found;
+    const found = find(index, lane);
+    known.set(lane, { version: index.version, found });
+    return found;
+  };
+}
+
+// Which kinds of spans a run has at all: a legend names what its picture can show.
+
+const ofLane = perVersion((_index, { spans, open }: LaneIndex): ReadonlySet<number> => {
+  const found = new Set<number>();
+  for (let i = 0; i < spans.length; i++) found.add(spans.kind[i]!);
+  for (let i = 0; i < open.length; i++) found.add(open.kind[i]!);
+  return found;
+});
+
+/** Names of kinds with a span on some lane. */
+export function kindsIn(index: RunIndex): ReadonlySet<string> {
+  const names = index.lanes.flatMap((lane) =>
+    [...ofLane(index, lane)].flatMap((kind) => index.kinds[kind]?.name ?? []),
+  );
+  return new Set(names);
+}

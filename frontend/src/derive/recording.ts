@@ -2,6 +2,7 @@
 /** Which recording fits a scene best, and what does not fit. Pure. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
 
 type Recording = Lesson['recordings'][number];
 
@@ -87,4 +88,38 @@ export function recordingId(
 /** A run that the server saved; it stays on the stage from step to step. */
 export function isSavedRun(runId: string | null | undefined): boolean {
   return runId?.startsWith('kept:') ?? false;
+}
+
+// Which measured table fits a scene. Pure.
+
+/** What the knobs say now. */
+interface Asked {
+  readonly params: Readonly<Record<string, number>>;
+  readonly clock: string;
+  readonly workload: string;
+}
+
+/**
+ * The table beside a scene: what somebody measured now stands. Of recorded tables with all arms of the scene it is the
+ * one of these very knobs; else the one at hand; else, if that lacks an arm, the first.
+ */
+export function tableFor(
+  atHand: MeasuredMessage | null,
+  lesson: Pick<Lesson, 'slug' | 'measured'>,
+  scene: Pick<Scene, 'arms'>,
+  asked: Asked,
+): MeasuredMessage | null {
+  const own = atHand?.lesson === lesson.slug ? atHand : null;
+  if (own?.source === 'live') return own;
+  const fits = ({ rows }: Pick<MeasuredMessage, 'rows'>) =>
+    scene.arms.every((arm) => rows.some((row) => row.arm === arm));
+  const fitting = lesson.measured.filter(fits);
+  const same = fitting.find(
+    ({ clock, workload, params }) =>
+      clock === asked.clock &&
+      workload === asked.workload &&
+      Object.entries(params).every(([name, value]) => value === asked.params[name]),
+  );
+  const other = same ?? (own && fits(own) ? null : fitting[0]);
+  return other ? { ...other, type: 'measured' } : own;
 }

@@ -3,8 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { fileRun, frameAfter, indexOfRows, ino, Kernel } from '../../test/fixtures/extents.ts';
-import { offsetsOf, opBegin, opEnd } from './align.ts';
-import { heldOp, heldTime } from './hold.ts';
+import { heldOp, heldTime, offsetsOf, opBegin, opEnd } from './align.ts';
 import { axisSpeedWords, momentWords, retimed, stepNs } from './retime.ts';
 import { axisOf } from './run-index.ts';
 import type { LaneIndex } from './types.ts';

@@ -4,9 +4,8 @@
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { noOffsets, offsetsOf } from './align.ts';
-import { beatAfter, eventAfter, nextLongWait } from './beats.ts';
-import { newestEpisode, nextEpisode } from './episodes.ts';
-import { placeOf } from './moments.ts';
+import { beatAfter, eventAfter, nextLongWait } from './jumps.ts';
+import { newestEpisode, nextEpisode, placeOf } from './moments.ts';
 import { touching } from './query.ts';
 
 const cells = (t: number | null) => (t === null ? null : t / cell);

@@ -2,8 +2,10 @@
 /** Small pieces of the sentences: kinds and lanes as people name them. */
 
 import { isEnglish, locale, t } from '../base/lang/t.ts';
+import { formatNs } from '../base/units.ts';
+import type { PointFacts } from '../protocol/lesson.ts';
 import { figure } from './figures.ts';
-import type { KindFacts, LaneIndex } from './types.ts';
+import type { KindFacts, LaneIndex, PointTable } from './types.ts';
 
 /** What the sentences need of the lesson. */
 export interface Titles {
@@ -52,4 +54,21 @@ export function capital(text: string): string {
 export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
   const text = `${Math.round(share * 100)} %`;
   return figure('window', lane.arm, t('share {name}', { name: kind.name }), share, text);
+}
+
+// The fields of a point in words.
+
+const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+
+/** "visited 12, freed 0" */
+export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts, 'fields'>) {
+  return point.fields
+    .map((field, at) => `${field} ${fieldValue(field, points[columns[at]!]![i]!)}`)
+    .join(', ');
+}
+
+/** Times and sizes with their units; other numbers as they are, since they may be names. */
+export function fieldValue(field: string, value: number): string {
+  if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
+  return field.endsWith('bytes') ? `${value} B` : String(value);
 }

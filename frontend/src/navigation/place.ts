@@ -2,7 +2,7 @@
 /** Where a viewer is, as the address bar says it: lesson, step, run, knobs, moment, alignment, panes. Pure. */
 
 import { plain } from '../base/typed.ts';
-import type { Alignment } from '../derive/align.ts';
+import type { Alignment } from '../derive/types.ts';
 import type { ClockName } from '../protocol/messages.ts';
 
 export type Align = Alignment;

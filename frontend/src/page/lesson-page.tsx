@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { ClassArea, ClassButton } from '../classroom/entry.tsx';
 import { Transport } from '../controls/transport.tsx';
 import { useTransport } from '../controls/use-transport.tsx';
-import { tableFor } from '../derive/measured-table.ts';
+import { tableFor } from '../derive/recording.ts';
 import { ChangePane, useChanging } from '../editor/entry.tsx';
 import { LabArea } from '../labs/entry.tsx';
 import { frontPage } from '../navigation/place.ts';

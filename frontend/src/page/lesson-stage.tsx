@@ -3,7 +3,7 @@
 
 import { t } from '../base/lang/t.ts';
 import { PointMap } from '../classroom/entry.tsx';
-import { unseenWords } from '../derive/sought/place.ts';
+import { unseenWords } from '../derive/sought.ts';
 import { viewOf } from '../views/registry.ts';
 import { Stage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';

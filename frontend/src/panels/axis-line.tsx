@@ -2,7 +2,7 @@
 /** What the common axis of the lanes counts, and by what they are aligned: a line under them. */
 
 import { t } from '../base/lang/t.ts';
-import { axisWords } from '../derive/axis-words.ts';
+import { axisWords } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Playback } from '../playback/actions.ts';
 import type { Lesson } from '../protocol/lesson.ts';

@@ -4,7 +4,7 @@
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import { laneOf } from '../derive/query.ts';
-import { shareText, waitedUpTo } from '../derive/waited.ts';
+import { shareText, waitedUpTo } from '../derive/summary.ts';
 import { useCountTable } from '../playback/hooks.ts';
 import { useWholeIndex } from '../playback/provider.tsx';
 import type { Lesson } from '../protocol/lesson.ts';

@@ -2,7 +2,7 @@
 /** What is where a jump has led, in one sentence over the lanes, until something else is done. */
 
 import { useEffect, useRef } from 'react';
-import { jumpWords } from '../derive/jump-words.ts';
+import { jumpWords } from '../derive/jumps.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { usePlayback } from '../playback/hooks.ts';
 import type { Lesson } from '../protocol/lesson.ts';

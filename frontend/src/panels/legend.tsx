@@ -4,7 +4,7 @@
 import { useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { kindsIn } from '../derive/kinds-in.ts';
+import { kindsIn } from '../derive/query.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
 import { useMedia } from '../ui/use-media.ts';

@@ -2,11 +2,10 @@
 /** Playback as the page uses it: its state, and what people do to it. */
 
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import type { Alignment } from '../derive/align.ts';
-import type { Direction } from '../derive/beats.ts';
+import type { Direction } from '../derive/jumps.ts';
 import { spanOf } from '../derive/moments.ts';
-import { claimedPlace } from '../derive/sought/place.ts';
-import type { FrameSource, Mark } from '../derive/types.ts';
+import { claimedPlace } from '../derive/sought.ts';
+import type { Alignment, FrameSource, Mark } from '../derive/types.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
 import type { Actor } from './player.ts';

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
-import { operationsOfAll } from '../derive/align.ts';
-import { axisWords } from '../derive/axis-words.ts';
+import { axisWords, operationsOfAll } from '../derive/align.ts';
 import { frameOf, reduce } from './machine.ts';
 import { initialPlayback, type PlaybackState, type World } from './state.ts';
 

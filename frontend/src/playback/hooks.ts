@@ -3,8 +3,8 @@
 
 import { useMemo, useRef, useSyncExternalStore } from 'react';
 import { ns } from '../base/units.ts';
-import { frameEnd } from '../derive/episodes.ts';
-import { opsNow } from '../derive/hold.ts';
+import { opsNow } from '../derive/align.ts';
+import { frameEnd } from '../derive/moments.ts';
 import { type Answer, opsRatio, tableRatio } from '../derive/prediction.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
 import { lessonOfRun } from '../derive/run-index.ts';

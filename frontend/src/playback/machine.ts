@@ -12,10 +12,8 @@
 import { assertNever } from '../base/assert.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
 import { operationOf, together } from '../derive/align.ts';
-import { beatAfter, eventAfter, nextLongWait, nextLoss } from '../derive/beats.ts';
-import { firstDivergence } from '../derive/divergence.ts';
-import { frameEnd, newestEpisode, nextEpisode } from '../derive/episodes.ts';
-import { stepOf } from '../derive/moments.ts';
+import { beatAfter, eventAfter, firstDivergence, nextLongWait, nextLoss } from '../derive/jumps.ts';
+import { frameEnd, newestEpisode, nextEpisode, stepOf } from '../derive/moments.ts';
 import { clampSpeed, speedFor } from '../derive/speed.ts';
 import type { Frame, RunIndex } from '../derive/types.ts';
 import {

@@ -3,8 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { fileRun } from '../../test/fixtures/extents.ts';
-import { offsetsOf, opEnd, together } from '../derive/align.ts';
-import { axisFlag } from '../derive/axis-words.ts';
+import { axisFlag, offsetsOf, opEnd, together } from '../derive/align.ts';
 import { framesOfSide, laneKey, offsetOfSide, pairIndex } from '../derive/pair.ts';
 import { laneOf } from '../derive/query.ts';
 import { pickLanes } from '../derive/run-index.ts';

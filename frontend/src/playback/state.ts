@@ -2,12 +2,11 @@
 /** What playback is at a moment, and what people may do to it. */
 
 import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { type Alignment, noOffsets, type Offsets } from '../derive/align.ts';
-import type { Direction } from '../derive/beats.ts';
-import type { Jump } from '../derive/jump-words.ts';
+import { noOffsets, type Offsets } from '../derive/align.ts';
+import type { Direction, Jump } from '../derive/jumps.ts';
 import type { Place } from '../derive/moments.ts';
 import { speedFor } from '../derive/speed.ts';
-import type { Mark, RunIndex } from '../derive/types.ts';
+import type { Alignment, Mark, RunIndex } from '../derive/types.ts';
 
 export type Mode = 'scope' | 'play' | 'paused';
 

@@ -7,7 +7,7 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { Theme } from '../base/theme.ts';
 import type { Behind } from '../derive/behind.ts';
-import type { EntryWords } from '../derive/jump-words.ts';
+import type { EntryWords } from '../derive/jumps.ts';
 import type { Finder } from '../derive/moments.ts';
 import type { Answer } from '../derive/prediction.ts';
 import type { NearbyRow } from '../derive/summary.ts';

@@ -7,8 +7,8 @@
 import { type CSSProperties, useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import { t as tr } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { frameEnd } from '../derive/episodes.ts';
 import { collect, holding, marksOf } from '../derive/figures.ts';
+import { frameEnd } from '../derive/moments.ts';
 import type { Frame, Mark } from '../derive/types.ts';
 import type { CanvasProps, Drawing, Spotlight, ViewKind } from './contract.ts';
 import { GestureOverlay } from './gesture-overlay.tsx';

@@ -4,7 +4,7 @@
 import { t as tr } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
 import { figure } from '../derive/figures.ts';
-import { ratioRows } from '../derive/ratios.ts';
+import { ratioRows } from '../derive/prediction.ts';
 import { ArmTable } from './arm-table.tsx';
 import type { Panel, PanelProps } from './contract.ts';
 

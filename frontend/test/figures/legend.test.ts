@@ -6,7 +6,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { darkTheme, lightTheme, type Theme } from '../../src/base/theme.ts';
-import { kindsIn } from '../../src/derive/kinds-in.ts';
+import { kindsIn } from '../../src/derive/query.ts';
 import { legendKinds } from '../../src/panels/legend.tsx';
 import type { Kind, Lesson } from '../../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../../src/views/contract.ts';

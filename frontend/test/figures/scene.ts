@@ -4,8 +4,8 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { lightTheme } from '../../src/base/theme.ts';
+import { opsNow } from '../../src/derive/align.ts';
 import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures.ts';
-import { opsNow } from '../../src/derive/hold.ts';
 import type { Frame, Mark, Region } from '../../src/derive/types.ts';
 import type { Artist, Laid, PanelProps } from '../../src/views/contract.ts';
 import { priceRows } from '../../src/views/extent-strip/panels.tsx';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Charts, tables and the patch of a step, as large as the slide lets them be. */
 
-import { tableFor } from '../../derive/measured-table.ts';
+import { tableFor } from '../../derive/recording.ts';
 import { CountsPanel } from '../../panels/counts-panel.tsx';
 import { Latency, ViewPanels } from '../side-panel.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';

@@ -9,7 +9,7 @@ import {
   shownScene,
 } from '../../../test/fixtures/recordings.ts';
 import { collect, type Figure } from '../../derive/figures.ts';
-import { claimedPlace } from '../../derive/sought/place.ts';
+import { claimedPlace } from '../../derive/sought.ts';
 import { moments } from './moments.ts';
 import { sentences } from './words.ts';
 

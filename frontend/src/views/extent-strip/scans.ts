@@ -3,8 +3,7 @@
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { laneTime } from '../../derive/align.ts';
-import { heldOp } from '../../derive/hold.ts';
+import { heldOp, laneTime } from '../../derive/align.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex } from '../../derive/types.ts';
 import { freed, kept, spared, visitsAt } from './block-replay.ts';

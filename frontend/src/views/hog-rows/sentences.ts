@@ -14,8 +14,8 @@ import {
   statesAt,
   threadRows,
 } from '../../derive/query.ts';
+import { shareText, waitedUpTo } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
-import { shareText, waitedUpTo } from '../../derive/waited.ts';
 import { armTitle, capital, list, severalOf, type Titles, verbFor } from '../../derive/words.ts';
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
 import { type Grace, graceOf } from './grace.ts';

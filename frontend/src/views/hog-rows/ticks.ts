@@ -2,8 +2,7 @@
 /** The ticks of a lane; delays of its grace periods that lasted half a tick or more end at one. */
 
 import { t as tr } from '../../base/lang/t.ts';
-import { perVersion } from '../../derive/per-version.ts';
-import { spansIn } from '../../derive/query.ts';
+import { perVersion, spansIn } from '../../derive/query.ts';
 import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';

@@ -10,8 +10,14 @@
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { figure } from '../../derive/figures.ts';
-import { perVersion } from '../../derive/per-version.ts';
-import { laneOf, type SpanRecord, spanAt, spansIn, threadRows } from '../../derive/query.ts';
+import {
+  laneOf,
+  perVersion,
+  type SpanRecord,
+  spanAt,
+  spansIn,
+  threadRows,
+} from '../../derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { fitting } from '../fitting.ts';
 import type { Pen } from '../paints.ts';

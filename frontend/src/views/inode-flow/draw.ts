@@ -3,7 +3,7 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
-import { axisFlag } from '../../derive/axis-words.ts';
+import { axisFlag } from '../../derive/align.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
 import { msTicks } from '../axis.ts';
 import { drawFlag } from '../axis-flag.ts';

@@ -2,7 +2,7 @@
 /** What has come to pass on a lane up to a moment, and where its inodes are. Counted from the points alone. */
 
 import { firstAbove, firstAtLeast } from '../../base/columns.ts';
-import { pointRange, pointsUpTo } from '../../derive/points.ts';
+import { pointRange, pointsUpTo } from '../../derive/lane-index.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import { type Life, type Lives, never, stateAt } from './lives.ts';
 

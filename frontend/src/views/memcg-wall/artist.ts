@@ -2,7 +2,7 @@
 /** The wall for LaneCanvas. All pure functions of (index, frame, size). */
 
 import { t } from '../../base/lang/t.ts';
-import { heldTime } from '../../derive/hold.ts';
+import { heldTime } from '../../derive/align.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Artist, Drawing } from '../contract.ts';

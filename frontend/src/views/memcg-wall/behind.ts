@@ -2,8 +2,8 @@
 /** The events behind a cell: those of this memcg and shrinker in the call that goes on, and the one that set its bit. */
 
 import { t as tr } from '../../base/lang/t.ts';
+import { heldTime } from '../../derive/align.ts';
 import { type Behind, madeOfPoints, mostRows } from '../../derive/behind.ts';
-import { heldTime } from '../../derive/hold.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';

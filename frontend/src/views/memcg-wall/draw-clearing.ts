@@ -7,7 +7,7 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import { ns } from '../../base/units.ts';
-import { heldTime } from '../../derive/hold.ts';
+import { heldTime } from '../../derive/align.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import type { Pen } from '../paints.ts';

@@ -4,9 +4,8 @@
 import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
 import { formatCount } from '../../base/units.ts';
-import { laneTime } from '../../derive/align.ts';
+import { heldTime, laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
-import { heldTime } from '../../derive/hold.ts';
 import { lostIn } from '../../derive/query.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';

@@ -3,7 +3,7 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import { momentMs, ns } from '../../base/units.ts';
-import { heldTime } from '../../derive/hold.ts';
+import { heldTime } from '../../derive/align.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';

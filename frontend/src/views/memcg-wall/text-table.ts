@@ -4,9 +4,8 @@
 import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatMoment, formatNs, ns } from '../../base/units.ts';
-import { laneTime } from '../../derive/align.ts';
+import { heldTime, laneTime } from '../../derive/align.ts';
 import { figure } from '../../derive/figures.ts';
-import { heldTime } from '../../derive/hold.ts';
 import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';

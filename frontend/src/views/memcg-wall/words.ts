@@ -3,8 +3,8 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatNs } from '../../base/units.ts';
+import { heldTime } from '../../derive/align.ts';
 import { about, figure } from '../../derive/figures.ts';
-import { heldTime } from '../../derive/hold.ts';
 import { choiceOf, forTen } from '../../derive/prediction.ts';
 import { laneOf, lostIn } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Nanos, RunIndex } from '../../derive/types.ts';

@@ -10,7 +10,7 @@ import {
   useRef,
 } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
-import { frameEnd } from '../../derive/episodes.ts';
+import { frameEnd } from '../../derive/moments.ts';
 import type { CanvasProps } from '../contract.ts';
 import { GestureOverlay } from '../gesture-overlay.tsx';
 import type { GestureOptions } from '../time-gestures.ts';

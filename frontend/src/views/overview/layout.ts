@@ -2,7 +2,7 @@
 /** The whole run on one strip: per lane, how much of the threads' time was work and how much was waiting. Pure. */
 
 import { t as tr } from '../../base/lang/t.ts';
-import { axisFlag } from '../../derive/axis-words.ts';
+import { axisFlag } from '../../derive/align.ts';
 import { isWait, threadRows } from '../../derive/query.ts';
 import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The same spans by CPU: what ran where. Brought up to date with what came since the last look. */
 
-import { StrandBuilder } from '../../derive/strand.ts';
+import { StrandBuilder } from '../../derive/lane-index.ts';
 import type { KindFacts, LaneIndex, SpanTable, Strand } from '../../derive/types.ts';
 
 /** The state of a thread that has a CPU; each lesson with states has it. */

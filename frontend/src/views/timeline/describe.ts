@@ -5,10 +5,9 @@ import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatMoment } from '../../base/units.ts';
 import { lengthOf } from '../../derive/figures.ts';
-import { fieldValue, fieldWords } from '../../derive/point-words.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { LaneIndex, Mark, PointTable, RunIndex } from '../../derive/types.ts';
-import { capital } from '../../derive/words.ts';
+import { capital, fieldValue, fieldWords } from '../../derive/words.ts';
 import type { Lesson, PointFacts } from '../../protocol/lesson.ts';
 
 type Facts = Pick<Lesson, 'arms'> & Partial<Pick<Lesson, 'points' | 'operation' | 'counters'>>;

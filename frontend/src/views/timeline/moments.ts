@@ -3,10 +3,11 @@
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { noOffsets } from '../../derive/align.ts';
-import { longestWaits } from '../../derive/beats.ts';
-import { activeLanes, frameEnd } from '../../derive/episodes.ts';
+import { longestWaits } from '../../derive/jumps.ts';
 import {
+  activeLanes,
   type Finder,
+  frameEnd,
   type Place,
   placeAround,
   type SceneWindow,

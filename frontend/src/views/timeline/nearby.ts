@@ -4,10 +4,9 @@
 import { firstAtLeast } from '../../base/columns.ts';
 import { formatMoment, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { fieldWords } from '../../derive/point-words.ts';
 import { type NearbyRow, nearbyOf } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
-import { armTitle } from '../../derive/words.ts';
+import { armTitle, fieldWords } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { pointMark } from './hit.ts';
 

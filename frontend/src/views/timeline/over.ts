@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What stands over the marks: links, outlines of what is pointed at, the shared moment, the playhead. */
 
-import { axisFlag } from '../../derive/axis-words.ts';
+import { axisFlag } from '../../derive/align.ts';
 import type { Mark } from '../../derive/types.ts';
 import { drawFlag } from '../axis-flag.ts';
 import type { Fill, Pen } from '../paints.ts';

@@ -2,7 +2,7 @@
 /** Points on their lines: one by one while they can be distinguished, else how many there are in each column. */
 
 import { firstAtLeast } from '../../base/columns.ts';
-import { pointRange } from '../../derive/points.ts';
+import { pointRange } from '../../derive/lane-index.ts';
 import type { KindFacts, RunIndex } from '../../derive/types.ts';
 import type { LaneBox, Layout } from './layout.ts';
 import type { Line } from './lines.ts';

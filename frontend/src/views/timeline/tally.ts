@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Sums over a part of a lane: time by kind, calls, points. What every sentence and panel is made of. */
 
-import { pointRange } from '../../derive/points.ts';
+import { pointRange } from '../../derive/lane-index.ts';
 import { opsUpTo, spansIn, threadRows } from '../../derive/query.ts';
 import type { KindFacts, LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 

@@ -3,7 +3,7 @@
 
 import { firstAbove, firstAtLeast } from '../../base/columns.ts';
 import { laneTime } from '../../derive/align.ts';
-import { pointRange } from '../../derive/points.ts';
+import { pointRange } from '../../derive/lane-index.ts';
 import { touching } from '../../derive/query.ts';
 import type { LaneIndex, Mark } from '../../derive/types.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
+import { shareText, waitedUpTo } from './summary.ts';
 import type { LaneIndex } from './types.ts';
-import { shareText, waitedUpTo } from './waited.ts';
 
 const index = indexOf(`
   srcu

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { testLesson } from '../../../test/fixtures/lesson.ts';
+import { testLesson } from '../../test/fixtures/lesson.ts';
 import {
   laneMessage,
   linkBatch,
@@ -11,14 +11,13 @@ import {
   pointBatch,
   runMessage,
   spanBatch,
-} from '../../../test/fixtures/messages.ts';
-import type { Sought } from '../../protocol/contract.gen.ts';
-import type { Lesson } from '../../protocol/lesson.ts';
-import { Store } from '../../store/store.ts';
-import { indexRun } from '../run-index.ts';
-import type { RunIndex } from '../types.ts';
-import { claimedPlace, unseenWords } from './place.ts';
-import { type Claimed, Search } from './search.ts';
+} from '../../test/fixtures/messages.ts';
+import type { Sought } from '../protocol/contract.gen.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import { Store } from '../store/store.ts';
+import { indexRun } from './run-index.ts';
+import { type Claimed, claimedPlace, Search, unseenWords } from './sought.ts';
+import type { RunIndex } from './types.ts';
 
 type Named = readonly [string, ...number[]];
 
@@ -51,7 +50,7 @@ interface Cases {
   readonly cases: readonly Case[];
 }
 
-const file = new URL('../../../../tests/fixtures/sought.json', import.meta.url);
+const file = new URL('../../../tests/fixtures/sought.json', import.meta.url);
 const { runs, cases, ...given } = JSON.parse(readFileSync(file, 'utf8')) as Cases;
 const ms = 1e6;
 

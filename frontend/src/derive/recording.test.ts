@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { testLesson, testMeasured } from '../../test/fixtures/page.tsx';
 import type { MeasuredMessage } from '../protocol/messages.ts';
-import { tableFor } from './measured-table.ts';
+import { tableFor } from './recording.ts';
 
 const [row] = testMeasured().rows;
 const recorded = (at: string, ...arms: string[]): MeasuredMessage =>

@@ -7,8 +7,7 @@ import { cell, frameOver, indexOf } from '../../test/fixtures/drawing.ts';
 import { extentLesson, fileRun, frameAfter } from '../../test/fixtures/extents.ts';
 import { testLesson } from '../../test/fixtures/lesson.ts';
 import { noOffsets, offsetsOf } from './align.ts';
-import { firstDivergence } from './divergence.ts';
-import { jumpWords, noDivergence, noLongWait, noMarker } from './jump-words.ts';
+import { firstDivergence, jumpWords, noDivergence, noLongWait, noMarker } from './jumps.ts';
 import { stepNs } from './retime.ts';
 
 /** Each `!` ends an operation; SRCU's third waits. */
