@@ -4,7 +4,7 @@ import { place as message } from '../../test/fixtures/classes.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { ns } from '../base/units.ts';
 import { frontPage, readPlace } from '../navigation/place.ts';
-import { initialPlayback, type PlaybackState } from '../playback/state.ts';
+import { initialPlayback, type PlaybackState } from '../playback/machine.ts';
 import type { ClassPlace } from './class-state.ts';
 import { drivenOf, isThere, requestedOf, sameScenery, sceneryPlace, targetOf } from './driven.ts';
 

@@ -3,7 +3,7 @@
 
 import { nthOf } from '../navigation/address.ts';
 import { frontPage, type Place, readPlace, writePlace } from '../navigation/place.ts';
-import type { PlaybackState } from '../playback/state.ts';
+import type { PlaybackState } from '../playback/machine.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { ClassPlace } from './class-state.ts';
 import type { DrivenPlace } from './driving.ts';

@@ -6,7 +6,7 @@ import { type Side, sides } from '../derive/pair.ts';
 import { momentWords } from '../derive/retime.ts';
 import { pickLanes } from '../derive/run-index.ts';
 import type { FrameSource } from '../derive/types.ts';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
 import type { Runs } from './runs.ts';

@@ -11,7 +11,7 @@ import type { Place } from '../navigation/place.ts';
 import { sceneOf } from '../navigation/scene.ts';
 import type { Go } from '../navigation/use-place.ts';
 import { NoticeLines } from '../panels/notices.tsx';
-import { LanesProvider } from '../playback/provider.tsx';
+import { LanesProvider } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { Comparison } from '../runs/saved-list.ts';
 import { useLesson, useStore } from '../store/hooks.tsx';

@@ -4,9 +4,9 @@
 import { type CSSProperties, type ReactNode, useId, useState } from 'react';
 import { locale, t } from '../base/lang/t.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
-import { sliderOf, speedOf } from '../derive/speed.ts';
 import type { Frames } from '../derive/types.ts';
 import type { Align } from '../navigation/place.ts';
+import { sliderOf, speedOf } from '../playback/machine.ts';
 import type { Axis } from '../protocol/lesson.ts';
 import { off } from '../ui/off.ts';
 import { MomentOutput } from './moment-output.tsx';

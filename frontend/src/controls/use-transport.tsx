@@ -10,7 +10,7 @@ import { isWait } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { nthOf } from '../navigation/address.ts';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { nothingYet } from '../ui/off.ts';
 import { chooseTheme } from '../ui/theme.ts';

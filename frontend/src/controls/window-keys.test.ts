@@ -3,8 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { ns } from '../base/units.ts';
-import { reduce } from '../playback/machine.ts';
-import { type Action, initialPlayback, type PlaybackState } from '../playback/state.ts';
+import { type Action, initialPlayback, type PlaybackState, reduce } from '../playback/machine.ts';
 import { keyList } from './keyboard.ts';
 import { type WindowAct, windowActs } from './window-keys.ts';
 

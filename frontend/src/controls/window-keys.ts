@@ -2,7 +2,7 @@
 /** Keys that do what wheel, drag and brush do: zoom, move and choose the window. */
 
 import { t } from '../base/lang/t.ts';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import type { KeyOf } from './key.ts';
 
 export type WindowAct =

@@ -8,13 +8,13 @@ import { sceneOf } from '../navigation/scene.ts';
 import { Legend } from '../panels/legend.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import {
+  PanelBody,
   useCountTable,
   useNearby,
   usePlayback,
   useSentence,
   useSummary,
-} from '../playback/hooks.ts';
-import { PanelBody } from '../playback/panel-body.tsx';
+} from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow } from '../ui/head-row.tsx';
 import { Mark } from '../ui/icons.tsx';

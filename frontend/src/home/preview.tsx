@@ -4,7 +4,7 @@
 import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { readAnswers } from '../panels/predict.ts';
 import { frontStep } from '../panels/spoilers.ts';
-import { usePlayback } from '../playback/hooks.ts';
+import { usePlayback } from '../playback/hooks.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';

@@ -2,7 +2,7 @@
 /** What an address says of a state of the playback. Pure. */
 
 import { unaligned } from '../derive/align.ts';
-import type { PlaybackState } from '../playback/state.ts';
+import type { PlaybackState } from '../playback/machine.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { type Align, type Place, writePlace } from './place.ts';
 

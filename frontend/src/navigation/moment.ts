@@ -3,7 +3,7 @@
 
 import { spanOf } from '../derive/moments.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
-import type { Mode } from '../playback/state.ts';
+import type { Mode } from '../playback/machine.ts';
 import type { Scene } from '../protocol/lesson.ts';
 import { nthOf } from './address.ts';
 import type { Align, Place } from './place.ts';

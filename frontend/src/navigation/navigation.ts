@@ -5,7 +5,7 @@
  */
 
 import { runNameOf } from '../derive/recording.ts';
-import type { PlaybackState } from '../playback/state.ts';
+import type { PlaybackState } from '../playback/machine.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { alignable, placeAt, type Usual, usualOf } from './address.ts';
 import {

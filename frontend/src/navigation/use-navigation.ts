@@ -2,7 +2,7 @@
 /** Reports to the navigation reducer what changed, and carries its commands out. */
 
 import { useEffect, useRef, useState } from 'react';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import { useCommands, useLost } from '../store/hooks.tsx';
 import { adopt, type Command, read, reduce, type Shown, start, type World } from './navigation.ts';
 import type { Wanted } from './run.ts';

@@ -15,7 +15,7 @@ import type { Go } from '../navigation/use-place.ts';
 import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { TermsProvider } from '../panels/terms/terms.tsx';
-import { PlaybackProvider, useRunIndex } from '../playback/provider.tsx';
+import { PlaybackProvider, useRunIndex } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import {
   useCommands,

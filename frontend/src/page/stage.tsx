@@ -8,7 +8,7 @@ import { askedSoon } from '../controls/use-transport.tsx';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { JumpLine } from '../panels/jump-line.tsx';
 import { LaneHeader } from '../panels/lane-header.tsx';
-import { useCounts, usePlayback } from '../playback/hooks.ts';
+import { useCounts, usePlayback } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
 import { contendedOf } from '../runs/contention.ts';

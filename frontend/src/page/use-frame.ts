@@ -3,7 +3,7 @@
 
 import { useEffect, useRef } from 'react';
 import { isFrameMessage, tag } from '../component/frame-messages.ts';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 
 /** @param ready the run is there, and the viewer may go about in it */
 export function useFrame(playback: Playback, ready: boolean): void {

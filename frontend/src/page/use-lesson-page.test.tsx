@@ -9,7 +9,7 @@ import { wholeLesson, wholeMessage } from '../../test/fixtures/whole.ts';
 import { ns } from '../base/units.ts';
 import type { Mark } from '../derive/types.ts';
 import { frontPage, type Pane } from '../navigation/place.ts';
-import { PlaybackProvider } from '../playback/provider.tsx';
+import { PlaybackProvider } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { StoreProvider } from '../store/hooks.tsx';
 import { type LessonModel, useLessonPage } from './use-lesson-page.ts';

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { type Answers, answeredBy } from '../panels/predict.ts';
-import { pointsAt } from '../playback/hooks.ts';
+import { pointsAt } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { pointedAt } from './marks.ts';
 

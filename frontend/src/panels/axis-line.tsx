@@ -4,7 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import { axisWords } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
-import type { Playback } from '../playback/actions.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 
 interface Props {

@@ -4,7 +4,7 @@
 import { useEffect, useRef } from 'react';
 import { jumpWords } from '../derive/jumps.ts';
 import type { RunIndex } from '../derive/types.ts';
-import { usePlayback } from '../playback/hooks.ts';
+import { usePlayback } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';
 

@@ -4,8 +4,7 @@
 import { rich, t } from '../base/lang/t.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { Mark } from '../derive/types.ts';
-import { useNearby, usePlayback, useSummary } from '../playback/hooks.ts';
-import { useRunIndex } from '../playback/provider.tsx';
+import { useNearby, usePlayback, useRunIndex, useSummary } from '../playback/hooks.tsx';
 import { evidenceWords } from '../ui/words.ts';
 import { Terms } from './terms/terms.tsx';
 

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { axisWords, operationsOfAll } from '../derive/align.ts';
-import { frameOf, reduce } from './machine.ts';
-import { initialPlayback, type PlaybackState, type World } from './state.ts';
+import { frameOf, initialPlayback, type PlaybackState, reduce, type World } from './machine.ts';
 
 const index = indexOf(`
   rwsem

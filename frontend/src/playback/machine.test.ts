@@ -7,10 +7,19 @@ import { opBatch, runMessage, spanBatch } from '../../test/fixtures/messages.ts'
 import { FrameLoop } from '../base/raf.ts';
 import { ns } from '../base/units.ts';
 import { indexRun } from '../derive/run-index.ts';
-import { sliderOf, speedOf } from '../derive/speed.ts';
-import { advance, reduce, renew } from './machine.ts';
+import {
+  advance,
+  beatMs,
+  holdMs,
+  initialPlayback,
+  type PlaybackState,
+  reduce,
+  renew,
+  sliderOf,
+  speedOf,
+  type World,
+} from './machine.ts';
 import { Player } from './player.ts';
-import { beatMs, holdMs, initialPlayback, type PlaybackState, type World } from './state.ts';
 
 const recorded = indexOf(`
   rwsem

@@ -9,22 +9,162 @@
  * Live and recorded differ in nothing here but which window is the next.
  */
 
+import { scaleLog } from 'd3-scale';
 import { assertNever } from '../base/assert.ts';
-import { millisecond, type Nanos, ns } from '../base/units.ts';
-import { operationOf, together } from '../derive/align.ts';
-import { beatAfter, eventAfter, firstDivergence, nextLongWait, nextLoss } from '../derive/jumps.ts';
-import { frameEnd, newestEpisode, nextEpisode, stepOf } from '../derive/moments.ts';
-import { clampSpeed, speedFor } from '../derive/speed.ts';
-import type { Frame, RunIndex } from '../derive/types.ts';
+import { millisecond, type Nanos, ns, second } from '../base/units.ts';
+import { noOffsets, type Offsets, operationOf, together } from '../derive/align.ts';
 import {
-  type Action,
-  beatMs,
-  holdMs,
-  leastSpan,
-  mostSpan,
-  type PlaybackState,
-  type World,
-} from './state.ts';
+  beatAfter,
+  type Direction,
+  eventAfter,
+  firstDivergence,
+  type Jump,
+  nextLongWait,
+  nextLoss,
+} from '../derive/jumps.ts';
+import { frameEnd, newestEpisode, nextEpisode, type Place, stepOf } from '../derive/moments.ts';
+import type { Alignment, Frame, Mark, RunIndex } from '../derive/types.ts';
+
+// Speed: guest seconds per second here, from 10^-6 to 10, on a logarithmic slider.
+
+export const slowest = 1e-6;
+export const fastest = 10;
+
+const slider = scaleLog([slowest, fastest], [0, 1]).clamp(true);
+
+function clampSpeed(speed: number): number {
+  return Math.min(fastest, Math.max(slowest, speed));
+}
+
+/** Speed -> place on a slider from 0 to 1. */
+export function sliderOf(speed: number): number {
+  return slider(speed);
+}
+
+/** Place on a slider -> speed, at two figures, so that its words are round. */
+export function speedOf(place: number): number {
+  return clampSpeed(Number(slider.invert(place).toPrecision(2)));
+}
+
+/** The speed at which a window of `spanNs` lasts `seconds` here. */
+function speedFor(spanNs: number, seconds: number): number {
+  return clampSpeed(spanNs / (seconds * second));
+}
+
+// What playback is at a moment, and what people may do to it.
+
+export type Mode = 'scope' | 'play' | 'paused';
+
+export interface PlaybackState {
+  readonly mode: Mode;
+  /** The stage is covered while a prediction is asked: nothing plays until it is not. */
+  readonly veiled: boolean;
+  readonly moment: Nanos;
+  readonly start: Nanos;
+  readonly span: number;
+  /** Guest seconds per second here. */
+  readonly speed: number;
+  readonly direction: Direction;
+  readonly alignment: Alignment;
+  /** The operation that was asked for, from 1; null: for `operation` the one near the window, else the first. */
+  readonly nth: number | null;
+  /** The operation that the lanes are aligned at now, from 1. */
+  readonly operation: number;
+  readonly offset: Offsets;
+  readonly selection: Mark | null;
+  /** The last thing done was such a jump, from that moment: what is where it has led is said in words. */
+  readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
+  readonly focus: ReadonlySet<string>;
+  /** See Frame. */
+  readonly hold: boolean;
+  /** The scope moves on to the newest window; else it repeats the one it has. */
+  readonly follows: boolean;
+  /** There is a window with events: the scope has something to sweep. */
+  readonly armed: boolean;
+  /** The scope has swept its window and lets it stand for so long, ms. */
+  readonly heldMs: number;
+  /** Time since the last beat, when beats stand for motion. */
+  readonly sinceBeatMs: number;
+}
+
+export interface World {
+  readonly index: RunIndex | null;
+  /** prefers-reduced-motion: steps from beat to beat. */
+  readonly reduced: boolean;
+}
+
+export const holdMs = 1200;
+export const beatMs = 1200;
+
+export const initialPlayback: PlaybackState = {
+  mode: 'scope',
+  veiled: false,
+  moment: ns(0),
+  start: ns(0),
+  span: 30 * millisecond,
+  speed: speedFor(30 * millisecond, 5),
+  direction: 1,
+  alignment: 'time',
+  nth: null,
+  operation: 1,
+  offset: noOffsets,
+  selection: null,
+  jumped: null,
+  focus: new Set(),
+  hold: false,
+  follows: true,
+  armed: false,
+  heldMs: 0,
+  sinceBeatMs: 0,
+};
+
+export type Action =
+  /** Without a direction: the one it had. */
+  | { readonly type: 'play'; readonly direction?: Direction }
+  | { readonly type: 'pause' }
+  | { readonly type: 'veil'; readonly veiled: boolean }
+  | { readonly type: 'resume' }
+  | { readonly type: 'scope' }
+  | { readonly type: 'seek'; readonly moment: number }
+  | { readonly type: 'window'; readonly start: number; readonly span?: number }
+  | { readonly type: 'zoom'; readonly factor: number }
+  /** Exactly this window, zoomed, moved or brushed by hand. */
+  | { readonly type: 'view'; readonly start: number; readonly span: number }
+  | { readonly type: 'speed'; readonly speed: number }
+  | { readonly type: 'reverse' }
+  | { readonly type: 'beat'; readonly direction: Direction }
+  | { readonly type: 'event'; readonly direction: Direction }
+  | { readonly type: 'long_wait' }
+  | { readonly type: 'divergence' }
+  | { readonly type: 'loss' }
+  /** Exactly this window and moment, still: what a link holds. */
+  | {
+      readonly type: 'look';
+      readonly start: number;
+      readonly span: number;
+      readonly moment: number;
+    }
+  /** `asked`: by a person who pressed that very button. */
+  | {
+      readonly type: 'align';
+      readonly alignment: Alignment;
+      readonly nth?: number;
+      readonly asked?: boolean;
+    }
+  | { readonly type: 'select'; readonly mark: Mark | null }
+  | { readonly type: 'focus'; readonly kinds: readonly string[] }
+  | {
+      readonly type: 'place';
+      readonly place: Place;
+      readonly seconds: number;
+      readonly focus: readonly string[];
+      readonly hold?: boolean;
+      readonly paused?: boolean;
+    };
+
+/** Width of a window, ns. */
+const leastSpan = 1000;
+const mostSpan = 120e9;
 
 /** Actions after which what was said of the last jump is still true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);

@@ -8,8 +8,7 @@ import { framesOfSide, laneKey, offsetOfSide, pairIndex } from '../derive/pair.t
 import { laneOf } from '../derive/query.ts';
 import { pickLanes } from '../derive/run-index.ts';
 import type { Frame, Mark } from '../derive/types.ts';
-import { frameOf, reduce } from './machine.ts';
-import { initialPlayback } from './state.ts';
+import { frameOf, initialPlayback, reduce } from './machine.ts';
 
 const one = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
 const other = fileRun({ delayed: 2, written: 20, nr: 4, scans: 6 });

@@ -5,8 +5,8 @@ import { expect, test, vi } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
 import { FakeClock } from '../../test/fixtures/fake-clock.ts';
 import { FrameLoop } from '../base/raf.ts';
+import type { Action } from './machine.ts';
 import { Player, textEveryMs } from './player.ts';
-import type { Action } from './state.ts';
 
 const index = indexOf(`
   rwsem

@@ -5,8 +5,16 @@ import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
 import { millisecond } from '../base/units.ts';
 import type { Frame, FrameSource } from '../derive/types.ts';
-import { advance, frameOf, reduce, renew } from './machine.ts';
-import { type Action, initialPlayback, type PlaybackState, type World } from './state.ts';
+import {
+  type Action,
+  advance,
+  frameOf,
+  initialPlayback,
+  type PlaybackState,
+  reduce,
+  renew,
+  type World,
+} from './machine.ts';
 
 /**
  * Text about a moving moment changes at most so often: faster, nobody reads it. What is written in the picture changes

@@ -3,7 +3,7 @@
 
 import { beforeAll, expect, test } from 'vitest';
 import { lightTheme } from '../../src/base/theme.ts';
-import { pointsAt } from '../../src/playback/hooks.ts';
+import { pointsAt } from '../../src/playback/hooks.tsx';
 import type { Scene } from '../../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../../src/views/contract.ts';
 import { viewOf } from '../../src/views/registry.ts';

@@ -6,7 +6,7 @@ import { t } from '../../base/lang/t.ts';
 import { openFunctions } from '../../panels/active-lines.ts';
 import { parsePatch } from '../../panels/patch.ts';
 import { litLines, otherEnd, readsBackwards, turned } from '../../panels/turned.ts';
-import { usePlayback } from '../../playback/hooks.ts';
+import { usePlayback } from '../../playback/hooks.tsx';
 import { useMetrics } from '../../store/hooks.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { type ExcerptHunk, excerptOf, messageOf } from './excerpt.ts';

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Playback and derivations for React: text that follows the player calmly. */
+
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { must } from '../base/assert.ts';
+import { frameLoop } from '../base/raf.ts';
+import type { Signal } from '../base/signal.ts';
+import { millisecond, type Nanos, ns } from '../base/units.ts';
+import { opsNow } from '../derive/align.ts';
+import type { Direction } from '../derive/jumps.ts';
+import { frameEnd, spanOf } from '../derive/moments.ts';
+import { type Answer, opsRatio, tableRatio } from '../derive/prediction.ts';
+import { axisSpeedWords } from '../derive/retime.ts';
+import { indexRun, lessonOfRun, pickLanes } from '../derive/run-index.ts';
+import { claimedPlace } from '../derive/sought.ts';
+import type { NearbyRow } from '../derive/summary.ts';
+import type { Alignment, Frame, FrameSource, Mark, RunIndex } from '../derive/types.ts';
+import type { Lesson, MeasuredTable, Scene } from '../protocol/lesson.ts';
+import type { MeasuredMessage } from '../protocol/messages.ts';
+import { useEventsVersion, useLesson, useLines, useMeasured, useStore } from '../store/hooks.tsx';
+import type { Store } from '../store/store.ts';
+import type { Counts, Panel, PanelData, PanelProps } from '../views/contract.ts';
+import { viewOf } from '../views/registry.ts';
+import type { Action, Mode, PlaybackState, World } from './machine.ts';
+import { type Actor, Player } from './player.ts';
+
+// Owns the player of the page, and gives it the lanes that it moves.
+
+/** What the hooks of a provider share. */
+interface Stage {
+  readonly player: Player;
+  /** The index of the lanes on show, brought up to date at the call. */
+  readonly index: () => RunIndex | null;
+  readonly whole: () => RunIndex | null;
+  /** Where a step's moment is looked for. */
+  readonly currentIndex: () => RunIndex | null;
+  readonly lesson: () => Lesson | null;
+}
+
+const Context = createContext<Stage | null>(null);
+
+function reducedMotion(): boolean {
+  return typeof matchMedia === 'function' && matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
+
+function indexNow(store: Store): RunIndex | null {
+  const run = store.shown();
+  const lesson = store.lesson.get();
+  if (run === null || lesson === null) return null;
+  // The run of the lesson that was left stays on show until the new one has events.
+  const other = run.message !== null && run.message.lesson !== lesson.slug;
+  return other ? null : indexRun(run, lesson);
+}
+
+/** Owns the player. `arms` are the lanes on show, in order; without it all of the run. */
+export function PlaybackProvider({
+  arms,
+  children,
+}: {
+  readonly arms?: readonly string[];
+  readonly children: ReactNode;
+}) {
+  const store = useStore();
+  const shownArms = useRef(arms);
+  shownArms.current = arms;
+  const given = useMemo(() => {
+    const whole = () => indexNow(store);
+    const index = () => {
+      const all = whole();
+      const wanted = shownArms.current;
+      return all === null || wanted === undefined ? all : pickLanes(all, wanted);
+    };
+    return { index, whole, currentIndex: index, news: [store.events] };
+  }, [store]);
+  return <LanesProvider given={given}>{children}</LanesProvider>;
+}
+
+/** Lanes that a player moves, and who tells that there is more of them. */
+export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
+
+/** Owns the player of any lanes: those of one run, or of two. */
+export function LanesProvider({
+  given,
+  children,
+}: {
+  readonly given: GivenLanes;
+  readonly children: ReactNode;
+}) {
+  const store = useStore();
+  const stage = useMemo<Stage>(() => {
+    const world = (): World => ({ index: given.index(), reduced: reducedMotion() });
+    const lesson = () => store.lesson.get();
+    return { player: new Player(frameLoop, world), ...given, lesson };
+  }, [store, given]);
+  useEffect(() => stage.player.run(), [stage]);
+  // For tests and for the curious: the store and the index behind the picture.
+  useEffect(() => {
+    Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
+  }, [stage, store]);
+  useEffect(() => {
+    const offs = given.news.map((signal) => signal.subscribe(() => stage.player.nudge()));
+    return () => {
+      for (const off of offs) off();
+    };
+  }, [given, stage]);
+  return <Context value={stage}>{children}</Context>;
+}
+
+export function useStage(): Stage {
+  return must(useContext(Context), 'PlaybackProvider');
+}
+
+/** The index of the lanes on show; a new object at most ten times a second while events arrive. */
+export function useRunIndex(): RunIndex | null {
+  const stage = useStage();
+  useEventsVersion();
+  return stage.index();
+}
+
+/** All lanes of the run, shown or not. */
+export function useWholeIndex(): RunIndex | null {
+  const stage = useStage();
+  useEventsVersion();
+  return stage.whole();
+}
+
+// Playback as the page uses it: its state, and what people do to it.
+
+export interface Playback {
+  readonly state: PlaybackState & {
+    readonly live: boolean;
+    readonly reduced: boolean;
+    /** Frame time up to which every lane shown is complete; the end of a recording. */
+    readonly watermark: Nanos;
+    readonly speedWords: string;
+  };
+  readonly frame: FrameSource;
+  /** The newest state, for event handlers. */
+  readonly now: () => PlaybackState;
+  readonly play: (direction?: Direction) => void;
+  readonly pause: () => void;
+  /** The stage is covered, or is not any more. */
+  readonly veil: (veiled: boolean) => void;
+  readonly toggle: () => void;
+  /** Plays backwards, or pauses where it does. */
+  readonly backwards: () => void;
+  readonly scope: () => void;
+  /** The scope goes on from this window and moment. */
+  readonly sweep: () => void;
+  readonly reverse: () => void;
+  readonly seek: (moment: number) => void;
+  readonly setWindow: (start: number, span?: number) => void;
+  readonly zoom: (factor: number) => void;
+  /** Exactly this window; the moment stays, or goes along. */
+  readonly view: (start: number, span: number) => void;
+  readonly setSpeed: (speed: number) => void;
+  readonly beat: (direction: Direction) => void;
+  readonly event: (direction: Direction) => void;
+  readonly nextLongWait: () => void;
+  readonly firstDivergence: () => void;
+  readonly nextLoss: () => void;
+  /** Exactly this window and moment, still. */
+  readonly look: (start: number, span: number, moment: number) => void;
+  /** `asked`: by the button or key of that alignment, so that words say what it did. */
+  readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
+  readonly select: (mark: Mark | null) => void;
+  readonly focus: (kinds: readonly string[]) => void;
+  /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
+  readonly goto: (scene: Scene, paused?: boolean) => void;
+}
+
+/** What people do to playback, as functions; `by` says who does it. */
+function actions(stage: Stage, by: Actor = 'person') {
+  const act = (action: Action) => stage.player.do(action, by);
+  const { player } = stage;
+  const before: { mode: Mode } = { mode: 'scope' };
+  return {
+    frame: player.frame,
+    now: () => player.state,
+    play: (direction?: Direction) =>
+      act({ type: 'play', ...(direction === undefined ? {} : { direction }) }),
+    pause: () => act({ type: 'pause' }),
+    veil: (veiled: boolean) => {
+      if (player.state.veiled !== veiled) act({ type: 'veil', veiled });
+    },
+    toggle: () => {
+      const { mode } = player.state;
+      const back = mode === 'play' && player.state.direction < 0;
+      if (back) act({ type: 'play', direction: 1 });
+      else if (mode !== 'paused') {
+        before.mode = mode;
+        act({ type: 'pause' });
+      } else if (before.mode === 'scope') act({ type: 'resume' });
+      else act({ type: 'play', direction: 1 });
+    },
+    backwards: () => {
+      const { mode, direction } = player.state;
+      if (mode === 'play' && direction < 0) act({ type: 'pause' });
+      else {
+        before.mode = 'play';
+        act({ type: 'play', direction: -1 });
+      }
+    },
+    scope: () => act({ type: 'scope' }),
+    sweep: () => act({ type: 'resume' }),
+    reverse: () => act({ type: 'reverse' }),
+    seek: (moment: number) => act({ type: 'seek', moment }),
+    setWindow: (start: number, span?: number) =>
+      act({ type: 'window', start, ...(span === undefined ? {} : { span }) }),
+    zoom: (factor: number) => act({ type: 'zoom', factor }),
+    view: (start: number, span: number) => act({ type: 'view', start, span }),
+    setSpeed: (speed: number) => act({ type: 'speed', speed }),
+    beat: (direction: Direction) => act({ type: 'beat', direction }),
+    event: (direction: Direction) => act({ type: 'event', direction }),
+    nextLongWait: () => act({ type: 'long_wait' }),
+    firstDivergence: () => act({ type: 'divergence' }),
+    nextLoss: () => act({ type: 'loss' }),
+    look: (start: number, span: number, moment: number) =>
+      act({ type: 'look', start, span, moment }),
+    align: (alignment: Alignment, nth?: number, asked = false) =>
+      act({ type: 'align', alignment, ...(nth === undefined ? {} : { nth }), asked }),
+    select: (mark: Mark | null) => act({ type: 'select', mark }),
+    focus: (kinds: readonly string[]) => act({ type: 'focus', kinds }),
+    goto: (scene: Scene, paused = false) => {
+      const index = stage.currentIndex();
+      const lesson = stage.lesson();
+      const span = spanOf(scene) || millisecond;
+      const nowhere = { start: ns(0), span, moment: ns(0), follows: true, known: false };
+      const place =
+        index === null || lesson === null
+          ? nowhere
+          : claimedPlace(index, scene, lesson, viewOf(lesson.view).moments).place;
+      const { seconds, focus } = scene;
+      const hold = scene.show.includes('hold');
+      act({ type: 'place', place, seconds, focus, hold, paused });
+    },
+  };
+}
+
+/** @param by who acts: a person, or the page itself, which makes nobody leave the driver of a class */
+export function usePlayback(by: Actor = 'person'): Playback {
+  const stage = useStage();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const acts = useMemo(() => actions(stage, by), [stage, by]);
+  const index = useRunIndex();
+  return useMemo(
+    () => ({
+      ...acts,
+      state: {
+        ...state,
+        live: index?.live ?? false,
+        reduced: reducedMotion(),
+        watermark: index === null ? ns(0) : frameEnd(index, state.offset),
+        speedWords: axisSpeedWords(index?.axis ?? null, state.speed),
+      },
+    }),
+    [acts, state, index],
+  );
+}
+
+/**
+ * A derivation of (index, frame, lesson), anew when the text moment or the events change: all text is of one moment.
+ * What costs work is derived at most five times a second.
+ */
+function useDerived<T>(
+  derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
+  none: T,
+  key: string,
+  costly = false,
+): T {
+  const stage = useStage();
+  const lesson = useLesson();
+  const version = useEventsVersion();
+  const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
+  const cached = useRef<{ at: number; inputs: readonly unknown[]; value: T }>({
+    at: Number.NEGATIVE_INFINITY,
+    inputs: [],
+    value: none,
+  });
+  const inputs = [lesson, version, state, key] as const;
+  const same = inputs.every((x, i) => x === cached.current.inputs[i]);
+  const calm = costly && state.mode !== 'paused' && performance.now() - cached.current.at < 200;
+  const fixed = cached.current.inputs[3] === key && cached.current.inputs[0] === lesson;
+  if (!same && !(calm && fixed)) {
+    const index = stage.index();
+    const frame = stage.player.textFrame();
+    const value =
+      index === null || lesson === null
+        ? none
+        : derive(index, frame, lessonOfRun(lesson, index.workload));
+    cached.current = { at: performance.now(), inputs, value };
+  }
+  return cached.current.value;
+}
+
+/** The scene's sentence, now: one of its view's. */
+export function useSentence(kind: string): string {
+  return useDerived(
+    (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
+    '',
+    kind,
+  );
+}
+
+const noSummary: readonly string[] = [];
+
+/** The window in words, a sentence per lane. */
+export function useSummary(): readonly string[] {
+  return useDerived<readonly string[]>(
+    (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
+    noSummary,
+    'summary',
+  );
+}
+
+const noRows: readonly NearbyRow[] = [];
+
+/** At most 50 marks near the moment. Costs some work: use it only while the table is open. */
+export function useNearby(): readonly NearbyRow[] {
+  return useDerived<readonly NearbyRow[]>(
+    (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
+    noRows,
+    'nearby',
+    true,
+  );
+}
+
+/** The counts of the lesson's view at this moment; null if it has none of its own. */
+export function useCountTable(): Counts | null {
+  return useDerived<Counts | null>(
+    (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
+    null,
+    'counts of the view',
+  );
+}
+
+export interface LaneCount {
+  readonly arm: string;
+  /** Operations that ended up to the moment; null while the moment is past what is known. */
+  readonly ops: number | null;
+}
+
+const noCounts: readonly LaneCount[] = [];
+
+export function useCounts(): readonly LaneCount[] {
+  return useDerived<readonly LaneCount[]>(
+    (index, frame) => index.lanes.map((lane) => ({ arm: lane.arm, ops: opsNow(lane, frame) })),
+    noCounts,
+    'counts',
+  );
+}
+
+/**
+ * The truth about a prediction, from the run on show or from the recorded table that it names; null while there are too
+ * few operations.
+ */
+export function usePrediction(id: string | null | undefined): Answer | null {
+  const lesson = useLesson();
+  const whole = useWholeIndex();
+  const prediction = id == null ? undefined : lesson?.predictions[id];
+  if (prediction === undefined || lesson === null) return null;
+  if (prediction.measured_on !== null) return tableRatio(lesson, prediction, lesson);
+  if (whole === null) return null;
+  if (whole.reading === 'coming') return null;
+  const own = viewOf(lesson.view).answers?.[prediction.metric];
+  const answer = own ?? (prediction.metric === 'ops_ratio' ? opsRatio : null);
+  return answer?.(whole, prediction, lesson) ?? null;
+}
+
+/** Is this mark what a question asks to point at? */
+export function pointsAt(
+  index: RunIndex,
+  mark: Mark,
+  question: {
+    readonly kind: string;
+    readonly arm: string;
+    readonly also?: readonly string[];
+    readonly any_lane?: boolean;
+  },
+): boolean {
+  const kind = index.kinds[mark.kind]?.name ?? '';
+  const right = kind === question.kind || (question.also ?? []).includes(kind);
+  return right && (question.any_lane === true || mark.arm === question.arm);
+}
+
+// A view's panel with its data: panels get all they show by props and read no store.
+
+/** Tables recorded with the lesson, then those that were measured while this is mounted. */
+function useTables(lesson: Lesson, newest: MeasuredMessage | null): readonly MeasuredTable[] {
+  const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
+  useEffect(() => {
+    if (newest?.lesson === lesson.slug && newest.source === 'live' && newest.done >= newest.total)
+      setSeen((old) => [...old, newest]);
+  }, [newest, lesson.slug]);
+  return useMemo(() => [...lesson.measured, ...seen], [lesson, seen]);
+}
+
+function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
+  const store = useStore();
+  const measured = useMeasured();
+  const tables = useTables(lesson, measured);
+  // New lines of the first lane make the panel look at all of them.
+  useLines(arms[0] ?? '');
+  const run = store.shown();
+  return { measured, tables, linesOf: (arm) => run?.lanes.get(arm)?.lines ?? [] };
+}
+
+export function PanelBody({
+  panel: { Body },
+  ...props
+}: Omit<PanelProps, 'data'> & { readonly panel: Panel }) {
+  const { lesson, runIndex } = props;
+  const data = usePanelData(
+    lesson,
+    runIndex.lanes.map((lane) => lane.arm),
+  );
+  return <Body {...props} data={data} />;
+}
