@@ -10,7 +10,7 @@ import { Front } from './home/home.tsx';
 import { readLab } from './labs/address.ts';
 import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { withWords } from './lang/load.ts';
-import { usePlace } from './navigation/use-place.ts';
+import { usePlace } from './navigation/use-navigation.ts';
 import { passKeys } from './page/deck-keys.ts';
 import { LessonLoader, TypedLesson } from './page/lesson-loader.tsx';
 import { reportIn } from './report/address.ts';

@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { firstKnobs, sceneKnobs } from '../src/navigation/knobs.ts';
-import { toStep } from '../src/navigation/moves.ts';
+import { toStep } from '../src/navigation/navigation.ts';
 import { mostSlides, stopsOf } from '../src/page/deck/slides.ts';
 import { readPictureLesson } from '../src/protocol/contract.checks.gen.ts';
 import { viewOf } from '../src/views/registry.ts';

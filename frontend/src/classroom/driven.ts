@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What a driver sends of a page, and what a follower makes of it. Pure. */
 
-import { nthOf } from '../navigation/address.ts';
+import { nthOf } from '../navigation/navigation.ts';
 import { frontPage, type Place, readPlace, writePlace } from '../navigation/place.ts';
 import type { PlaybackState } from '../playback/machine.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';

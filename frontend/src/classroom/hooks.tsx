@@ -12,7 +12,7 @@ import {
 
 import { Cell } from '../base/signal.ts';
 import { siteOf } from '../base/site.ts';
-import type { VisitPlace } from '../navigation/use-place.ts';
+import type { VisitPlace } from '../navigation/use-navigation.ts';
 import { useStore } from '../store/hooks.tsx';
 import { watches } from './board-state.ts';
 import type { ClassPlace, Room } from './class-state.ts';

@@ -3,7 +3,7 @@
 
 import { useEffect, useRef } from 'react';
 import type { Place } from '../navigation/place.ts';
-import type { Go } from '../navigation/use-place.ts';
+import type { Go } from '../navigation/use-navigation.ts';
 import { type Playback, useStage } from '../playback/hooks.tsx';
 import type { Scene } from '../protocol/lesson.ts';
 import { ledTo } from './board-state.ts';

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { bestRecording, differs } from '../derive/recording.ts';
-import { recordedNs, runLine } from '../navigation/knob-words.ts';
 import {
   clamp,
   firstKnobs,
@@ -16,13 +15,15 @@ import {
   modelParams,
   needBoot,
   paramWords,
+  recordedNs,
+  runLine,
   runParams,
   sceneKnobs,
   withArm,
   withClock,
   withParam,
 } from '../navigation/knobs.ts';
-import { toStep } from '../navigation/moves.ts';
+import { toStep } from '../navigation/navigation.ts';
 import { Knob } from './knob-fields.tsx';
 import { RunControls } from './run-controls.tsx';
 

@@ -3,8 +3,7 @@
 
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { runLine } from '../navigation/knob-words.ts';
-import { type Knobs, knobOf, needBoot, sameRun, withParam } from '../navigation/knobs.ts';
+import { type Knobs, knobOf, needBoot, runLine, sameRun, withParam } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/off.ts';

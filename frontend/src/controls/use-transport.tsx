@@ -9,7 +9,7 @@ import { noDivergence, noLongWait, noMarker } from '../derive/jumps.ts';
 import { isWait } from '../derive/query.ts';
 import { momentWords } from '../derive/retime.ts';
 import type { RunIndex } from '../derive/types.ts';
-import { nthOf } from '../navigation/address.ts';
+import { nthOf } from '../navigation/navigation.ts';
 import type { Playback } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { nothingYet } from '../ui/off.ts';

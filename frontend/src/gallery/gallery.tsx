@@ -4,7 +4,7 @@
 import { useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { Exhibit, type Shown } from '../home/exhibit.tsx';
-import { sceneOf } from '../navigation/scene.ts';
+import { sceneOf } from '../navigation/navigation.ts';
 import { Legend } from '../panels/legend.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import {

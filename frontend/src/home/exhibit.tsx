@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
-import { useSettled } from '../navigation/use-settled.ts';
+import { useSettled } from '../navigation/use-navigation.ts';
 import { PlaybackProvider, usePlayback, useRunIndex } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { connect } from '../store/connect.ts';

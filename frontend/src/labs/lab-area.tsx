@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { frontPage } from '../navigation/place.ts';
-import type { Go } from '../navigation/use-place.ts';
+import type { Go } from '../navigation/use-navigation.ts';
 import type { Answers } from '../panels/predict.ts';
 import type { LabTask } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';

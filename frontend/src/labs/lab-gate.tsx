@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import type { Go } from '../navigation/use-place.ts';
+import type { Go } from '../navigation/use-navigation.ts';
 import { HomeLink } from '../ui/home-link.tsx';
 import { labApi } from './lab-api.ts';
 

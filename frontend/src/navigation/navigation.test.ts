@@ -4,11 +4,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lesson, ms, one, Page, shownRun, three } from '../../test/fixtures/navigation.ts';
 import { firstKnobs } from './knobs.ts';
-import { stepAfter, togglePane, toKnobs, toNewRun, toRun, toStep } from './moves.ts';
-import type { World } from './navigation.ts';
+import {
+  armsOf,
+  recordingInstead,
+  sceneOf,
+  stepAfter,
+  togglePane,
+  toKnobs,
+  toNewRun,
+  toRun,
+  toStep,
+  type World,
+} from './navigation.ts';
 import { frontPage, readPlace } from './place.ts';
-import { recordingInstead } from './run.ts';
-import { armsOf, sceneOf } from './scene.ts';
 
 const noRun = '{"run":null,"moment":null,"window":null,"nth":null}';
 const live = { run_id: 'live-7', source: 'live' } as const;

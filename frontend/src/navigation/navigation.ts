@@ -4,28 +4,341 @@
  * commands come out. It knows neither React nor a clock; `use-navigation.ts` carries the commands out.
  */
 
-import { runNameOf } from '../derive/recording.ts';
-import type { PlaybackState } from '../playback/machine.ts';
+import { must } from '../base/assert.ts';
+import { stepMeant } from '../base/typed.ts';
+import { unaligned } from '../derive/align.ts';
+import { spanOf } from '../derive/moments.ts';
+import {
+  bestRecording,
+  differs,
+  isSavedRun,
+  recordingId,
+  runIdOf,
+  runNameOf,
+  workloadOf,
+} from '../derive/recording.ts';
+import type { LaneIndex, RunIndex } from '../derive/types.ts';
+import type { Mode, PlaybackState } from '../playback/machine.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
-import { alignable, placeAt, type Usual, usualOf } from './address.ts';
-import {
-  advanceMoment,
-  firstMoment,
-  isSettled,
-  type MomentCommand,
-  type MomentState,
-  type MomentWorld,
-} from './moment.ts';
-import type { Place } from './place.ts';
-import {
-  advanceRun,
-  firstRun,
-  type RunCommand,
-  type RunState,
-  type RunWorld,
-  readRun,
-  type Wanted,
-} from './run.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import { isOwn } from '../store/changes.ts';
+import { type Knobs, knobPlace, onClock, sceneKnobs, sceneParams } from './knobs.ts';
+import { type Align, elsewhere, type Pane, type Place, writePlace } from './place.ts';
+
+// What an address says of a state of the playback. Pure.
+
+/** What a step has without a word of the address. */
+interface Usual {
+  /** Guest seconds per second here. */
+  readonly speed: number;
+  readonly align: Align;
+  readonly nth: number | undefined;
+}
+
+type Moment = Pick<
+  PlaybackState,
+  'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
+>;
+
+/** The operation that a step aligns at; none where the one near the window is meant. */
+export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
+  return align === 'begin' ? scene.operation : undefined;
+}
+
+function usualOf(scene: Pick<Scene, 'align' | 'operation'>, speed: number): Usual {
+  return { speed, align: scene.align, nth: nthOf(scene.align, scene) };
+}
+
+/** The place without an alignment that the lesson does not have. */
+function alignable<P extends Place>(lesson: Lesson, place: P): P {
+  return unaligned(lesson) === null ? place : { ...place, align: null };
+}
+
+/** What an address must say of a state of the playback; `run` is named where the moment stands still. */
+function placeAt(
+  { mode, moment, start, span, speed, alignment, operation }: Moment,
+  usual: Usual,
+  run: string | null,
+): Partial<Place> {
+  const still = mode === 'paused';
+  const counted = alignment === 'operation' || alignment === 'begin';
+  const asUsual = alignment === usual.align && operation === usual.nth;
+  return {
+    ...(still ? { run } : {}),
+    moment: still ? Math.round(moment) : null,
+    window: still ? { start: Math.round(start), span: Math.round(span) } : null,
+    speed: Math.abs(speed / usual.speed - 1) < 0.01 ? null : speed,
+    align: alignment === usual.align ? null : alignment,
+    nth: counted && still && !asUsual ? operation : null,
+  };
+}
+
+/** The whole link to the moment that is shown, as if it stood still. */
+export function linkTo(
+  now: Moment,
+  {
+    place,
+    usual,
+    run,
+    also,
+  }: {
+    readonly place: Place;
+    readonly usual: Usual;
+    readonly run: string | null;
+    /** What the link states whatever the step would choose. */
+    readonly also: Partial<Place>;
+  },
+): string {
+  const to = {
+    ...place,
+    ...placeAt({ ...now, mode: 'paused' }, usual, run),
+    speed: now.speed,
+    align: now.alignment,
+    ...also,
+  };
+  return `${location.origin}${location.pathname}${writePlace(to, location.search)}`;
+}
+
+// Which run a lesson page shows: the one that its address names, else the recording that fits the step best. A live run
+// or a saved one stays from step to step as long as it is what the step speaks of. Pure.
+
+type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
+
+/** What of an address says which run is to be shown. */
+export type Wanted = Pick<Place, 'run' | 'step'>;
+
+interface RunWorld {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly place: Wanted;
+  /** The run whose events are shown. */
+  readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
+  /** A run that was announced and has no events yet. */
+  readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
+  /** The last run of those that this page asked to begin. */
+  readonly begun: string | null;
+  /** Runs that will not come: the server has said why. */
+  readonly lost: ReadonlySet<string>;
+}
+
+interface RunState {
+  /** The run that began last and that the address follows already. */
+  readonly followed: string | null;
+  /** The run that was asked for and is awaited. */
+  readonly opened: string | null;
+  /** A run that did not come in time. */
+  readonly late: string | null;
+  /** For which answer of `readRun` the run was opened, and left. */
+  readonly openedFor: string;
+  readonly leftFor: string;
+}
+
+type RunCommand =
+  | { readonly type: 'open'; readonly run: string }
+  /** Report `late` unless the run comes in time; null: no run is awaited any more. */
+  | { readonly type: 'await'; readonly run: string | null }
+  /** A run that was lost may be asked for again. */
+  | { readonly type: 'forgive'; readonly run: string }
+  | { readonly type: 'go'; readonly change: Partial<Place> };
+
+/** `first`: the run that the page asked for before it knew the lesson. */
+function firstRun(world: RunWorld, first: Wanted): RunState {
+  const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
+  const { named, wanted } = readRun(state, world);
+  const requested = named === first.run && world.place.step === first.step;
+  return { ...state, opened: requested ? wanted : null };
+}
+
+function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) {
+  const { run, pending, begun, lost } = world;
+  // The server has moved this page to the run that it asked for; the address follows.
+  const moved = begun !== state.followed ? begun : null;
+  const named = moved ?? place.run;
+  const best = bestRecording(lesson, scene);
+  const fitting = best ? recordingId(lesson, best) : null;
+  const wanted = named === null ? fitting : runIdOf(lesson, named);
+  const free =
+    named !== null || run === null || (run.source === 'recorded' && !isSavedRun(run.run_id));
+  const gone = wanted !== null && (lost.has(wanted) || (named !== null && lost.has(named)));
+  const misses = free && pending?.source !== 'live' && run?.run_id !== wanted ? wanted : null;
+  const requests = gone ? null : misses;
+  return {
+    moved,
+    named,
+    wanted,
+    fitting,
+    requests,
+    /** A recording of the lesson comes, however busy the server is: a link's moment is of no other run. */
+    sure: lesson.recordings.some((recording) => recording.name === named),
+    leaves: named !== null && misses !== null && (gone || state.late === misses),
+    awaiting: requests !== null && state.late !== requests,
+  };
+}
+
+/**
+ * The recording that a step names when it is gone to from a live or a saved run which is not what it speaks of; null:
+ * the run has its lanes, its knobs and its workload, or is a recording, and those are chosen anew.
+ */
+export function recordingInstead(
+  lesson: Lesson,
+  scene: Scene,
+  run: ShownRun | null,
+): string | null {
+  if (run === null || (run.source === 'recorded' && !isSavedRun(run.run_id))) return null;
+  const workload = scene.workload == null || run.workload === workloadOf(lesson, scene);
+  const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
+  const fits = workload && off.length === 0 && scene.arms.every((arm) => run.arms.includes(arm));
+  return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
+}
+
+/** A moment of a run that is gone means nothing in another one. */
+const noMoment = { moment: null, window: null, nth: null } as const;
+
+function advanceRun(state: RunState, world: RunWorld): readonly [RunState, readonly RunCommand[]] {
+  const { moved, named, fitting, requests, sure, leaves } = readRun(state, world);
+  const commands: RunCommand[] = [];
+  let next = state;
+  const openedFor = JSON.stringify([sure, requests, moved]);
+  if (openedFor !== state.openedFor) {
+    if (requests !== null && requests !== state.opened && requests !== moved)
+      commands.push({ type: 'open', run: requests });
+    commands.push({ type: 'await', run: sure ? null : requests });
+    next = { ...next, openedFor, opened: requests };
+  }
+  if (moved !== null) {
+    commands.push({ type: 'go', change: { run: moved, ...noMoment } });
+    next = { ...next, followed: moved };
+  }
+  const leftFor = leaves ? JSON.stringify([named, fitting]) : '';
+  if (leftFor !== state.leftFor) next = { ...next, leftFor };
+  if (leaves && named !== null && leftFor !== state.leftFor) {
+    // The server has said why.
+    commands.push({ type: 'go', change: { run: null, ...noMoment } });
+    // Another time it may be there; what would be shown in its place is not asked for again.
+    for (const run of [named, runIdOf(world.lesson, named)])
+      if (run !== fitting) commands.push({ type: 'forgive', run });
+  }
+  return [next, commands];
+}
+
+// Where the playback goes: to where a step looks, or to a link's moment, and once more when a live run ends. Pure.
+
+type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
+  readonly lanes: readonly Pick<LaneIndex, 'watermark'>[];
+};
+
+interface MomentWorld {
+  readonly scene: Scene;
+  readonly place: Pick<Place, 'moment' | 'window' | 'align' | 'nth' | 'speed'>;
+  /** Rises when the place was asked for by Back, Forward or a link: all of it is to be restored. */
+  readonly visit: number;
+  /** The run on show; null: none, or another one is awaited. */
+  readonly index: SeenIndex | null;
+  /** All of that run has come. */
+  readonly whole: boolean;
+  readonly mode: Mode;
+}
+
+/** Where the playback was taken: to which step, in which run, at which visit of the address. */
+interface Taken {
+  readonly scene: string;
+  readonly run: string;
+  readonly visit: number;
+}
+
+interface MomentState {
+  readonly taken: Taken | null;
+  /** For which scene, run and reading the playback was moved last. */
+  readonly triedFor: string;
+  /** The live run that goes on. */
+  readonly lived: string | null;
+}
+
+type MomentCommand =
+  /** Go to where a step looks; `paused`: stand still there. */
+  | { readonly type: 'goto'; readonly scene: Scene; readonly paused: boolean }
+  /** Exactly this window and moment, frame time in ns. */
+  | {
+      readonly type: 'look';
+      readonly start: number;
+      readonly span: number;
+      readonly moment: number;
+    }
+  | { readonly type: 'seek'; readonly moment: number }
+  | { readonly type: 'align'; readonly by: Align; readonly nth: number | undefined }
+  | { readonly type: 'speed'; readonly speed: number };
+
+const firstMoment: MomentState = { taken: null, triedFor: '', lived: null };
+
+/**
+ * A recording that comes in has the window of a link, as it will be when all is here: the same of all lanes in guest
+ * time, whatever comes later. Any other place is one in the whole run.
+ */
+function linkIsHere({ index, scene, place }: MomentWorld): boolean {
+  if (index?.reading !== 'coming' || place.moment === null || place.window === null) return false;
+  if ((place.align ?? scene.align) !== 'time' || spanOf(scene) <= 0) return false;
+  const end = Math.max(place.moment, place.window.start + place.window.span);
+  return index.lanes.length > 0 && index.lanes.every((lane) => lane.watermark >= end);
+}
+
+/** So much of the run has come that the viewer may go about in it. */
+function isSettled({ taken }: MomentState, { scene, index, visit, whole }: MomentWorld) {
+  const run = index?.runId ?? null;
+  return whole || (taken?.scene === scene.id && taken.run === run && taken.visit === visit);
+}
+
+function advanceMoment(
+  state: MomentState,
+  world: MomentWorld,
+): readonly [MomentState, readonly MomentCommand[]] {
+  const commands: MomentCommand[] = [];
+  const next = follow(take(state, world, commands), world, commands);
+  return [next, commands];
+}
+
+function take(state: MomentState, world: MomentWorld, commands: MomentCommand[]): MomentState {
+  const { scene, index, visit, place } = world;
+  const run = index?.runId ?? null;
+  const here = linkIsHere(world) || world.whole;
+  const coming = index?.reading === 'coming';
+  const triedFor = JSON.stringify([scene.id, run, here, coming, visit]);
+  if (triedFor === state.triedFor) return state;
+  const next = { ...state, triedFor };
+  const { taken } = state;
+  if (run === null) return next;
+  if (taken?.scene === scene.id && taken.run === run && taken.visit === visit) return next;
+  const restore = (taken === null || taken.visit !== visit) && place.moment !== null;
+  // A place in a part of a run is none: nothing plays there, and a link's window fills as its events come.
+  commands.push({ type: 'goto', scene, paused: restore || (coming && !here) });
+  if (!here) {
+    if (coming && restore && place.window !== null) commands.push(lookAt(place));
+    return next;
+  }
+  const align = place.align ?? scene.align;
+  commands.push({ type: 'align', by: align, nth: place.nth ?? nthOf(align, scene) });
+  if (place.speed !== null) commands.push({ type: 'speed', speed: place.speed });
+  if (restore) commands.push(lookAt(place));
+  return { ...next, taken: { scene: scene.id, run, visit } };
+}
+
+function lookAt({ moment, window }: MomentWorld['place']): MomentCommand {
+  return window === null
+    ? { type: 'seek', moment: moment ?? 0 }
+    : { type: 'look', ...window, moment: moment ?? 0 };
+}
+
+/** A live run that has ended is known as a whole: now the step's own moment can be found in it. */
+function follow(
+  state: MomentState,
+  { index, scene, mode }: MomentWorld,
+  commands: MomentCommand[],
+): MomentState {
+  const run = index?.runId ?? null;
+  if (index?.live) return state.lived === run ? state : { ...state, lived: run };
+  if (state.lived === null || state.lived !== run) return state;
+  if (mode === 'scope') commands.push({ type: 'goto', scene, paused: false });
+  return { ...state, lived: null };
+}
 
 /** All that decides; every change of it is reported. */
 export interface World {
@@ -156,4 +469,87 @@ function momentWorld(state: State, world: World): MomentWorld {
     whole: !away && world.whole,
     mode: playback.mode,
   };
+}
+
+// What a viewer's action changes of the address: a step, a run, knobs, a pane. Pure.
+
+type Change = Partial<Place>;
+
+/** The step with this name; an unknown name leaves the viewer where he is. */
+export function toStep(lesson: Lesson, scene: Scene, knobs: Knobs, id: string): Change {
+  const to = lesson.scenes.find((one) => one.id === id) ?? scene;
+  return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to, scene)), step: id };
+}
+
+/** The step so many after this one; null: there is none. */
+export function stepAfter(lesson: Lesson, scene: Scene, by: number): string | null {
+  return lesson.scenes[lesson.scenes.indexOf(scene) + by]?.id ?? null;
+}
+
+/** Another run, from its beginning and as its step would have it. */
+export function toRun(run: string): Change {
+  return { ...elsewhere, run };
+}
+
+/** The run on show, and its moment, give way to the one that begins. */
+export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
+
+/** `now`: the knobs as they stand, with the arms on show. */
+export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
+  const next =
+    requested.clock === now.clock
+      ? requested
+      : {
+          ...requested,
+          ...onClock(lesson, scene, { ...requested, clock: now.clock }, requested.clock),
+        };
+  const changed = next.arms.join() === now.arms.join() ? {} : { arms: next.arms };
+  return { ...changed, ...knobPlace(lesson, scene, next) };
+}
+
+/** A pane opens, or closes; without `open` it does the other than it is. */
+export function togglePane(
+  panes: readonly Pane[],
+  pane: Pane,
+  open = !panes.includes(pane),
+): Change {
+  const others = panes.filter((one) => one !== pane);
+  return { panes: open ? [...others, pane] : others };
+}
+
+// Which step and which lanes an address shows. Pure.
+
+/** The step that an address names, as `stepName` finds it; an unknown one is the first. */
+export function sceneOf(lesson: Lesson, step: string | null): Scene {
+  return named(lesson, stepName(lesson, step)) ?? must(lesson.scenes[0], 'a scene');
+}
+
+/** Whether a step has, or had, this name. */
+export function hasStep(lesson: Lesson, step: string): boolean {
+  return named(lesson, step) !== undefined;
+}
+
+/** What an address should say: of its place from 1, or a part of its name, the step's name; all else as it came. */
+export function stepName(lesson: Lesson, step: string | null): string | null {
+  if (step === null || named(lesson, step) !== undefined) return step;
+  const ids = lesson.scenes.map(({ id }) => id);
+  return stepMeant(step, ids) ?? step;
+}
+
+function named(lesson: Lesson, step: string | null): Scene | undefined {
+  return lesson.scenes.find((s) => s.id === step || (step !== null && s.was.includes(step)));
+}
+
+/** The arms that an address shows; without a word of it all that the step has, and what the run has changed. */
+export function armsOf(
+  lesson: Lesson,
+  scene: Scene,
+  place: Pick<Place, 'arms'>,
+  ran: readonly string[] = [],
+): readonly string[] {
+  const known = (name: string) => lesson.arms.some((arm) => arm.name === name);
+  const arms = place.arms?.filter(known) ?? [];
+  if (arms.length > 0) return arms;
+  const own = ran.filter((name) => isOwn(name) && known(name));
+  return own.length > 0 ? [...scene.arms, ...own] : scene.arms;
 }

@@ -1,18 +1,119 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Reports to the navigation reducer what changed, and carries its commands out. */
 
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { RunIndex } from '../derive/types.ts';
 import type { Playback } from '../playback/hooks.tsx';
 import { useCommands, useLost } from '../store/hooks.tsx';
-import { adopt, type Command, read, reduce, type Shown, start, type World } from './navigation.ts';
-import type { Wanted } from './run.ts';
-import type { Go } from './use-place.ts';
+import {
+  adopt,
+  type Command,
+  read,
+  reduce,
+  type Shown,
+  start,
+  type Wanted,
+  type World,
+} from './navigation.ts';
+import { type Place, readPlace, writePlace } from './place.ts';
+
+// The address bar as state: a step or a run is an entry of the history, a moment only replaces it.
+
+export type Go = (change: Partial<Place>, how?: 'push' | 'replace') => void;
+
+/** Browsers refuse hundreds of replacements in half a minute: a knob that is dragged is written when it rests. */
+const replaceMs = 150;
+
+/** Writes addresses; those that only replace wait until nothing newer came for a while. */
+class Address {
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #wanted: Place | null = null;
+
+  replace(place: Place): void {
+    this.#wanted = place;
+    this.#timer ??= setTimeout(() => this.flush(), replaceMs);
+  }
+
+  push(place: Place): void {
+    this.flush();
+    const url = this.#urlOf(place);
+    if (url !== null) history.pushState(null, '', url);
+  }
+
+  flush(): void {
+    const place = this.#wanted;
+    this.forget();
+    const url = place === null ? null : this.#urlOf(place);
+    if (url !== null) history.replaceState(null, '', url);
+  }
+
+  /** The viewer went elsewhere: what was to be written belongs to the entry that was left. */
+  forget(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#wanted = null;
+  }
+
+  #urlOf(place: Place): string | null {
+    const url = location.pathname + writePlace(place, location.search);
+    return url === location.pathname + location.search ? null : url;
+  }
+}
+
+interface Visit {
+  readonly place: Place;
+  /** Rises when the place was asked for by Back, Forward or a link: all of it is to be restored. */
+  readonly visit: number;
+}
+
+/** Goes to a place as to a link: all of it is restored. The entry of the history is replaced. */
+export type VisitPlace = (to: Place) => void;
+
+export function usePlace(): readonly [Place, Go, number, VisitPlace] {
+  const [{ place, visit }, set] = useState<Visit>(() => ({
+    place: readPlace(location.search),
+    visit: 0,
+  }));
+  const [address] = useState(() => new Address());
+  useEffect(() => {
+    const back = () => {
+      address.forget();
+      set((now) => ({ place: readPlace(location.search), visit: now.visit + 1 }));
+    };
+    const leave = () => address.flush();
+    addEventListener('popstate', back);
+    addEventListener('pagehide', leave);
+    return () => {
+      removeEventListener('popstate', back);
+      removeEventListener('pagehide', leave);
+      address.flush();
+    };
+  }, [address]);
+  const go = useCallback<Go>(
+    (change, how = 'push') => {
+      set((now) => {
+        const next = { ...now.place, ...change };
+        address[how](next);
+        return { ...now, place: next };
+      });
+    },
+    [address],
+  );
+  const visitPlace = useCallback<VisitPlace>(
+    (to) => {
+      address.replace(to);
+      set((now) => ({ place: to, visit: now.visit + 1 }));
+    },
+    [address],
+  );
+  return [place, go, visit, visitPlace];
+}
 
 /** A run that does not come in this time is not waited for any more; a server says at once if it has none. */
 const patienceMs = 30_000;
 
 /** The address is written when the moment has rested for so long. */
-const restMs = 300;
+const momentRestMs = 300;
 
 interface Options {
   readonly playback: Playback;
@@ -61,7 +162,7 @@ export function useNavigation(
         return go(command.change, 'replace');
       case 'write': {
         const { change } = command;
-        return rest.set(change && (() => go(change, 'replace')), restMs);
+        return rest.set(change && (() => go(change, 'replace')), momentRestMs);
       }
       case 'goto':
         playback.goto(command.scene, command.paused);
@@ -96,4 +197,49 @@ export function useNavigation(
     [patience, rest],
   );
   return read(state, world);
+}
+
+// Whether all of a run has come, also where no message says so.
+
+/** Where no message says when a recording is whole: it is when none came for so long. */
+const quietMs = 250;
+
+/** True once a recording is whole, or the run is live and has some events. */
+export function useSettled(index: RunIndex | null): boolean {
+  const id = index?.runId ?? null;
+  const [settled, setSettled] = useState<string | null>(null);
+  const version = index?.version ?? -1;
+  const some = index?.lanes.some((lane) => lane.spans.length > 0 || lane.watermark > 0) ?? false;
+  const live = index?.live ?? false;
+  const reading = index?.reading ?? 'unknown';
+  useEffect(() => {
+    if (reading !== 'unknown') return;
+    if (id === null || !some || version < 0) return;
+    if (live) {
+      setSettled(id);
+      return;
+    }
+    const timer = setTimeout(() => setSettled(id), quietMs);
+    return () => clearTimeout(timer);
+  }, [id, some, live, version, reading]);
+  return reading === 'whole' || (reading === 'unknown' && id !== null && settled === id);
+}
+
+// Says on the document when tests and screenshots may look.
+
+/** `data-idle` of the root element: nothing moves and nothing is awaited. */
+export function useIdle(idle: boolean): void {
+  useEffect(() => {
+    let off = false;
+    document.documentElement.dataset['idle'] = 'false';
+    if (idle) {
+      const fonts = document.fonts?.ready ?? Promise.resolve();
+      void fonts.then(() => {
+        if (!off) document.documentElement.dataset['idle'] = 'true';
+      });
+    }
+    return () => {
+      off = true;
+    };
+  }, [idle]);
 }

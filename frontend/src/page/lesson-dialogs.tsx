@@ -2,7 +2,7 @@
 /** What any shell of a lesson may open over itself, and the sentence that a screen reader says. */
 
 import { t } from '../base/lang/t.ts';
-import { toRun } from '../navigation/moves.ts';
+import { toRun } from '../navigation/navigation.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { CaveatDialog, HelpDialog } from '../panels/dialogs.tsx';
 import { LensList } from '../panels/lens-badge.tsx';

@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { useAnswerClass } from '../classroom/use-answer-class.ts';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
-import { toRun } from '../navigation/moves.ts';
+import { toRun } from '../navigation/navigation.ts';
 import { Questions } from '../panels/dialogs.tsx';
 import { Discussion } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';

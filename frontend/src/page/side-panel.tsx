@@ -8,7 +8,7 @@ import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { ChangeButton } from '../editor/entry.tsx';
 import { type Place, sideTabs } from '../navigation/place.ts';
-import type { Go } from '../navigation/use-place.ts';
+import type { Go } from '../navigation/use-navigation.ts';
 import { openFunctions } from '../panels/active-lines.ts';
 import { functionOf, nextMark, ranOn } from '../panels/caused.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';

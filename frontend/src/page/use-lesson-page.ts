@@ -13,14 +13,16 @@ import { windowKeys } from '../controls/window-keys.ts';
 import { unaligned } from '../derive/align.ts';
 import type { Behind } from '../derive/behind.ts';
 import type { Mark } from '../derive/types.ts';
-import { linkTo } from '../navigation/address.ts';
-import { stepAfter, togglePane, toStep } from '../navigation/moves.ts';
+import {
+  linkTo,
+  recordingInstead,
+  stepAfter,
+  togglePane,
+  toStep,
+  type Wanted,
+} from '../navigation/navigation.ts';
 import type { Pane, Place } from '../navigation/place.ts';
-import { recordingInstead, type Wanted } from '../navigation/run.ts';
-import { useIdle } from '../navigation/use-idle.ts';
-import { useNavigation } from '../navigation/use-navigation.ts';
-import type { Go } from '../navigation/use-place.ts';
-import { useSettled } from '../navigation/use-settled.ts';
+import { type Go, useIdle, useNavigation, useSettled } from '../navigation/use-navigation.ts';
 import { useAnswers } from '../panels/use-answers.ts';
 import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
 import { type Playback, usePlayback, useRunIndex, useSentence } from '../playback/hooks.tsx';

@@ -13,9 +13,9 @@ import {
   runParams,
   withParam,
 } from '../navigation/knobs.ts';
-import { toKnobs, toNewRun } from '../navigation/moves.ts';
+import { toKnobs, toNewRun } from '../navigation/navigation.ts';
 import type { Place } from '../navigation/place.ts';
-import type { Go } from '../navigation/use-place.ts';
+import type { Go } from '../navigation/use-navigation.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import type { Server } from './use-server.ts';

@@ -4,7 +4,7 @@
 import { useCallback, useEffect, useRef } from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
-import { sceneOf } from '../../navigation/scene.ts';
+import { sceneOf } from '../../navigation/navigation.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { off } from '../../ui/off.ts';
 import { showTheme } from '../../ui/theme.ts';

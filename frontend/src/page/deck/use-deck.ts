@@ -3,7 +3,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
-import { togglePane } from '../../navigation/moves.ts';
+import { togglePane } from '../../navigation/navigation.ts';
 import { writePlace } from '../../navigation/place.ts';
 import { spoilersOf } from '../../panels/spoilers.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
