@@ -6,7 +6,7 @@ import { isEnglish, rich, t } from '../base/lang/t.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
-import { TilesFrame } from '../toys/tiles/frame.tsx';
+import { TilesFrame } from '../toys/tiles/tiles.tsx';
 import type { TileToy } from '../toys/tiles/types.ts';
 import { ToyFrame } from '../toys/toy.tsx';
 import type { Toy } from '../toys/types.ts';

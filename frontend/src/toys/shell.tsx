@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What every toy has around its picture: what to do, its badge, what comes of it, goals, and whose data it plays with. */
 
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Face } from './types.ts';
 
@@ -86,4 +86,22 @@ function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>
       })}
     </ul>
   );
+}
+
+// How wide an element is, px, as it changes.
+
+export function useWidth(element: RefObject<HTMLElement | null>, usual: number): number {
+  const [width, setWidth] = useState(usual);
+  useLayoutEffect(() => {
+    const box = element.current;
+    if (box === null || typeof ResizeObserver === 'undefined') return;
+    const measure = () => {
+      if (box.clientWidth > 0) setWidth(box.clientWidth);
+    };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [element]);
+  return width;
 }

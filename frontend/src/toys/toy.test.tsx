@@ -4,10 +4,8 @@
 
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
-import { layToy } from './layout.ts';
-import { begin, caught, changed, nextStop } from './state.ts';
-import { ToyFrame } from './toy.tsx';
-import type { Play, Times, Toy } from './types.ts';
+import { layToy, ToyFrame } from './toy.tsx';
+import { begin, caught, changed, nextStop, type Play, type Times, type Toy } from './types.ts';
 
 /** Put the ball between two posts that stand close together; a wall on the left keeps it away. */
 const toy: Toy = {

@@ -1,14 +1,585 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A race as it is played: rows on a line of time, with grips. It needs no run and starts none. */
 
-import { useReducer } from 'react';
+import { scaleLinear } from 'd3-scale';
+import { type KeyboardEvent, type PointerEvent, useId, useReducer, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
-import { ToyFigure } from './figure.tsx';
-import { ToyShell } from './shell.tsx';
-import { begin, changed, type ToyAction, type ToyState } from './state.ts';
-import type { Times, Toy } from './types.ts';
+import { formatNs } from '../base/units.ts';
+import { ToyShell, useWidth } from './shell.tsx';
+import {
+  begin,
+  caught,
+  changed,
+  type Face,
+  type Guide,
+  type Item,
+  nextStop,
+  type Play,
+  type Row,
+  type Setting,
+  type Times,
+  type Toy,
+  type ToyAction,
+  type ToyState,
+} from './types.ts';
 
-interface Props {
+// What a viewer moves: by pointer, by touch, by keys. A slider whose value is a place on the line of time.
+
+interface GripProps {
+  readonly toy: Toy;
+  readonly times: Times;
+  readonly setting: Setting;
+  readonly play: Play;
+  readonly item: Item;
+  /** Place of a pointer -> moment. */
+  readonly where: (clientX: number) => number;
+  readonly x: number;
+  /** The right end of something that lasts, px; null: it is a step. */
+  readonly to: number | null;
+  /** How far beside its place the grip stands, px. */
+  readonly shift: number;
+  readonly y: number;
+  /** Of the text, px. */
+  readonly size: number;
+  readonly onAct: (action: ToyAction) => void;
+}
+
+/** Moments so close together hold a pointer between them, px. */
+const catchPx = 12;
+
+/** Keys that go five steps at once. */
+const far = 5;
+
+function Grip(props: GripProps) {
+  const { toy, times, setting, play, item, where, x, to, shift, y, size, onAct } = props;
+  const name = item.handle ?? '';
+  const at = setting.at[name] ?? 0;
+  const held = useRef<number | null>(null);
+  const { min, max } = toy.limits(times, setting, name);
+  const move = (t: number) => onAct({ do: 'move', handle: name, to: t });
+  const down = (event: PointerEvent<SVGGElement>) => {
+    if (event.button !== 0) return;
+    held.current = where(event.clientX) - at;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    event.currentTarget.focus();
+    event.preventDefault();
+  };
+  const drag = (event: PointerEvent<SVGGElement>) => {
+    if (held.current === null) return;
+    const reach = where(event.clientX + catchPx) - where(event.clientX);
+    move(caught(play, name, where(event.clientX) - held.current, reach));
+  };
+  const drop = () => {
+    held.current = null;
+  };
+  const press = (event: KeyboardEvent<SVGGElement>) => {
+    const target = keyTarget(event.key, (direction) => nextStop(play, times, name, at, direction), {
+      at,
+      min,
+      max,
+      step: (far * times.span) / 60,
+    });
+    if (target === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    move(target);
+  };
+  const title = toy.handles.find((handle) => handle.name === name)?.title ?? name;
+  const middle = to === null ? x + shift : (x + to) / 2;
+  return (
+    <g
+      className="toy-grip"
+      role="slider"
+      tabIndex={0}
+      aria-label={title}
+      aria-valuemin={Math.round(min)}
+      aria-valuemax={Math.round(max)}
+      aria-valuenow={Math.round(at)}
+      aria-valuetext={t('at {at}: {says}', {
+        at: formatNs(Math.round(at)),
+        says: play.says[name] ?? '',
+      })}
+      aria-orientation="horizontal"
+      data-testid={`grip-${name}`}
+      onPointerDown={down}
+      onPointerMove={drag}
+      onPointerUp={drop}
+      onPointerCancel={drop}
+      onLostPointerCapture={drop}
+      onKeyDown={press}
+    >
+      <Knob middle={middle} y={y} reach={to === null ? 0 : to - x} size={size} />
+    </g>
+  );
+}
+
+interface Reach {
+  readonly at: number;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+}
+
+function keyTarget(
+  key: string,
+  stop: (direction: 1 | -1) => number,
+  { at, min, max, step }: Reach,
+): number | null {
+  switch (key) {
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return stop(1);
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return stop(-1);
+    case 'PageUp':
+      return at + step;
+    case 'PageDown':
+      return at - step;
+    case 'Home':
+      return min;
+    case 'End':
+      return max;
+    default:
+      return null;
+  }
+}
+
+interface KnobProps {
+  readonly middle: number;
+  readonly y: number;
+  /** Width of what is moved as a whole, px; 0: a step. */
+  readonly reach: number;
+  readonly size: number;
+}
+
+/** 44 px to touch, or as wide as what is moved; a disc with two arrows to see. */
+function Knob({ middle, y, reach: wide, size }: KnobProps) {
+  const r = size * 0.72;
+  const reach = wide > 0 ? Math.max(2 * r, wide) : 44;
+  const arrow = (side: 1 | -1) => {
+    const [tip, back] = [middle + side * (r - 2.5), middle + side * (r * 0.25)];
+    const wing = r * 0.42;
+    return `M${back},${y - wing}L${tip},${y}L${back},${y + wing}Z`;
+  };
+  return (
+    <>
+      <rect className="toy-reach" x={middle - reach / 2} y={y - 22} width={reach} height={44} />
+      <circle className="toy-focus" cx={middle} cy={y} r={r + 4} />
+      <circle className="toy-knob" cx={middle} cy={y} r={r} />
+      <path className="toy-arrows" d={`${arrow(-1)}${arrow(1)}`} />
+    </>
+  );
+}
+
+// Where everything of a toy stands: rows, labels that do not run into each other, the scale. Pure.
+
+export interface LaidLabel {
+  readonly item: Item;
+  readonly text: string;
+  /** Left end and base line of the text, px. */
+  readonly x: number;
+  readonly y: number;
+  /** What it belongs to, px. */
+  readonly anchor: number;
+  /** It stands within its bar. */
+  readonly inside: boolean;
+}
+
+interface LaidRow {
+  readonly row: Row;
+  readonly top: number;
+  readonly height: number;
+  /** Middle of bars and dots. */
+  readonly middle: number;
+  readonly titleX: number;
+  readonly titleY: number;
+  /** Its words in lines that fit. */
+  readonly verdict: readonly string[];
+  readonly labels: readonly LaidLabel[];
+}
+
+interface LaidToy {
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly right: number;
+  readonly font: number;
+  readonly rows: readonly LaidRow[];
+  readonly guides: readonly {
+    readonly x: number;
+    readonly guide: Guide;
+    readonly shown: boolean;
+  }[];
+  readonly axisY: number;
+  readonly x: (t: number) => number;
+  /** The moment at a place. */
+  readonly t: (x: number) => number;
+}
+
+/** Of a bar or a dot with its grip, px at 13 px text. */
+const bar = 22;
+/** Narrower than this the titles stand above their rows. */
+const narrow = 640;
+
+/** Widths are estimated: the page draws text before it could measure it. */
+export function textWidth(text: string, font: number, code: boolean): number {
+  return text.length * font * (code ? 0.62 : 0.54);
+}
+
+export function layToy(
+  rows: readonly Row[],
+  guides: readonly Guide[],
+  span: number,
+  width: number,
+  font: number,
+): LaidToy {
+  const scale = font / 13;
+  const above = width < narrow * scale;
+  const titles = Math.max(...rows.map((row) => textWidth(row.title, font * 1.08, false)), 0);
+  const left = above ? 14 : Math.min(width * 0.26, titles + 22);
+  const right = width - 16;
+  const x = (t: number) => left + (t / span) * (right - left);
+  const line = font * 1.45;
+  let top = guides.some((guide) => guide.label) ? line + 4 : 6;
+  const laid = rows.map((row) => {
+    const placed = placeLabels(row, x, font, right);
+    const titleHeight = above ? line : 0;
+    const verdict = wrapped(row.verdict ?? '', right - left, font);
+    const half = (bar * scale) / 2 + 3;
+    const middle = top + titleHeight + placed.levels * line + half + 5;
+    const height = middle + half + verdict.length * line + 10 * scale - top;
+    const labels = placed.labels.map((label) => ({
+      ...label,
+      y: label.inside ? middle + font * 0.35 : middle - half - 4 - label.level * line - font * 0.15,
+    }));
+    const titleY = above ? top + font : middle + font * 0.35;
+    const place = { titleX: above ? left : 0, titleY, verdict };
+    const one: LaidRow = { row, top, height, middle, labels, ...place };
+    top += height;
+    return one;
+  });
+  let free = Number.NEGATIVE_INFINITY;
+  const marks = guides.map((guide) => {
+    const at = x(guide.at);
+    const shown = Boolean(guide.label) && at > free;
+    if (shown) free = at + textWidth(guide.label ?? '', font, false) + 8;
+    return { x: at, guide, shown };
+  });
+  const t = (px: number) => ((px - left) / (right - left)) * span;
+  const height = top + line + 10;
+  return { width, height, left, right, font, rows: laid, guides: marks, axisY: top + 4, x, t };
+}
+
+/** Lines of at most `width` px. */
+export function wrapped(text: string, width: number, font: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ').filter(Boolean)) {
+    const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && textWidth(longer, font, false) <= width)
+      lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+interface Flag extends Omit<LaidLabel, 'y'> {
+  readonly level: number;
+  readonly end: number;
+}
+
+/**
+ * Labels are flags: the words right of a line that rises from their mark, in as few levels as keep them apart. Those at
+ * the left mostly stand above those at the right, so that no line runs through words. What fits stands in its bar.
+ */
+function placeLabels(row: Row, x: (t: number) => number, font: number, right: number) {
+  const flags: Flag[] = [];
+  const inside: Flag[] = [];
+  for (const item of row.items.toSorted((a, b) => startOf(b) - startOf(a))) {
+    if (!item.label) continue;
+    const code = item.kind === 'step' && item.code === true;
+    const wide = textWidth(item.label, font, code);
+    const from = x(startOf(item));
+    const room = item.kind === 'stretch' ? x(item.to) - from : 0;
+    const text = item.label;
+    if (item.kind === 'stretch' && room > wide + (item.handle ? 44 + wide : 12)) {
+      const at = item.handle ? from + 10 : from + (room - wide) / 2;
+      inside.push({ item, text, x: at, anchor: from, inside: true, level: 0, end: at + wide });
+      continue;
+    }
+    if (item.kind === 'stretch' && item.terse) continue;
+    const anchor = item.kind === 'step' ? from : (from + x(item.to)) / 2;
+    const at = Math.max(2, Math.min(anchor + 4, right + 14 - wide));
+    const level = freeLevel(flags, at, at + wide);
+    flags.push({ item, text, x: at, anchor, inside: false, level, end: at + wide });
+  }
+  const levels = 1 + Math.max(-1, ...flags.map((flag) => flag.level));
+  return { labels: [...flags, ...inside], levels };
+}
+
+/** The lowest level on which words hit no others and no line that rises through it. */
+function freeLevel(flags: readonly Flag[], from: number, to: number): number {
+  for (let level = 0; ; level++) {
+    const hit = flags.some((flag) =>
+      flag.level === level
+        ? from < flag.end + 6 && Math.min(flag.x, flag.anchor) < to + 6
+        : flag.level > level && flag.anchor > from - 3 && flag.anchor < to + 3,
+    );
+    if (!hit) return level;
+  }
+}
+
+function startOf(item: Item): number {
+  return item.kind === 'step' ? item.at : item.from;
+}
+
+// One row of a toy: its bars and marks, their words as flags, and what comes of it.
+
+/** Faces that may be hatched: the figure has a pattern for each. */
+const hatched: readonly Face[] = ['wait', 'hazard', 'mechanism', 'other'];
+
+interface RowProps {
+  readonly laid: LaidToy;
+  readonly row: LaidRow;
+  readonly hatch: string;
+}
+
+function RowPicture({
+  laid,
+  row: { row, middle, labels, titleX, titleY, verdict },
+  hatch,
+}: RowProps) {
+  const half = (11 * laid.font) / 13;
+  return (
+    <g className="toy-row" data-row={row.name}>
+      <text className="toy-row-title" x={titleX} y={titleY}>
+        {row.title}
+      </text>
+      {(row.items.length === 0 || row.items.some((item) => item.kind === 'step')) && (
+        <line className="toy-line" x1={laid.left} x2={laid.right} y1={middle} y2={middle} />
+      )}
+      {row.items.map((item, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two items may be alike but for their place
+        <Mark key={i} {...{ item, laid, middle, half, hatch }} />
+      ))}
+      {labels.map(
+        (label) =>
+          !label.inside && (
+            <line
+              key={`${label.text} ${label.anchor}`}
+              className="toy-leader"
+              x1={label.anchor}
+              x2={label.anchor}
+              y1={label.y - laid.font * 0.8}
+              y2={middle - half}
+            />
+          ),
+      )}
+      {labels.map((label) => (
+        <g
+          key={`${label.text} ${label.anchor}`}
+          data-off={label.item.kind === 'step' && label.item.off ? '' : undefined}
+        >
+          <text
+            className="toy-label"
+            data-code={label.item.kind === 'step' && label.item.code ? '' : undefined}
+            x={label.x}
+            y={label.y}
+          >
+            {label.text}
+          </text>
+        </g>
+      ))}
+      {verdict.map((words, i) => (
+        <text
+          key={words}
+          className="toy-verdict"
+          data-face={row.face}
+          x={laid.left}
+          y={middle + half + laid.font * (1.25 + 1.45 * i)}
+        >
+          {words}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+interface MarkProps {
+  readonly item: Item;
+  readonly laid: LaidToy;
+  readonly middle: number;
+  readonly half: number;
+  readonly hatch: string;
+}
+
+function Mark({ item, laid, middle, half, hatch }: MarkProps) {
+  const colour = `var(--${item.face})`;
+  if (item.kind === 'step') {
+    const x = laid.x(item.at);
+    return (
+      <g data-off={item.off ? '' : undefined}>
+        <line
+          x1={x}
+          x2={x}
+          y1={middle - half}
+          y2={middle + half}
+          style={{ stroke: colour, strokeWidth: 2.5 }}
+          strokeDasharray={item.off ? '3 3' : undefined}
+        />
+        {item.face === 'hazard' && !item.handle && <Cross x={x} y={middle} r={half * 0.55} />}
+      </g>
+    );
+  }
+  const [x, to] = [laid.x(item.from), laid.x(item.to)];
+  const fill =
+    item.look === 'hatched'
+      ? hatched.includes(item.face) && to - x >= 6
+        ? `url(#${hatch}-${item.face})`
+        : colour
+      : item.look === 'hollow'
+        ? 'none'
+        : colour;
+  return (
+    <rect
+      x={x}
+      y={middle - half}
+      width={Math.max(1, to - x)}
+      height={2 * half}
+      rx={3}
+      style={{ fill, stroke: colour, fillOpacity: item.look === 'solid' ? 0.24 : 0.75 }}
+      strokeWidth={1.5}
+      strokeDasharray={item.look === 'hollow' ? '4 3' : undefined}
+    />
+  );
+}
+
+function Cross({ x, y, r }: { readonly x: number; readonly y: number; readonly r: number }) {
+  return (
+    <path
+      d={`M${x - r},${y - r}L${x + r},${y + r}M${x - r},${y + r}L${x + r},${y - r}`}
+      style={{ stroke: 'var(--hazard)', strokeWidth: 2.5 }}
+    />
+  );
+}
+
+// The picture of a toy: rows on one line of time, and grips where something may be moved.
+
+interface ToyFigureProps {
+  readonly toy: Toy;
+  readonly times: Times;
+  readonly setting: Setting;
+  readonly play: Play;
+  readonly font: number;
+  readonly onAct: (action: ToyAction) => void;
+}
+
+function ToyFigure({ toy, times, setting, play, font, onAct }: ToyFigureProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const width = useWidth(box, 720);
+  const laid = layToy(play.rows, play.guides ?? [], times.span, width, font);
+  const hatch = useId();
+  const where = (clientX: number) => {
+    const rect = svg.current?.getBoundingClientRect();
+    return rect && rect.width > 0 ? laid.t(((clientX - rect.left) / rect.width) * laid.width) : 0;
+  };
+  return (
+    <div className="toy-figure" ref={box}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a picture with sliders in it is no fieldset */}
+      <svg
+        ref={svg}
+        role="group"
+        width={laid.width}
+        height={laid.height}
+        viewBox={`0 0 ${laid.width} ${laid.height}`}
+        aria-label={toy.title}
+        style={{ fontSize: font }}
+      >
+        <Hatches id={hatch} />
+        <Guides laid={laid} />
+        {laid.rows.map((row) => (
+          <RowPicture key={row.row.name} laid={laid} row={row} hatch={hatch} />
+        ))}
+        <Axis laid={laid} span={times.span} />
+        {laid.rows.flatMap(({ row, middle }) =>
+          row.items.flatMap((item) =>
+            item.handle
+              ? [
+                  <Grip
+                    key={item.handle}
+                    {...{ toy, times, setting, play, item, where, onAct }}
+                    x={item.kind === 'step' ? laid.x(item.at) : laid.x(item.from)}
+                    to={item.kind === 'step' ? null : laid.x(item.to)}
+                    shift={item.kind === 'step' && item.aside ? font * 1.35 : 0}
+                    y={middle}
+                    size={font}
+                  />,
+                ]
+              : [],
+          ),
+        )}
+      </svg>
+    </div>
+  );
+}
+
+function Hatches({ id }: { readonly id: string }) {
+  return (
+    <defs>
+      {hatched.map((face) => (
+        <pattern
+          key={face}
+          id={`${id}-${face}`}
+          width="7"
+          height="7"
+          patternUnits="userSpaceOnUse"
+          patternTransform="rotate(45)"
+        >
+          <rect width="3" height="7" style={{ fill: `var(--${face})` }} />
+        </pattern>
+      ))}
+    </defs>
+  );
+}
+
+function Guides({ laid }: { readonly laid: LaidToy }) {
+  return laid.guides.map(({ x, guide, shown }) => (
+    <g key={guide.at} className="toy-guide">
+      <line x1={x} x2={x} y1={laid.font * 1.5} y2={laid.axisY} />
+      {shown && (
+        <text x={x + 4} y={laid.font}>
+          {guide.label}
+        </text>
+      )}
+    </g>
+  ));
+}
+
+function Axis({ laid, span }: { readonly laid: LaidToy; readonly span: number }) {
+  const ticks = scaleLinear([0, span], [laid.left, laid.right]).ticks(
+    Math.max(2, Math.min(8, Math.floor((laid.right - laid.left) / (laid.font * 9)))),
+  );
+  return (
+    <g className="toy-axis">
+      <line x1={laid.left} x2={laid.right} y1={laid.axisY} y2={laid.axisY} />
+      {ticks.map((t) => (
+        <g key={t}>
+          <line x1={laid.x(t)} x2={laid.x(t)} y1={laid.axisY} y2={laid.axisY + 4} />
+          <text
+            x={Math.min(laid.x(t), laid.right - 4)}
+            y={laid.axisY + 4 + laid.font}
+            textAnchor={t === 0 ? 'start' : laid.x(t) > laid.right - 30 ? 'end' : 'middle'}
+          >
+            {formatNs(t)}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface ToyFrameProps {
   readonly toy: Toy;
   readonly times: Times;
   /** The run whose distances these are, as people name it: "the recording x"; empty: none. */
@@ -17,7 +588,7 @@ interface Props {
   readonly font?: number;
 }
 
-export function ToyFrame({ toy, times, run, font = 13 }: Props) {
+export function ToyFrame({ toy, times, run, font = 13 }: ToyFrameProps) {
   const [state, act] = useReducer(
     (now: ToyState, action: ToyAction) => changed(toy, times, now, action),
     null,

@@ -4,8 +4,7 @@
 
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
-import { TilesFrame } from './frame.tsx';
-import { segmentsOf } from './segments.ts';
+import { segmentsOf, TilesFrame } from './tiles.tsx';
 import type { TileGame, TilePlay, TileSetting, TileToy } from './types.ts';
 
 const letters = ['a', 'b', 'c'];

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { lineLesson, lineRun } from '../../../../test/fixtures/cachelines.ts';
-import { beginTiles, tilesAfter } from '../../../toys/tiles/state.ts';
+import { beginTiles, tilesAfter } from '../../../toys/tiles/types.ts';
 import { modelOf, transfersPerStat } from '../model.ts';
 import { settingsOf } from '../settings.ts';
 import { statsOf } from './counted-stat.ts';

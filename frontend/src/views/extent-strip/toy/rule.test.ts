@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { extentLesson, fileRun } from '../../../../test/fixtures/extents.ts';
-import { beginTiles, tilesAfter } from '../../../toys/tiles/state.ts';
+import { beginTiles, tilesAfter } from '../../../toys/tiles/types.ts';
 import { factsOf, sumsOf } from '../scans.ts';
 import { budget, firstGain, mixed, settingOf } from './budget.ts';
 import { type Entry, type File, freedBy, kernels, nth, reclaimable, scan } from './rule.ts';

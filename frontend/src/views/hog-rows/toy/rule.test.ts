@@ -2,7 +2,7 @@
 /** Every place of a reader and an umount on a grid: nobody frees under a reader, and who waits is as the code says. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/state.ts';
+import { begin, changed, nextStop } from '../../../toys/types.ts';
 import { raceOf, reader } from './reader.ts';
 import { counted, expedited, type Race, rwsem, srcu, waitOf } from './rule.ts';
 

@@ -2,7 +2,7 @@
 /** Every place of a reader and of the next file: only stock shows a reader the wrong file, and who waits is as the patches say. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/state.ts';
+import { begin, changed, nextStop } from '../../../toys/types.ts';
 import {
   callRcu,
   type Fate,

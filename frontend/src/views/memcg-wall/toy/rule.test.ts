@@ -2,7 +2,7 @@
 /** Every order of the steps, with and without each piece of care. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/state.ts';
+import { begin, changed, nextStop } from '../../../toys/types.ts';
 import { arrival, orderOf } from './arrival.ts';
 import { type Care, count, type Op, orders, outcomeOf } from './rule.ts';
 
