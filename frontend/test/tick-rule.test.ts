@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Ticks are placed by what the kernel's source says of the guest's clock (derive/tick-phase.ts). Recordings can tell: in
+ * Ticks are placed by what the kernel's source says of the guest's clock (views/tick-marks.ts). Recordings can tell: in
  * each lane with enough steps that only a tick begins, these lie right behind the ticks.
  */
 
 import { expect, test } from 'vitest';
 import { indexRun } from '../src/derive/run-index.ts';
-import { phaseOf } from '../src/derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../src/derive/types.ts';
 import type { Lesson } from '../src/protocol/lesson.ts';
 import { ticksOf } from '../src/views/hog-rows/ticks.ts';
 import { lifeOf } from '../src/views/inode-flow/layout.ts';
 import { never } from '../src/views/inode-flow/lives.ts';
 import { gridOf } from '../src/views/inode-flow/ticks.ts';
+import { phaseOf } from '../src/views/tick-marks.ts';
 import { recordedLessons } from './fixtures/recordings.ts';
 
 const endsOf = (index: RunIndex, lane: LaneIndex, lesson: Lesson): number[] => {

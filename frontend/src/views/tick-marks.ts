@@ -4,12 +4,64 @@
  * none where all may have been idle: who is idle stops his tick (NO_HZ_IDLE).
  */
 
+import { type Nanos, ns } from '../base/units.ts';
 import { spanAt } from '../derive/query.ts';
-import type { Grid } from '../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-export type { Grid } from '../derive/tick-phase.ts';
+// Where a lane's scheduler ticks lie: they are not traced, and their length is known (HZ). Linux has them at multiples of
+// it on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and 6.12), on all CPUs alike
+// unless skew_tick is given (tick_setup_sched_timer()), which no guest is. A kernel without that rule is found by what
+// was recorded: steps that only a tick can begin. A timer never fires before its tick, and on a busy host often late, so
+// the phase is the early edge of where most of those steps lie.
+
+/** Fewer agree by chance. */
+const least = 12;
+/** So many of the times must lie in a tenth of a tick; by chance a tenth would. */
+const agreeing = 0.5;
+
+/** The early edge of the tenth of a circle of length `tick` that holds most of the times; null if they disagree. */
+export function phaseOf(times: readonly number[], tick: number): Nanos | null {
+  const n = times.length;
+  if (n < least) return null;
+  const sorted = times.map((t) => ((t % tick) + tick) % tick).sort((a, b) => a - b);
+  const at = (i: number) => sorted[i % n]! + (i >= n ? tick : 0);
+  let best = { from: 0, n: 0 };
+  let end = 0;
+  for (let from = 0; from < n; from++) {
+    while (end < from + n && at(end) - at(from) <= tick / 10) end += 1;
+    if (end - from > best.n) best = { from, n: end - from };
+  }
+  if (best.n / n < agreeing) return null;
+  return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
+}
+
+/** Ticks of a lane: the time of one of them, and how far apart they are, ns. */
+export interface Grid {
+  readonly at: number;
+  readonly every: number;
+}
+
+/** Steps begin at most so early before a tick by the rule (clocks are read one after the other), and so late behind it. */
+const [early, late] = [0.01, 0.15];
+
+/**
+ * The grid of all CPUs of a lane; null: neither its clock nor what was recorded says where it lies.
+ *
+ * @param startNs the guest's monotonic clock where the lane's time is 0
+ * @param ends lane times of steps that ticks begin
+ */
+export function gridOfTicks(
+  startNs: number | null,
+  ends: readonly number[],
+  every: number,
+): Grid | null {
+  const seen = phaseOf(ends, every);
+  if (startNs === null) return seen === null ? null : { at: seen, every };
+  const at = (every - (startNs % every)) % every;
+  const behind = seen === null ? 0 : ((((seen - at) / every) % 1) + 1) % 1;
+  return seen !== null && behind > late && behind < 1 - early ? { at: seen, every } : { at, every };
+}
 
 /** Whether some thread of the workload had a CPU at a lane time; of other threads nothing is recorded. */
 export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean {

@@ -12,7 +12,7 @@ import {
   transformOf,
   windowAround,
   windowOf,
-} from './time-gestures.ts';
+} from './time-gestures.tsx';
 
 const window_ = { start: 40e6, span: 30e6 };
 /** 100 px are the window's 30 ms. */

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A canvas that fills its box, drawn at most once a frame and only when something changed. */
 
-import { type RefObject, useEffect, useRef, useState } from 'react';
-import { magnified } from '../base/magnified.ts';
+import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
-import type { Size } from '../derive/types.ts';
+import type { Frame, FrameSource, RunIndex, Size } from '../derive/types.ts';
 import { redrawEvent } from './paints.ts';
+
+// How much larger than its own pixels an element is seen: slides are laid out small and scaled up.
+
+/** 1 where nothing is scaled, and before the first layout. */
+export function magnified(element: Element): number {
+  const own = element.clientWidth;
+  const { width } = element.getBoundingClientRect();
+  return own > 0 && width > 0 ? width / own : 1;
+}
 
 /** Draw times of the last frames, ms; read by the bench. */
 export const drawTimes: number[] = [];
@@ -96,4 +104,61 @@ export function useCanvas(
     document.fonts?.ready.then(invalidate);
   }, [invalidate]);
   return invalidate;
+}
+
+// Text that follows the moment, a few times a second.
+
+const textEveryMs = 200;
+
+/** Something calm to hang text on while the moment runs. */
+export function useCalm(subscribe: (listener: () => void) => () => void): void {
+  const [, again] = useState(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const stop = subscribe(() => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        again((n) => n + 1);
+      }, textEveryMs);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [subscribe]);
+}
+
+// What a picture writes and outlines changes together with the page's text, and not in between.
+
+export type Spoken = Pick<Frame, 'spoken' | 'regions'>;
+
+export interface Calm {
+  /** See holding; null: every figure is of its own moment. */
+  readonly figures: Map<string, string> | null;
+  readonly spoken: Spoken;
+}
+
+interface Held extends Calm {
+  readonly text: Frame;
+  readonly index: RunIndex;
+}
+
+/** `spokenAt`: what the sentence speaks of in a frame. */
+export function useCalmFigures(
+  index: RunIndex,
+  spokenAt: (frame: Frame) => Spoken,
+): (frames: FrameSource) => Calm {
+  const held = useRef<Held | null>(null);
+  return useCallback(
+    ({ get, text }) => {
+      if (text === undefined) return { figures: null, spoken: spokenAt(get()) };
+      const [at, now] = [text.get(), get()];
+      // More data come while the moment moves, too: the text that stands is of those that there were.
+      const rests = at.moment === now.moment && at.start === now.start;
+      if (held.current?.text !== at || (rests && held.current.index !== index))
+        held.current = { text: at, index, figures: new Map(), spoken: spokenAt(at) };
+      return held.current;
+    },
+    [index, spokenAt],
+  );
 }

@@ -9,7 +9,7 @@ import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures
 import type { Frame, Mark, Region } from '../../src/derive/types.ts';
 import type { Artist, Laid, PanelProps } from '../../src/views/contract.ts';
 import { priceRows } from '../../src/views/extent-strip/panels.tsx';
-import { layoutDots } from '../../src/views/latency-dots/layout.ts';
+import { layoutDots } from '../../src/views/latency-dots/index.tsx';
 import { namedTiles } from '../../src/views/paints.ts';
 import { viewOf } from '../../src/views/registry.ts';
 import { timeRows } from '../../src/views/timeline/panels.tsx';

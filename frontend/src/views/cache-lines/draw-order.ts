@@ -4,7 +4,7 @@
 import { t } from '../../base/lang/t.ts';
 import { laneTime } from '../../derive/align.ts';
 import { stepNs } from '../../derive/retime.ts';
-import { fitting } from '../fitting.ts';
+import { fitting } from '../paints.ts';
 import type { Box } from './brush.ts';
 import { type Easel, write } from './easel.ts';
 import { accessAt, happening } from './now.ts';

@@ -2,8 +2,8 @@
 /** The view of lesson 02: the timeline with a grid of ticks, and what is said about grace periods. */
 
 import { nearbyOf, summaryOf } from '../../derive/summary.ts';
+import { ratioPanel } from '../arm-table.tsx';
 import type { ViewKind } from '../contract.ts';
-import { ratioPanel } from '../ratio-panel.tsx';
 import { rowsArtist } from '../timeline/artist.ts';
 import { mutedness } from '../timeline/draw.ts';
 import { preferredHeight } from '../timeline/layout.ts';

@@ -3,10 +3,9 @@
 
 import { t as tr } from '../../base/lang/t.ts';
 import { perVersion, spansIn } from '../../derive/query.ts';
-import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
-import { busyAt, drawTicks } from '../tick-marks.ts';
+import { busyAt, drawTicks, type Grid, gridOfTicks } from '../tick-marks.ts';
 import { faintness } from '../timeline/easel.ts';
 import type { Extra, ExtraAt } from '../timeline/score.ts';
 

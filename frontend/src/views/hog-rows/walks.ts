@@ -19,8 +19,7 @@ import {
   threadRows,
 } from '../../derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
-import { fitting } from '../fitting.ts';
-import type { Pen } from '../paints.ts';
+import { fitting, type Pen } from '../paints.ts';
 import { faintness, plated } from '../timeline/easel.ts';
 import type { Extra, ExtraAt } from '../timeline/score.ts';
 

@@ -4,8 +4,7 @@
 import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
-import { fitting } from '../fitting.ts';
-import { mix, type Pen } from '../paints.ts';
+import { fitting, mix, type Pen } from '../paints.ts';
 import { queueAt, type Scene } from './draw-bands.ts';
 import { counted } from './figures.ts';
 import { bar, cross, type Easel, fontOf, lookOf, say, widthOf } from './ink.ts';

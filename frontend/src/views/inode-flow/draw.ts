@@ -5,8 +5,7 @@ import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatMoment, momentMs } from '../../base/units.ts';
 import { axisFlag } from '../../derive/align.ts';
 import type { Frame, Mark } from '../../derive/types.ts';
-import { msTicks } from '../axis.ts';
-import { drawFlag } from '../axis-flag.ts';
+import { drawFlag, msTicks } from '../axis.ts';
 import type { Drawing } from '../contract.ts';
 import { mix, type Pen } from '../paints.ts';
 import {

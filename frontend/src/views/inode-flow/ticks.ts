@@ -2,10 +2,9 @@
 /** The ticks of a lane; grace periods end at them, since a CPU reports at ticks that its readers have left. */
 
 import { firstAtLeast } from '../../base/columns.ts';
-import { type Grid, gridOfTicks } from '../../derive/tick-phase.ts';
 import type { LaneIndex } from '../../derive/types.ts';
 import type { Pen } from '../paints.ts';
-import { busyAt, drawTicks } from '../tick-marks.ts';
+import { busyAt, drawTicks, type Grid, gridOfTicks } from '../tick-marks.ts';
 import type { Scene } from './draw-bands.ts';
 import type { Easel } from './ink.ts';
 import { type Band, xOf } from './layout.ts';

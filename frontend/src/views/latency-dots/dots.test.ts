@@ -6,8 +6,7 @@ import { frameOver, picture } from '../../../test/fixtures/drawing.ts';
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { latenciesOf } from '../../derive/latency.ts';
-import { drawDots } from './draw.ts';
-import { layoutDots } from './layout.ts';
+import { drawDots, layoutDots } from './index.tsx';
 
 const words = (width: number) => {
   const layout = layoutDots(

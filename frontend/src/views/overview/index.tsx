@@ -10,13 +10,284 @@ import {
   useRef,
 } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
+import type { Theme } from '../../base/theme.ts';
+import { axisFlag } from '../../derive/align.ts';
 import { frameEnd } from '../../derive/moments.ts';
+import { isWait, threadRows } from '../../derive/query.ts';
+import { stepNs } from '../../derive/retime.ts';
+import type { Frame, LaneIndex, RunIndex, Size } from '../../derive/types.ts';
+import { type AxisTick, countTicks, runTicks } from '../axis.ts';
 import type { CanvasProps } from '../contract.ts';
-import { GestureOverlay } from '../gesture-overlay.tsx';
-import type { GestureOptions } from '../time-gestures.ts';
+import { mix, type Pen } from '../paints.ts';
+import { type GestureOptions, GestureOverlay } from '../time-gestures.tsx';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
-import { drawOverview } from './draw.ts';
-import { keyStep, layoutOverview, lengthOf } from './layout.ts';
+
+// The whole run on one strip: per lane, how much of the threads' time was work and how much was waiting. Pure.
+
+export interface Bar {
+  readonly x: number;
+  readonly w: number;
+  /** Shares of the threads' time, 0 to 1. */
+  readonly work: number;
+  readonly wait: number;
+}
+
+interface Band {
+  readonly arm: string;
+  readonly title: string;
+  readonly top: number;
+  readonly height: number;
+  readonly bars: readonly Bar[];
+  readonly lossXs: readonly number[];
+}
+
+interface OverviewLayout {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly end: number;
+  readonly nsPerPx: number;
+  readonly bands: readonly Band[];
+  readonly window: readonly [number, number];
+  readonly momentX: number;
+  readonly axisY: number;
+  /** A strip that is too low for its lanes has no axis, and one that is lower yet no titles. */
+  readonly axis: boolean;
+  readonly titles: boolean;
+  /** By what the lanes are aligned, short. */
+  readonly aligned: string;
+  /** Where; null: each lane has its own time. */
+  readonly flagX: number | null;
+  readonly ticks: readonly AxisTick[];
+}
+
+/** Room for the longest title of a lane, 13 px; the strip itself keeps the most. */
+function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
+  const longest = Math.max(0, ...index.lanes.map((lane) => titleOf(lane.arm).length));
+  return Math.max(112, Math.min(176, 24 + longest * 6.6));
+}
+
+const axisHeight = 20;
+/** Of a lane, with an axis below; and where its title can still be read, px. */
+const comfortable = 14;
+const least = 12;
+/** Room for the words of a tick. */
+const tickPx = 64;
+
+/** A live run grows into round lengths, so that the strip does not shrink at every frame. */
+function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
+  const shift = (lane: LaneIndex) => offset?.get(lane.arm) ?? 0;
+  const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark + shift(lane)));
+  if (!index.live) return end;
+  const step = 2 ** Math.ceil(Math.log2(end / 1e9 + 0.25)) * 1e9;
+  return Math.max(end, step);
+}
+
+/** An arrow key moves by this: of a window that is narrow in the run by all of it, so that nothing is left out. */
+function keyStep(length: number, { span }: Pick<Frame, 'span'>): number {
+  return Math.min(length / 200, span);
+}
+
+export function layoutOverview(
+  index: RunIndex,
+  frame: Frame,
+  size: Size,
+  titleOf: (arm: string) => string,
+  operation = 'operation',
+): OverviewLayout {
+  const lanes = Math.max(1, index.lanes.length);
+  const axis = size.height - axisHeight - 4 >= lanes * comfortable;
+  const height = size.height - (axis ? axisHeight : 0) - 4;
+  const pitch = height / lanes;
+  const titles = size.width > 420 && pitch >= least;
+  const left = titles ? labelWidth(index, titleOf) : 4;
+  const right = size.width - 4;
+  const end = lengthOf(index, frame.offset);
+  const nsPerPx = end / Math.max(1, right - left);
+  const x = (t: number) => left + t / nsPerPx;
+  const shiftOf = (lane: LaneIndex) => frame.offset.get(lane.arm) ?? 0;
+  const flag = axisFlag(index, frame, operation);
+  const bands = index.lanes.map((lane, i) => ({
+    arm: lane.arm,
+    title: titleOf(lane.arm),
+    top: 2 + i * pitch,
+    height: Math.max(6, pitch - 4),
+    bars: barsOf(index, lane, x(shiftOf(lane)), nsPerPx),
+    lossXs: lane.losses.map((loss) => x((loss.t0 + loss.t1) / 2 + shiftOf(lane))),
+  }));
+  const limit = (px: number) => Math.max(left, Math.min(right, px));
+  return {
+    left,
+    right,
+    top: 2,
+    bottom: 2 + height,
+    end,
+    nsPerPx,
+    bands,
+    window: [limit(x(frame.start)), limit(x(frame.start + frame.span))],
+    momentX: limit(x(frame.moment)),
+    axisY: axis ? size.height - axisHeight : size.height,
+    axis,
+    titles,
+    aligned: tr('by {words}', { words: flag?.words ?? index.axis?.plural ?? tr('time') }),
+    flagX: flag === null ? null : limit(x(flag.t)),
+    ticks:
+      index.axis === null
+        ? runTicks(end, left, right, tickPx)
+        : countTicks(end / stepNs, left, right, tickPx),
+  };
+}
+
+/** Columns of at least 3 px out of the pyramid of every thread. */
+function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
+  const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
+  const sample = strands[0];
+  // Where the axis counts there is no time in state, but there are operations.
+  if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
+  const level =
+    sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
+      ? sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx)
+      : sample.levels.length - 1;
+  const finer = Math.max(0, level - 1);
+  const { bucketNs, kindOf, kinds } = sample.levels[finer]!;
+  const perBar = Math.max(1, Math.ceil((3 * nsPerPx) / bucketNs));
+  const buckets = Math.ceil(lane.watermark / bucketNs);
+  const isWork = [...kindOf].map((k) => index.kinds[k]?.colour === 'work');
+  const waits = [...kindOf].map((k) => isWait(index.kinds[k]));
+  const bars: Bar[] = [];
+  for (let first = 0; first < buckets; first += perBar) {
+    let work = 0;
+    let wait = 0;
+    for (const strand of strands) {
+      const { ns, buckets: known } = strand.levels[finer]!;
+      for (let b = first; b < Math.min(first + perBar, known); b++) {
+        for (let k = 0; k < kinds; k++) {
+          if (isWork[k]) work += ns[b * kinds + k]!;
+          else if (waits[k]) wait += ns[b * kinds + k]!;
+        }
+      }
+    }
+    const to = Math.min(lane.watermark, (first + perBar) * bucketNs);
+    const whole = strands.length * (to - first * bucketNs);
+    if (whole <= 0) continue;
+    const x = left + (first * bucketNs) / nsPerPx;
+    bars.push({ x, w: (to - first * bucketNs) / nsPerPx, work: work / whole, wait: wait / whole });
+  }
+  return bars;
+}
+
+/** One bar an operation, in its own length; those that would be narrower than 3 px share one. */
+function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
+  const { order, length } = lane.opsByEnd;
+  const bars: Bar[] = [];
+  let from = Number.NaN;
+  for (let p = 0; p < length; p++) {
+    const i = order[p]!;
+    if (Number.isNaN(from)) from = lane.ops.t0[i]!;
+    const w = (lane.ops.t1[i]! - from) / nsPerPx;
+    if (w < 3 && p < length - 1) continue;
+    bars.push({ x: left + from / nsPerPx, w: Math.max(2, w - 1), work: 0.7, wait: 0 });
+    from = Number.NaN;
+  }
+  return bars;
+}
+
+// The whole run -> canvas: bars of work and waiting, the window as a bracket, the moment as a line.
+
+function drawOverview(
+  pen: Pen,
+  layout: OverviewLayout,
+  theme: Theme,
+  width: number,
+  height: number,
+): void {
+  pen.globalAlpha = 1;
+  pen.clearRect(0, 0, width, height);
+  const [x0, x1] = layout.window;
+  pen.fillStyle = mix(theme.ink, theme.paper, 0.07);
+  pen.fillRect(x0, layout.top - 2, Math.max(3, x1 - x0), layout.bottom - layout.top + 4);
+  for (const band of layout.bands) drawBand(pen, layout, band, theme);
+  drawBracket(pen, layout, theme);
+  pen.fillStyle = theme.ink;
+  pen.fillRect(
+    Math.round(layout.momentX) - 0.75,
+    layout.top - 2,
+    1.5,
+    layout.bottom - layout.top + 4,
+  );
+  if (layout.flagX !== null) {
+    pen.fillStyle = theme.soft;
+    for (let y = layout.top; y < layout.axisY + 4; y += 6)
+      pen.fillRect(Math.round(layout.flagX) - 0.5, y, 1, 2);
+  }
+  if (layout.axis) drawAxis(pen, layout, theme);
+}
+
+function drawAxis(pen: Pen, layout: OverviewLayout, theme: Theme): void {
+  pen.font = `400 13px ${theme.font}`;
+  pen.textBaseline = 'middle';
+  pen.fillStyle = theme.soft;
+  pen.textAlign = 'right';
+  if (layout.titles) pen.fillText(layout.aligned, layout.left - 12, layout.axisY + 12);
+  for (const [i, tick] of layout.ticks.entries()) {
+    if (tick.x > layout.right - 18 && i > 0) pen.textAlign = 'right';
+    else pen.textAlign = i === 0 ? 'left' : 'center';
+    pen.fillText(tick.label, tick.x, layout.axisY + 12);
+  }
+}
+
+function drawBand(pen: Pen, layout: OverviewLayout, band: Band, theme: Theme): void {
+  const base = band.top + band.height;
+  if (layout.titles) {
+    pen.fillStyle = theme.soft;
+    pen.font = `400 13px ${theme.font}`;
+    pen.textAlign = 'right';
+    pen.textBaseline = 'middle';
+    pen.fillText(band.title, layout.left - 12, band.top + band.height / 2 + 1);
+  }
+  pen.fillStyle = theme.rule;
+  pen.fillRect(layout.left, base, layout.right - layout.left, 1);
+  pen.fillStyle = mix(theme.work, theme.paper, 0.75);
+  for (const bar of band.bars) {
+    const h = bar.work > 0 ? Math.max(1, bar.work * band.height) : 0;
+    pen.fillRect(bar.x, base - h, Math.max(1, bar.w - 0.5), h);
+  }
+  pen.fillStyle = theme.wait;
+  for (const bar of band.bars) {
+    const below = bar.work > 0 ? Math.max(1, bar.work * band.height) : 0;
+    const h = bar.wait > 0 ? Math.max(1, bar.wait * band.height) : 0;
+    pen.fillRect(bar.x, base - below - h, Math.max(1, bar.w - 0.5), h);
+  }
+  pen.strokeStyle = theme.hazard;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  for (const x of band.lossXs) {
+    const y = band.top + 4;
+    pen.moveTo(x - 3, y - 3);
+    pen.lineTo(x + 3, y + 3);
+    pen.moveTo(x + 3, y - 3);
+    pen.lineTo(x - 3, y + 3);
+  }
+  pen.stroke();
+}
+
+/** The window on the stage, with feet wide enough to take hold of. */
+function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
+  const [x0, wide] = layout.window;
+  const x1 = Math.max(wide, x0 + 3);
+  const top = layout.top - 2;
+  const bottom = layout.bottom + 2;
+  pen.fillStyle = theme.soft;
+  for (const [x, dir] of [
+    [x0, 1],
+    [x1, -1],
+  ] as const) {
+    pen.fillRect(x - (dir > 0 ? 1.5 : 0), top, 1.5, bottom - top);
+    pen.fillRect(dir > 0 ? x - 1.5 : x - 3, top, 4.5, 1.5);
+    pen.fillRect(dir > 0 ? x - 1.5 : x - 3, bottom - 1.5, 4.5, 1.5);
+  }
+}
 
 /** In a window so narrow a moment cannot be pointed at: it is moved as a whole. */
 const narrowPx = 40;

@@ -3,7 +3,7 @@
 
 import { axisFlag } from '../../derive/align.ts';
 import type { Mark } from '../../derive/types.ts';
-import { drawFlag } from '../axis-flag.ts';
+import { drawFlag } from '../axis.ts';
 import type { Fill, Pen } from '../paints.ts';
 import { faintness, type Inking, type Picture, text, textWidth } from './easel.ts';
 import type { LaneBox } from './layout.ts';

@@ -11,7 +11,7 @@ import { severalOf, shareWords, shortTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { ArmTable } from '../arm-table.tsx';
 import type { Counts, Panel, PanelProps } from '../contract.ts';
-import { useCalm } from '../use-calm.ts';
+import { useCalm } from '../use-canvas.ts';
 import { nearbyMarks } from './nearby.ts';
 import { windowOf } from './sentences.ts';
 import { pointsIn, tallyKinds } from './tally.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
-import { fitting } from './fitting.ts';
+import { fitting } from './paints.ts';
 
 const pen = { measureText: (text: string) => ({ width: text.length * 10 }) };
 

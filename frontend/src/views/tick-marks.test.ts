@@ -2,7 +2,7 @@
 /** Where a lane's ticks lie: by its clock, and by what was recorded. */
 
 import { expect, test } from 'vitest';
-import { gridOfTicks, phaseOf } from './tick-phase.ts';
+import { gridOfTicks, phaseOf } from './tick-marks.ts';
 
 const ms = (times: readonly number[]) => times.map((t) => t * 1e6);
 const late = [0.02, 0.05, 0.03, 0.06, 0.02, 0.04, 0.03, 0.05, 0.3, 0.02, 0.9, 0.04, 1.7];
