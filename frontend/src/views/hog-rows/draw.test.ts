@@ -12,9 +12,9 @@ import { indexRun } from '../../derive/run-index.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { Store } from '../../store/store.ts';
 import { namedTiles } from '../paints.ts';
+import { pictureOf } from '../timeline/artist.ts';
 import { drawPicture } from '../timeline/draw.ts';
 import { hitTest } from '../timeline/hit.ts';
-import { pictureOf } from '../timeline/picture.ts';
 import { scoreOf } from '../timeline/score.ts';
 import { hogLook } from './look.ts';
 

@@ -4,7 +4,7 @@
 import { useCallback, useMemo, useRef } from 'react';
 import type { SwatchProps } from '../contract.ts';
 import { brushTick } from '../tick-marks.ts';
-import { KindSwatch } from '../timeline/swatch.tsx';
+import { KindSwatch } from '../timeline/panels.tsx';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { brushFate } from './walks.ts';
 

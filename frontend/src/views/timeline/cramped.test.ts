@@ -8,8 +8,8 @@ import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { hogLook } from '../hog-rows/look.ts';
 import { namedTiles } from '../paints.ts';
+import { pictureOf } from './artist.ts';
 import { drawPicture } from './draw.ts';
-import { pictureOf } from './picture.ts';
 import { scoreOf } from './score.ts';
 
 const index = indexOf(`

@@ -3,10 +3,10 @@
 
 import type { Theme } from '../../base/theme.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
-import type { Pen, TileMaker } from '../paints.ts';
+import { colourOf, mix, type Paint, type Pen, type TileMaker } from '../paints.ts';
 import type { Layout } from './layout.ts';
 import type { LaneMarks } from './marks.ts';
-import type { Score } from './score.ts';
+import type { MarkStyle, RectList, Score } from './score.ts';
 
 export interface Picture {
   readonly index: RunIndex;
@@ -89,4 +89,180 @@ export function plated(pen: Pen, theme: Inked, said: string, x: number, y: numbe
   pen.globalAlpha = 1;
   pen.fillStyle = ink;
   text(pen, theme, words, x, y, 'left', 500);
+}
+
+// Rectangles of a kind -> canvas. The same brush paints the picture and the swatches of its legend.
+
+/** Narrower marks are flat: a texture would only flicker. What is not the lesson is flat for longer. */
+const texturedFrom = 6;
+const dismissedFrom = 14;
+/** Of the ink of an outline that alone tells a pale mark from the page: a step may speak of it. */
+const edge = 0.97;
+/** Of the colour of a band; pale, since names stand on it. */
+const bandShares = [0.24, 0.4, 0.12];
+
+export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint {
+  const colour = colourOf(theme, style.colour);
+  const ground = theme.paper;
+  const ink = mix(colour, ground, 0.92);
+  switch (style.texture) {
+    case 'solid':
+    case 'bracket':
+      return { wide: colour, border: null, narrow: colour };
+    case 'band': {
+      const share = bandShares[style.shade % bandShares.length]!;
+      const flat = mix(colour, ground, Math.min(1, share + 0.25));
+      return { wide: mix(colour, ground, share), border: flat, narrow: flat };
+    }
+    case 'line':
+      return {
+        wide: mix(theme.work, ground, 0.62),
+        border: null,
+        narrow: mix(theme.work, ground, 0.62),
+      };
+    case 'hatch':
+      return {
+        wide: tiles('slash', { ground: mix(colour, ground, 0.13), ink }),
+        border: colour,
+        narrow: colour,
+      };
+    case 'backhatch':
+      return {
+        wide: tiles('backslash', { ground: mix(colour, ground, 0.3), ink }),
+        border: colour,
+        narrow: colour,
+      };
+    case 'dots':
+      return {
+        wide: tiles('dots', {
+          ground: mix(theme.vain, ground, 0.06),
+          ink: mix(theme.vain, ground, 0.75),
+        }),
+        border: mix(theme.vain, ground, edge),
+        narrow: mix(theme.vain, ground, 0.4),
+      };
+    case 'dashes':
+      return {
+        wide: tiles('dashes', {
+          ground: mix(theme.vain, ground, 0.06),
+          ink: mix(theme.vain, ground, 0.75),
+        }),
+        border: mix(theme.vain, ground, edge),
+        narrow: mix(theme.vain, ground, 0.4),
+      };
+    case 'outline':
+    case 'hollow':
+      return {
+        wide: mix(theme.vain, ground, 0.04),
+        border: mix(theme.vain, ground, 0.6),
+        narrow: mix(theme.vain, ground, 0.3),
+      };
+    case 'pale':
+      return {
+        wide: mix(colour, ground, 0.2),
+        // The colour of what is not the lesson is too faint for a projector.
+        border:
+          style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
+        narrow: mix(colour, ground, 0.5),
+      };
+    case 'paledots':
+      return {
+        wide: tiles('dots', { ground: mix(colour, ground, 0.1), ink: mix(colour, ground, 0.7) }),
+        border: mix(colour, ground, 0.85),
+        narrow: mix(colour, ground, 0.5),
+      };
+    case 'stripes':
+      return {
+        wide: tiles('stripes', { ground: mix(colour, ground, 0.35), ink: colour }),
+        border: colour,
+        narrow: colour,
+      };
+    case 'cross':
+      return { wide: mix(colour, ground, 0.12), border: colour, narrow: colour };
+  }
+}
+
+/** All rectangles of one kind. */
+export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
+  const { texture } = list.style;
+  if (texture === 'line') return brushLines(pen, list, paint);
+  if (texture === 'bracket') return brushBrackets(pen, list, paint);
+  const { at, n } = list;
+  const wideFrom = list.style.colour === 'other' ? dismissedFrom : texturedFrom;
+  pen.fillStyle = paint.narrow;
+  let wide = 0;
+  for (let i = 0; i < n * 4; i += 4) {
+    if (at[i + 2]! < wideFrom) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
+    else wide += 1;
+  }
+  if (wide === 0) return;
+  pen.beginPath();
+  for (let i = 0; i < n * 4; i += 4) {
+    const w = at[i + 2]!;
+    if (w < wideFrom) continue;
+    const inset = paint.border === null ? 0 : 0.5;
+    const radius = Math.min(3, at[i + 3]! / 4, w / 5);
+    pen.roundRect(
+      at[i]! + inset,
+      at[i + 1]! + inset,
+      w - 2 * inset,
+      at[i + 3]! - 2 * inset,
+      radius,
+    );
+  }
+  pen.fillStyle = paint.wide;
+  pen.fill();
+  if (paint.border === null) return;
+  pen.strokeStyle = paint.border;
+  pen.lineWidth = texture === 'cross' ? 1.5 : 1;
+  pen.stroke();
+  if (texture === 'cross') brushCrosses(pen, list);
+}
+
+/** Could run, but does not: a thin line in the middle of the row. */
+function brushLines(pen: Pen, list: RectList, paint: Paint): void {
+  const { at, n } = list;
+  pen.fillStyle = paint.wide;
+  for (let i = 0; i < n * 4; i += 4) {
+    pen.fillRect(at[i]!, Math.round(at[i + 1]! + at[i + 3]! / 2) - 1, at[i + 2]!, 2);
+  }
+}
+
+/** Inside a function: a line under the row, with feet. */
+function brushBrackets(pen: Pen, list: RectList, paint: Paint): void {
+  const { at, n } = list;
+  pen.fillStyle = paint.wide;
+  for (let i = 0; i < n * 4; i += 4) {
+    const [x, w] = [at[i]!, at[i + 2]!];
+    const y = at[i + 1]! + at[i + 3]! + 1;
+    pen.fillRect(x, y, w, 1.5);
+    if (w < 4) continue;
+    pen.fillRect(x, y - 2, 1.5, 3);
+    pen.fillRect(x + w - 1.5, y - 2, 1.5, 3);
+  }
+}
+
+function brushCrosses(pen: Pen, list: RectList): void {
+  const { at, n } = list;
+  pen.beginPath();
+  for (let i = 0; i < n * 4; i += 4) {
+    const w = at[i + 2]!;
+    if (w < 10) continue;
+    const x = at[i]! + Math.min(w / 2, 9);
+    const y = at[i + 1]! + at[i + 3]! / 2;
+    const r = Math.min(4, at[i + 3]! / 3);
+    pen.moveTo(x - r, y - r);
+    pen.lineTo(x + r, y + r);
+    pen.moveTo(x + r, y - r);
+    pen.lineTo(x - r, y + r);
+  }
+  pen.lineWidth = 1.75;
+  pen.stroke();
+}
+
+/** Shares of columns: flat colours, since they are only 3 px wide each. */
+export function brushShares(pen: Pen, list: RectList, paint: Paint): void {
+  const { at, n } = list;
+  pen.fillStyle = paint.narrow;
+  for (let i = 0; i < n * 4; i += 4) pen.fillRect(at[i]!, at[i + 1]!, at[i + 2]!, at[i + 3]!);
 }

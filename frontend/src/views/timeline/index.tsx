@@ -9,13 +9,12 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { ViewKind } from '../contract.ts';
 import { about } from './about.ts';
 import { rowsArtist } from './artist.ts';
+import { nearbyMarks } from './hit.ts';
 import { preferredHeight } from './layout.ts';
 import { timelineMoments } from './moments.ts';
-import { nearbyMarks } from './nearby.ts';
-import { counts, panels } from './panels.tsx';
+import { counts, KindSwatch, panels } from './panels.tsx';
 import { scoreOf, timelineLook } from './score.ts';
 import { timelineSentences } from './sentences.ts';
-import { KindSwatch } from './swatch.tsx';
 
 /** Kinds that the scene draws, of those in focus. A point has its name next to the mark and is there only in focus. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Words of a picture: headers, names of rows, names on marks that have room for them. */
 
+import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatFigure, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { steady } from '../../derive/figures.ts';
-import { severalOf } from '../../derive/words.ts';
+import { lengthOf, steady } from '../../derive/figures.ts';
+import { touching } from '../../derive/query.ts';
+import type { Mark, RunIndex } from '../../derive/types.ts';
+import { severalOf, shortTitle } from '../../derive/words.ts';
 import type { Pen } from '../paints.ts';
-import { functionNotes, operationNotes } from './annotate.ts';
 import {
+  faintInk,
   faintSoft,
   fitted,
   type Inked,
@@ -18,10 +21,155 @@ import {
   text,
   textWidth,
 } from './easel.ts';
+import { opMark, spanMark } from './hit.ts';
 import { type LaneBox, type Layout, namedPitch } from './layout.ts';
+import { type Line, openFunctions, valueAt } from './lines.ts';
 import type { LaneMarks } from './marks.ts';
-import { valueAt } from './series.ts';
-import { drawCpuWords, drawSpanWords } from './words-on-marks.ts';
+import { stylesFor } from './score.ts';
+
+// Few hogs leave room for words: operations are named over their row, functions under it.
+
+export interface Note {
+  /** A bracket from x0 to x1, open towards the row. */
+  readonly x0: number;
+  readonly x1: number;
+  readonly y: number;
+  /** Under the row, not over it. */
+  readonly under: boolean;
+  readonly words: string;
+}
+
+const leastPx = 24;
+const most = 40;
+
+/** Operations that touch the window, over their rows. */
+function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
+  if (!box.annotated) return [];
+  const { ops, opsByEnd } = box.lane;
+  const { order, length } = opsByEnd;
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const notes: Note[] = [];
+  const rows = new Map(box.rows.map((row) => [row.row, row]));
+  const x = (t: number) => layout.left + (t - box.t0) / layout.nsPerPx;
+  let p = firstAtLeast(length, (i) => ops.t1[order[i]!]!, box.t0);
+  for (; p < length && notes.length < most; p++) {
+    const i = order[p]!;
+    const row = rows.get(ops.row[i]!);
+    // Ends rise; an operation that ends after the window may still begin in it.
+    if (ops.t1[i]! > end + (end - box.t0)) break;
+    const [x0, x1] = [x(ops.t0[i]!), x(ops.t1[i]!)];
+    if (row === undefined || x0 > layout.right || x1 - x0 < leastPx) continue;
+    const words = `${name}, ${lengthOf(opMark(box.lane, i))}`;
+    notes.push({ x0, x1, y: row.top - 6, under: false, words });
+  }
+  return notes;
+}
+
+/** Functions in focus, under their rows, where a bracket is wide enough to be read. Their lengths are whole. */
+function functionNotes(
+  index: RunIndex,
+  layout: Layout,
+  box: LaneBox,
+  focus: ReadonlySet<string>,
+): Note[] {
+  if (!box.annotated) return [];
+  const { lane, t0 } = box;
+  const styles = stylesFor(index.kinds, 'brackets');
+  const width = layout.right - layout.left;
+  const x = (t: number) => layout.left + Math.max(0, Math.min(width, (t - t0) / layout.nsPerPx));
+  const notes: Note[] = [];
+  const add = (row: Line, mark: Mark) => {
+    const kind = index.kinds[mark.kind]!;
+    const [x0, x1] = [x(mark.t0), x(mark.t1)];
+    if (styles[mark.kind]!.texture !== 'bracket' || !focus.has(kind.name)) return;
+    if (x1 - x0 < leastPx || notes.length >= most) return;
+    const words = `${shortTitle(kind)}, ${lengthOf(mark)}${mark.open ? tr(' so far') : ''}`;
+    notes.push({ x0, x1, y: row.top + row.height + 4, under: true, words });
+  };
+  for (const row of box.rows) {
+    const strand = lane.strand(row.row, 'function');
+    if (strand !== null) {
+      const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
+      // In a crowd no bracket is drawn.
+      if (to - from > width / 3) continue;
+      for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
+    }
+    for (const i of openFunctions(lane, row.row)) add(row, spanMark(lane, i, true));
+  }
+  return notes;
+}
+
+// Words on marks that are wide enough for them.
+
+/** Words on phases and calls that are wide enough for them. */
+function drawSpanWords(
+  pen: Pen,
+  picture: Picture,
+  box: LaneBox,
+  marks: LaneMarks,
+  theme: Inked,
+): void {
+  const { index, layout } = picture;
+  // Where the name of a line stands on it, words begin behind it.
+  const named = box.lines.filter((line) => line.labelOn && line.label !== '');
+  const leftAt = (y: number) => {
+    const line = named.find(({ top, height }) => y >= top - 1 && y <= top + height);
+    return layout.left + (line === undefined ? 0 : textWidth(pen, theme, line.label, 500) + 14);
+  };
+  for (const list of marks.rects) {
+    const kind = index.kinds[list.style.kind]!;
+    const { texture } = list.style;
+    const band = kind.layer === 'function' && texture === 'band';
+    if (!band && (kind.layer !== 'track' || texture === 'solid' || !kind.lesson)) continue;
+    const words = shortTitle(kind).split(' (')[0]!;
+    const wordsWidth = textWidth(pen, theme, words);
+    for (let i = 0; i < list.n * 4; i += 4) {
+      const x0 = Math.max(leftAt(list.at[i + 1]!), list.at[i]!);
+      const w = Math.min(layout.right, list.at[i]! + list.at[i + 2]!) - x0;
+      if (w < wordsWidth + 14 || (band && list.at[i + 3]! < 13 * theme.em)) continue;
+      const y = list.at[i + 1]! + list.at[i + 3]! / 2 + 0.5;
+      const past = x0 < layout.revealX;
+      if (texture !== 'pale' && !band) plate(pen, theme, wordsWidth, x0, y);
+      pen.globalAlpha = past ? 1 : faintInk;
+      pen.fillStyle = theme.ink;
+      text(pen, theme, words, x0 + 7, y, 'left');
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+/** Who has the CPU, where rows are CPUs. */
+function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
+  const { layout } = picture;
+  const { spans } = box.lane;
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  for (const { strand, top, height } of box.rows) {
+    if (strand === null || height < 13 * theme.em) continue;
+    const { from, to } = touching(spans, strand, box.t0, end);
+    if (to - from > layout.right - layout.left) continue;
+    for (let p = from; p < to; p++) {
+      const i = strand.order[p]!;
+      const x0 = Math.max(layout.left, layout.left + (spans.t0[i]! - box.t0) / layout.nsPerPx);
+      const x1 = Math.min(layout.right, layout.left + (spans.t1[i]! - box.t0) / layout.nsPerPx);
+      if (x1 - x0 < 24) continue;
+      const words = box.lane.rows.find(({ row }) => row === spans.row[i])?.name ?? '';
+      if (x1 - x0 < textWidth(pen, theme, words) + 12) continue;
+      pen.globalAlpha = x0 < layout.revealX ? 1 : faintInk;
+      pen.fillStyle = theme.ink;
+      text(pen, theme, words, x0 + 6, top + height / 2 + 0.5, 'left');
+    }
+  }
+  pen.globalAlpha = 1;
+}
+
+/** Quiet ground under words that stand on a texture. */
+function plate(pen: Pen, theme: Inked, width: number, x: number, y: number): void {
+  pen.globalAlpha = 1;
+  pen.fillStyle = theme.paper;
+  pen.beginPath();
+  pen.roundRect(x + 3, y - 7 * theme.em, width + 8, 13 * theme.em, 4);
+  pen.fill();
+}
 
 export function drawLabels(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;

@@ -1,12 +1,216 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The lines of a lane from top to bottom: rows with what is nested in them, tracks, points. Heights give way to room. */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import type { LaneIndex, Row, RunIndex, Strand } from '../../derive/types.ts';
-import { bandsOf } from './bands.ts';
-import { cpuStrands } from './cpus.ts';
+import { StrandBuilder } from '../../derive/lane-index.ts';
+import { isStale, opsUpTo } from '../../derive/query.ts';
+import type { KindFacts, LaneIndex, Row, RunIndex, SpanTable, Strand } from '../../derive/types.ts';
 import type { Score } from './score.ts';
-import { seriesOf } from './series.ts';
+
+// Function spans of a thread by how deep they are nested. Spans of one depth follow each other, so each depth is
+// drawn and searched like a row of states.
+
+/** Deeper calls are drawn at the last depth. */
+export const mostDepth = 8;
+
+const none: readonly Strand[] = [];
+const bandCache = new WeakMap<
+  Strand,
+  { readonly key: string; readonly bands: readonly Strand[] }
+>();
+
+/** Function spans of a row that are still open, outermost first: places in `lane.open`. */
+export function openFunctions(lane: LaneIndex, row: number): number[] {
+  const { open } = lane;
+  const found: number[] = [];
+  for (let i = 0; i < open.length; i++) {
+    if (open.row[i] !== row || lane.layerOf(open.kind[i]!) !== 'function') continue;
+    if (!isStale(lane, 'function', i)) found.push(i);
+  }
+  return found.sort((a, b) => open.t0[a]! - open.t0[b]!);
+}
+
+/** One strand for each depth, the outermost first. */
+function bandsOf(lane: LaneIndex, row: number): readonly Strand[] {
+  const strand = lane.strand(row, 'function');
+  const open = openFunctions(lane, row).map((i) => lane.open.t0[i]!);
+  if (strand === null) return open.map(() => emptyBand(row));
+  const newest = strand.length === 0 ? -1 : lane.spans.id[strand.order[strand.length - 1]!]!;
+  const key = `${strand.length} ${newest} ${open.join()}`;
+  const known = bandCache.get(strand);
+  if (known?.key === key) return known.bands;
+  const bands = split(lane.spans, strand, open);
+  bandCache.set(strand, { key, bands });
+  return bands;
+}
+
+function emptyBand(row: number): Strand {
+  return { row, layer: 'state', order: new Uint32Array(0), length: 0, longest: 0, levels: [] };
+}
+
+function split(spans: SpanTable, strand: Strand, open: readonly number[]): readonly Strand[] {
+  const depths = new Uint8Array(strand.length);
+  const counts = new Uint32Array(mostDepth);
+  const ends: number[] = [];
+  let opened = 0;
+  for (let p = 0; p < strand.length; p++) {
+    const i = strand.order[p]!;
+    const t0 = spans.t0[i]!;
+    while (opened < open.length && open[opened]! <= t0) {
+      while (ends.length > 0 && ends.at(-1)! <= open[opened]!) ends.pop();
+      ends.push(Number.POSITIVE_INFINITY);
+      opened += 1;
+    }
+    while (ends.length > 0 && ends.at(-1)! <= t0) ends.pop();
+    const depth = Math.min(ends.length, mostDepth - 1);
+    depths[p] = depth;
+    counts[depth] = counts[depth]! + 1;
+    ends.push(spans.t1[i]!);
+  }
+  const deepest = Math.max(
+    counts.findLastIndex((n) => n > 0) + 1,
+    Math.min(open.length, mostDepth),
+  );
+  if (deepest === 0) return none;
+  const orders = Array.from({ length: deepest }, (_, d) => new Uint32Array(counts[d]!));
+  const filled = new Uint32Array(deepest);
+  for (let p = 0; p < strand.length; p++) {
+    const d = depths[p]!;
+    orders[d]![filled[d]!] = strand.order[p]!;
+    filled[d] = filled[d]! + 1;
+  }
+  // They do not overlap: for searches they are states.
+  return orders.map((order) => {
+    return { row: strand.row, layer: 'state', order, length: order.length, longest: 0, levels: [] };
+  });
+}
+
+// The same spans by CPU: what ran where. Brought up to date with what came since the last look.
+
+/** The state of a thread that has a CPU; each lesson with states has it. */
+const onCpu = 'running';
+
+interface Found {
+  seen: number;
+  /** The first span seen, to notice that the table began anew or dropped its oldest. */
+  first: number;
+  readonly byCpu: Map<number, StrandBuilder>;
+}
+
+const cpuCache = new WeakMap<SpanTable, Found>();
+
+/** A strand for each CPU on which something ran, its `row` the number of the CPU. */
+function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Strand[] {
+  const running = kinds.findIndex((kind) => kind.name === onCpu && kind.layer === 'state');
+  const { spans } = lane;
+  if (running < 0) return [];
+  let found = cpuCache.get(spans);
+  const first = spans.length > 0 ? spans.id[0]! : -1;
+  if (found === undefined || found.seen > spans.length || found.first !== first) {
+    found = { seen: 0, first, byCpu: new Map() };
+    cpuCache.set(spans, found);
+  }
+  for (; found.seen < spans.length; found.seen++) {
+    const i = found.seen;
+    const cpu = spans.cpu[i]!;
+    if (spans.kind[i] !== running || cpu < 0) continue;
+    let strand = found.byCpu.get(cpu);
+    if (strand === undefined) {
+      strand = new StrandBuilder(cpu, 'state', Uint8Array.of(running));
+      found.byCpu.set(cpu, strand);
+    }
+    strand.add(spans, i);
+  }
+  return [...found.byCpu.values()].sort((a, b) => a.row - b.row);
+}
+
+// Numbers over time: operations, points, values of their fields, facts of the x-ray. Counts and sums begin at the left
+// edge of the window; values hold until the next one.
+
+/** The name of the series that counts operations; the lesson's own have theirs. */
+export const operations = '';
+
+/** One series of a lesson. */
+export interface Series {
+  readonly name: string;
+  /** Place among the lesson's counters; -1: operations. */
+  readonly at: number;
+  readonly title: string;
+  readonly colour: KindFacts['colour'];
+  readonly point: string | null;
+  readonly xray: string | null;
+  /** Column of the point, or fact of the x-ray; null: how many there were. */
+  readonly field: string | null;
+  /** It adds up from the left edge of the window. */
+  readonly adds: boolean;
+}
+
+const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+
+/** The series of a lesson: operations, where events tell of them, then what it declares. */
+export function seriesOf(kinds: readonly KindFacts[], score: Score): readonly Series[] {
+  const { plural, open } = score.operation;
+  const ops: Series = {
+    ...{ name: operations, at: -1, title: plural, colour: 'work', adds: true },
+    ...{ point: null, xray: null, field: null },
+  };
+  const own = score.counters.map((counter, at): Series => {
+    const { name, title, point, xray, field } = counter;
+    const facts = score.points.find((one) => one.name === point);
+    const column = columns[facts?.fields.indexOf(field ?? '') ?? -1] ?? null;
+    return {
+      ...{ name, at, title, point, xray, field: xray === null ? column : field },
+      colour: point === null ? 'mechanism' : pointColour(kinds, point),
+      adds: counter.sum || (point !== null && field === null),
+    };
+  });
+  return open === null ? own : [ops, ...own];
+}
+
+/** Events that a series is made of, in order of time: when, and what value. */
+export interface Steps {
+  readonly n: number;
+  readonly t: (p: number) => number;
+  readonly value: (p: number) => number;
+}
+
+export function stepsOf(lane: LaneIndex, series: Series): Steps {
+  const { name, field } = series;
+  if (name === operations) {
+    const { order, length } = lane.opsByEnd;
+    return { n: length, t: (p) => lane.ops.t1[order[p]!]!, value: () => 1 };
+  }
+  if (series.xray !== null) {
+    const samples = lane.samples(series.xray).filter(({ facts }) => facts[field!] !== undefined);
+    return { n: samples.length, t: (p) => samples[p]!.t, value: (p) => samples[p]!.facts[field!]! };
+  }
+  const { order, length } = lane.pointsOf(series.point!);
+  const column = field === null ? null : lane.points[field as (typeof columns)[number]];
+  return {
+    n: length,
+    t: (p) => lane.points.t[order[p]!]!,
+    value: (p) => (column === null ? 1 : column[order[p]!]!),
+  };
+}
+
+/** The value of a series at t, in a window that begins at a; null: nothing is known of it yet. */
+export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): number | null {
+  if (series.name === operations) return Math.max(0, opsUpTo(lane, t) - opsUpTo(lane, a));
+  const steps = stepsOf(lane, series);
+  const to = firstAbove(steps.n, steps.t, t);
+  if (!series.adds) return to === 0 ? null : steps.value(to - 1);
+  const from = firstAbove(steps.n, steps.t, a);
+  if (series.field === null) return Math.max(0, to - from);
+  let sum = 0;
+  for (let p = from; p < to; p++) sum += steps.value(p);
+  return sum;
+}
+
+/** The colour of points: that of the lesson's kind of mark with their name. */
+export function pointColour(kinds: readonly KindFacts[], name: string): KindFacts['colour'] {
+  return kinds.find((k) => k.layer === 'mark' && k.name === name)?.colour ?? 'work';
+}
 
 export interface Line {
   /** `row`: states of a thread, or what runs on a CPU. `function`: one depth of calls below its row. */

@@ -5,17 +5,370 @@
  * window is wide.
  */
 
+import { scaleLinear } from 'd3-scale';
+import { firstAbove, firstAtLeast } from '../../base/columns.ts';
+import { pointRange } from '../../derive/lane-index.ts';
 import { isStale, touching } from '../../derive/query.ts';
-import type { LaneIndex, RunIndex, Strand } from '../../derive/types.ts';
-import type { Chart } from './counters.ts';
+import type { KindFacts, LaneIndex, LodLevel, RunIndex, Strand } from '../../derive/types.ts';
 import type { LaneBox, Layout } from './layout.ts';
-import type { Line } from './lines.ts';
-import { type LinkLine, linksOf } from './links.ts';
-import type { PointMarks } from './points.ts';
-import { RectList } from './rects.ts';
-import type { Score } from './score.ts';
-import { addShares, columnPx, fromLevel, fromSpans } from './shares.ts';
-import { type MarkStyle, shades, stylesFor } from './styles.ts';
+import { type Line, pointColour, type Series, seriesOf, stepsOf } from './lines.ts';
+import { type MarkStyle, RectList, type Score, shades, stylesFor } from './score.ts';
+
+// A line with more spans than its window has pixels, as stacked shares: each column of 3 px shows how the time in it
+// was divided. A share is never thinner than a pixel, so a short wait is never lost.
+
+const columnPx = 3;
+
+/** Nanoseconds per column and kind. */
+interface Columns {
+  readonly n: number;
+  readonly kinds: number;
+  readonly ns: Float32Array;
+  readonly kindOf: Uint8Array | null;
+  readonly columnNs: number;
+  /** Kinds that occur at all. */
+  readonly present: readonly number[];
+}
+
+function fromLevel(layout: Layout, box: LaneBox, level: LodLevel, columnNs: number): Columns {
+  const n = Math.ceil((layout.right - layout.left) / columnPx);
+  const { kinds, bucketNs, buckets } = level;
+  const ns = new Float32Array(n * kinds);
+  const first = Math.max(0, Math.floor(box.t0 / bucketNs));
+  const last = Math.min(buckets - 1, Math.floor((box.t0 + n * columnNs) / bucketNs));
+  for (let bucket = first; bucket <= last; bucket++) {
+    const column = Math.floor(((bucket + 0.5) * bucketNs - box.t0) / columnNs);
+    if (column < 0 || column >= n) continue;
+    for (let k = 0; k < kinds; k++) {
+      const at = column * kinds + k;
+      ns[at] = ns[at]! + level.ns[bucket * kinds + k]!;
+    }
+  }
+  const present = Array.from({ length: kinds }, (_, k) => k);
+  return { n, kinds, ns, kindOf: level.kindOf, columnNs, present };
+}
+
+function fromSpans(
+  layout: Layout,
+  box: LaneBox,
+  strand: Strand,
+  from: number,
+  to: number,
+  kinds: number,
+  columnNs: number,
+): Columns {
+  const n = Math.ceil((layout.right - layout.left) / columnPx);
+  const ns = new Float32Array(n * kinds);
+  const { t0, t1, kind } = box.lane.spans;
+  const end = n * columnNs;
+  const { order } = strand;
+  const base = box.t0;
+  const perNs = 1 / columnNs;
+  const seen = new Uint8Array(kinds);
+  for (let p = from; p < to; p++) {
+    const i = order[p]!;
+    const a = Math.max(0, t0[i]! - base);
+    const until = t1[i]! - base;
+    if (a >= end || until < 0) continue;
+    const b = Math.min(end, Math.max(until, a));
+    const k = kind[i]!;
+    seen[k] = 1;
+    const first = (a * perNs) | 0;
+    const last = Math.min(n - 1, (b * perNs) | 0);
+    if (first === last) {
+      // Nearly all spans lie in one column.
+      const at = first * kinds + k;
+      ns[at] = ns[at]! + Math.max(b - a, 1);
+      continue;
+    }
+    for (let column = first; column <= last; column++) {
+      const part = Math.min(b, (column + 1) * columnNs) - Math.max(a, column * columnNs);
+      const at = column * kinds + k;
+      ns[at] = ns[at]! + Math.max(part, 1);
+    }
+  }
+  const present = Array.from({ length: kinds }, (_, k) => k).filter((k) => seen[k] === 1);
+  return { n, kinds, ns, kindOf: null, columnNs, present };
+}
+
+/** Work stands on the line, waits hang from the top, the rest lies between; equal neighbours become one mark. */
+function addShares(
+  layout: Layout,
+  line: Pick<Line, 'top' | 'height'>,
+  shares: readonly RectList[],
+  columns: Columns,
+): void {
+  const { n, kinds, ns, kindOf, columnNs, present } = columns;
+  const kindAt = (k: number) => (kindOf === null ? k : kindOf[k]!);
+  const heights = new Uint8Array(kinds);
+  const before = new Uint8Array(kinds);
+  let runFrom = 0;
+  const flush = (to: number) => {
+    if (to <= runFrom) return;
+    let low = line.top + line.height;
+    let high = line.top;
+    const x = layout.left + runFrom * columnPx;
+    const w = Math.min(layout.right - x, (to - runFrom) * columnPx);
+    for (const k of present) {
+      const h = before[k]!;
+      const list = shares[kindAt(k)];
+      if (h === 0 || list === undefined) continue;
+      if (list.style.rank <= 3) {
+        low -= h;
+        if (list.style.colour !== 'idle') list.push(x, low, w, h);
+      } else {
+        list.push(x, high, w, h);
+        high += h;
+      }
+    }
+  };
+  for (let column = 0; column < n; column++) {
+    shareHeights(heights, present, ns, column * kinds, columnNs, line.height);
+    let same = column > 0;
+    for (let j = 0; j < present.length && same; j++) {
+      same = heights[present[j]!] === before[present[j]!];
+    }
+    if (same) continue;
+    flush(column);
+    before.set(heights);
+    runFrom = column;
+  }
+  flush(n);
+}
+
+/** Time per kind -> whole px of the row's height; at least 1 for whatever happened, the largest gives way. */
+function shareHeights(
+  out: Uint8Array,
+  present: readonly number[],
+  ns: Float32Array,
+  at: number,
+  columnNs: number,
+  height: number,
+): void {
+  let used = 0;
+  let largest = present[0] ?? 0;
+  for (const k of present) {
+    const time = ns[at + k]!;
+    const h = time > 0 ? Math.max(1, Math.round((time / columnNs) * height)) : 0;
+    out[k] = h;
+    used += h;
+    if (h > out[largest]!) largest = k;
+  }
+  if (used > height) out[largest] = Math.max(1, out[largest]! - (used - height));
+}
+
+// Who frees whom: lines from one row to another at one moment.
+
+/** One link, from the row that emits it to the row it points at. */
+interface LinkLine {
+  readonly x: number;
+  readonly fromY: number;
+  readonly toY: number;
+  /** Frame time, for the afterglow. */
+  readonly t: number;
+  readonly id: number;
+}
+
+/** More cannot be distinguished, and none are drawn. */
+const mostLinks = 1200;
+
+export interface Links {
+  readonly links: readonly LinkLine[];
+  /** There are more than can be distinguished; none are drawn. */
+  readonly linksHidden: number;
+}
+
+/** Links of the window. */
+function linksOf(layout: Layout, box: LaneBox, rowsOf: ReadonlyMap<number, Line>): Links {
+  const { lane } = box;
+  const { order, length } = lane.linksByTime;
+  const end = box.t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const links: LinkLine[] = [];
+  let n = 0;
+  const first = firstAtLeast(length, (p) => lane.links.t[order[p]!]!, box.t0);
+  for (let p = first; p < length; p++) {
+    const i = order[p]!;
+    const t = lane.links.t[i]!;
+    if (t > end) break;
+    n += 1;
+    if (n > mostLinks) continue;
+    const from = rowsOf.get(lane.links.from[i]!);
+    const to = rowsOf.get(lane.links.to[i]!);
+    if (to === undefined) continue;
+    links.push({
+      x: layout.left + (t - box.t0) / layout.nsPerPx,
+      fromY: edgeTowards(from, to, box),
+      toY: to.top + to.height / 2,
+      t,
+      id: lane.links.id[i]!,
+    });
+  }
+  return n > mostLinks ? { links: [], linksHidden: n } : { links, linksHidden: 0 };
+}
+
+/** The edge of the row a link comes from that faces the row it goes to. */
+function edgeTowards(from: Line | undefined, to: Line, box: LaneBox): number {
+  if (from === undefined) return box.bottom;
+  return from.top >= to.top ? from.top : from.top + from.height;
+}
+
+// Points on their lines: one by one while they can be distinguished, else how many there are in each column.
+
+export interface PointMarks {
+  readonly line: Line;
+  /** The colour of the lesson's kind of the same name; 'work' without one. */
+  readonly colour: KindFacts['colour'];
+  readonly kind: string;
+  /** x of each; empty in a crowd. */
+  readonly xs: Float32Array;
+  /** In a crowd: points in each column of `columnPx`, of which the fullest has `most`. */
+  readonly columns: Uint32Array | null;
+  readonly most: number;
+  readonly n: number;
+}
+
+export const densityPx = 3;
+/** Closer than this they cannot be distinguished, px. */
+const apartPx = 2;
+/** Of the points of a line so many may stand too close before they are counted in columns. */
+const crowdedShare = 0.25;
+
+interface Found {
+  readonly box: LaneBox;
+  readonly line: Line;
+  readonly name: string;
+  readonly xs: Float32Array;
+}
+
+/** Points of the window by arm, line by line. All lanes count in columns if one must, on one scale. */
+export function pointMarksOf(
+  index: RunIndex,
+  layout: Layout,
+): ReadonlyMap<string, readonly PointMarks[]> {
+  const found = layout.lanes.flatMap((box) =>
+    box.lines
+      .filter((line) => line.what === 'point')
+      .flatMap((line) => line.points.map((name) => ({ box, line, name })))
+      .map((one): Found => ({ ...one, xs: xsOf(layout, one.box, one.name) })),
+  );
+  const crowded = new Set(found.filter(({ xs }) => isCrowded(xs)).map(({ name }) => name));
+  const most = new Map<string, number>();
+  const counted = found.map((one) => {
+    const columns = crowded.has(one.name) ? pointColumns(layout, one.xs) : null;
+    const peak = columns?.reduce((max, n) => Math.max(max, n), 0) ?? 1;
+    most.set(one.name, Math.max(most.get(one.name) ?? 1, peak));
+    return { ...one, columns };
+  });
+  const marks = new Map<string, PointMarks[]>(layout.lanes.map(({ arm }) => [arm, []]));
+  for (const { box, line, name, xs, columns } of counted) {
+    const colour = pointColour(index.kinds, name);
+    const of = { line, colour, kind: name, columns, most: most.get(name)!, n: xs.length };
+    marks.get(box.arm)!.push({ ...of, xs: columns === null ? xs : new Float32Array(0) });
+  }
+  return marks;
+}
+
+function xsOf(layout: Layout, { lane, t0 }: LaneBox, name: string): Float32Array {
+  const of = lane.pointsOf(name);
+  const end = t0 + (layout.right - layout.left) * layout.nsPerPx;
+  const { from, to } = pointRange(lane.points, of, t0, end);
+  const xs = new Float32Array(to - from);
+  for (let p = from; p < to; p++) {
+    xs[p - from] = layout.left + (lane.points.t[of.order[p]!]! - t0) / layout.nsPerPx;
+  }
+  return xs;
+}
+
+function isCrowded(xs: Float32Array): boolean {
+  let close = 0;
+  for (let i = 1; i < xs.length; i++) if (xs[i]! - xs[i - 1]! < apartPx) close += 1;
+  return xs.length > 8 && close > xs.length * crowdedShare;
+}
+
+function pointColumns(layout: Layout, xs: Float32Array): Uint32Array {
+  const columns = new Uint32Array(Math.ceil((layout.right - layout.left) / densityPx));
+  for (const x of xs) {
+    const column = Math.min(columns.length - 1, Math.floor((x - layout.left) / densityPx));
+    columns[column] = columns[column]! + 1;
+  }
+  return columns;
+}
+
+/** Of n times in order the place of the one nearest to t, at most `reach` away; -1: there is none. */
+export function nearest(n: number, at: (p: number) => number, t: number, reach: number): number {
+  const after = firstAtLeast(n, at, t);
+  let best = -1;
+  for (const p of [after - 1, after]) {
+    if (p < 0 || p >= n || Math.abs(at(p) - t) > reach) continue;
+    if (best < 0 || Math.abs(at(p) - t) < Math.abs(at(best) - t)) best = p;
+  }
+  return best;
+}
+
+// Series as columns of a pixel; one scale serves all lanes.
+
+export interface Chart {
+  readonly line: Line;
+  readonly series: Series;
+  /** The least and the most in each column of a pixel; NaN where nothing is known. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** The top of the scale, the same on all lanes. */
+  readonly top: number;
+}
+
+/** Charts of every lane, by arm. */
+export function chartsOf(
+  index: RunIndex,
+  layout: Layout,
+  score: Score,
+): ReadonlyMap<string, readonly Chart[]> {
+  const series = new Map(seriesOf(index.kinds, score).map((one) => [one.name, one]));
+  const drawn = layout.lanes.flatMap((box) =>
+    box.lines
+      .filter((line) => line.what === 'counter')
+      .map((line) => ({ box, line, series: series.get(line.points[0]!)! }))
+      .map((one) => ({ ...one, ...chartColumns(layout, one.box, one.series) })),
+  );
+  const tops = new Map<Series, number>();
+  for (const one of drawn) {
+    const most = one.high.reduce((max, v) => (v > max ? v : max), 0);
+    tops.set(one.series, Math.max(tops.get(one.series) ?? 0, most));
+  }
+  const charts = new Map<string, Chart[]>(layout.lanes.map((box) => [box.arm, []]));
+  for (const { box, line, series: of, low, high } of drawn) {
+    const [, top] = scaleLinear([0, Math.max(1, tops.get(of)!)], [0, 1])
+      .nice(3)
+      .domain();
+    charts.get(box.arm)!.push({ line, series: of, low, high, top: top! });
+  }
+  return charts;
+}
+
+/** One pass over what happens in the window. */
+function chartColumns(layout: Layout, box: LaneBox, series: Series) {
+  const width = Math.max(1, Math.floor(layout.right - layout.left));
+  const low = new Float64Array(width).fill(Number.NaN);
+  const high = new Float64Array(width).fill(Number.NaN);
+  const steps = stepsOf(box.lane, series);
+  const end = Math.min(box.lane.watermark, box.t0 + width * layout.nsPerPx);
+  const after = series.adds ? firstAbove : firstAtLeast;
+  let p = after(steps.n, steps.t, box.t0);
+  let value = series.adds ? 0 : p === 0 ? Number.NaN : steps.value(p - 1);
+  const known = Math.min(width, Math.ceil((end - box.t0) / layout.nsPerPx));
+  for (let x = Math.max(0, Math.floor(-box.t0 / layout.nsPerPx)); x < known; x++) {
+    const until = Math.min(end, box.t0 + (x + 1) * layout.nsPerPx);
+    let [least, most] = [value, value];
+    for (; p < steps.n && steps.t(p) <= until; p++) {
+      value = series.adds ? value + steps.value(p) : steps.value(p);
+      least = Number.isNaN(least) ? value : Math.min(least, value);
+      most = Number.isNaN(most) ? value : Math.max(most, value);
+    }
+    low[x] = least;
+    high[x] = most;
+  }
+  return { low, high };
+}
 
 export interface LaneMarks {
   /** Wide and narrow marks, by rank of their kind. */

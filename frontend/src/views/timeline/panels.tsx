@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Beside the stage: where the time of the window goes, and the marks near the moment as a table. */
 
+import { useCallback, useMemo, useRef } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatNs } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
@@ -10,11 +11,13 @@ import type { Frame, LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 import { severalOf, shareWords, shortTitle } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { ArmTable } from '../arm-table.tsx';
-import type { Counts, Panel, PanelProps } from '../contract.ts';
-import { useCalm } from '../use-canvas.ts';
-import { nearbyMarks } from './nearby.ts';
-import { windowOf } from './sentences.ts';
-import { pointsIn, tallyKinds } from './tally.ts';
+import type { Counts, Panel, PanelProps, SwatchProps } from '../contract.ts';
+import { canvasTiles } from '../paints.ts';
+import { type Draw, useCalm, useCanvas } from '../use-canvas.ts';
+import { brushRects, paintOf } from './easel.ts';
+import { nearbyMarks } from './hit.ts';
+import { type Functions, RectList, stylesFor } from './score.ts';
+import { pointsIn, tallyKinds, windowOf } from './sentences.ts';
 
 interface Row {
   readonly head: string;
@@ -136,4 +139,37 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     heads: operation.open === null ? titles : [operation.plural, ...titles],
     rows: new Map(index.lanes.map((lane) => [lane.arm, of(lane)])),
   };
+}
+
+// How a kind looks, for legends: painted by the same brush.
+
+interface Props extends SwatchProps {
+  readonly functions?: Functions;
+}
+
+export function KindSwatch({
+  kind,
+  kinds,
+  theme,
+  width = 30,
+  height = 13,
+  functions = 'nested',
+}: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  const size = useMemo(() => ({ width, height, dpr }), [width, height, dpr]);
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      const style = stylesFor(kinds, functions)[kinds.findIndex((k) => k.name === kind)];
+      ctx.clearRect(0, 0, s.width, s.height);
+      if (style === undefined) return;
+      const list = new RectList(style);
+      const low = style.texture === 'bracket' ? 5 : 1;
+      list.push(1, 1, s.width - 2, s.height - 1 - low);
+      brushRects(ctx, list, paintOf(style, theme, canvasTiles(s.dpr)));
+    },
+    [kind, kinds, theme, functions],
+  );
+  useCanvas(canvas, size, draw, null);
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
 }
