@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { indexRun } from '../src/derive/run-index.ts';
 import type { LaneIndex, RunIndex } from '../src/derive/types.ts';
 import type { Lesson } from '../src/protocol/lesson.ts';
-import { ticksOf } from '../src/views/hog-rows/ticks.ts';
+import { ticksOf } from '../src/views/hog-rows/look.ts';
 import { lifeOf } from '../src/views/inode-flow/layout.ts';
 import { never } from '../src/views/inode-flow/lives.ts';
 import { gridOf } from '../src/views/inode-flow/ticks.ts';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The text alternative: one plain sentence from the events in view at this moment. Every number is read off the index. */
 
+import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
-import { formatNs, plural } from '../../base/units.ts';
+import { formatNs, type Nanos, ns, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
 import {
@@ -10,6 +11,7 @@ import {
   markOf,
   opsUpTo,
   type SpanRecord,
+  spanAt,
   spansIn,
   statesAt,
   threadRows,
@@ -18,9 +20,148 @@ import { shareText, waitedUpTo } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list, severalOf, type Titles, verbFor } from '../../derive/words.ts';
 import { doing, known, ofThreads, oneOp, rates, some } from '../timeline/sentences.ts';
-import { type Grace, graceOf } from './grace.ts';
-import { largestWake } from './wakes.ts';
-import { scoreAt, scoreWords } from './walks.ts';
+import { scoreAt, scoreWords } from './look.ts';
+
+// Which grace period a sleeper waits for, read from the strips of its lane.
+//
+// A grace period must begin after the question: who asks while one is under way waits for the next
+// (Documentation/RCU, kernel/rcu/srcutree.c, srcu_gp_start_if_needed()). The next is armed as soon as one ends, while
+// the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
+
+interface Grace {
+  /** Its being armed; null: it is not yet. */
+  readonly asked: SpanRecord | null;
+  /** One that began before it was asked for is not over. */
+  readonly behind: boolean;
+  /** The kernel's first look for readers, which may go on; null: it has not looked yet. */
+  readonly check: SpanRecord | null;
+  readonly readerSeen: boolean;
+  /** It is over and only the callbacks are left; null: it is not. */
+  readonly delay: SpanRecord | null;
+}
+
+/** The tracer may see the question some microseconds after the answer began. */
+const slack = 20_000;
+/** A grace period and its callbacks are over within so many ticks, or a reader holds it. */
+const ticksBack = 100;
+
+type Named = SpanRecord & { readonly name: string };
+
+/** Spans of the strips that began in [a, b], in order of their begin. */
+function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] {
+  return [...spansIn(lane, 'track', a, b + 1)]
+    .filter((span) => span.t0 >= a && span.t0 <= b)
+    .map((span) => ({ ...span, name: index.kinds[span.kind]?.name ?? '' }))
+    .sort((x, y) => x.t0 - y.t0);
+}
+
+/** The grace period of a thread asleep since `since`, as far as it is known at t; null on a lane without any. */
+function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Grace | null {
+  const asleep = spanAsks(index, lane, since);
+  if (!asleep) return null;
+  const seen = steps(index, lane, since - slack, t);
+  const armed = seen.find((span) => span.name === 'gp_armed');
+  if (armed === undefined) {
+    const behind = isUnderWay(index, lane, since, t);
+    return { asked: null, behind, check: null, readerSeen: false, delay: null };
+  }
+  let check: SpanRecord | null = null;
+  let readerSeen = false;
+  let delay: SpanRecord | null = null;
+  for (const span of seen) {
+    if (span.t0 <= armed.t0) continue;
+    if (span.name === 'gp_check' && check === null) check = span;
+    else if (span.name === 'gp_recheck' && delay === null) readerSeen = true;
+    else if (span.name === 'cb_delay' && check !== null) delay ??= span;
+  }
+  return { asked: armed, behind: false, check, readerSeen, delay };
+}
+
+const underWay: ReadonlySet<string> = new Set(['gp_armed', 'gp_check', 'gp_recheck']);
+
+/** Did a grace period begin before `since`, and go on at some time up to t? */
+function isUnderWay(index: RunIndex, lane: LaneIndex, since: number, t: number): boolean {
+  for (const span of spansIn(lane, 'track', since - slack, t))
+    if (span.t0 < since - slack && underWay.has(index.kinds[span.kind]?.name ?? '')) return true;
+  return false;
+}
+
+/** Did some thread of this lane begin at `since` to wait for what the strips show? */
+function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
+  for (const span of spansIn(lane, 'state', since, since + 1)) {
+    if (span.t0 === since && index.kinds[span.kind]?.name === 'wait_srcu') return true;
+  }
+  return false;
+}
+
+/** The check of the grace period whose callbacks run at t: the last that ended before their delay began. */
+function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | null {
+  const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
+  const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
+  const over = delay?.t0 ?? t;
+  return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
+}
+
+// Which wake of a window freed most: the links of one run of the callbacks, and the sleep that they ended.
+
+export interface Wake {
+  readonly t: Nanos;
+  readonly freed: number;
+  /** The longest sleep that it ended; null: none is known. */
+  readonly longest: SpanRecord | null;
+  readonly check: SpanRecord | null;
+}
+
+interface Group {
+  t: number;
+  readonly rows: Set<number>;
+  longest: SpanRecord | null;
+  /** Sleep that it ended, of all threads, ns. */
+  slept: number;
+}
+
+/**
+ * Of the wakes in (from, t] the one that ended most sleep; of equal ones the last. Links within a quarter of a tick
+ * are those of one run of the callbacks.
+ */
+function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number): Wake | null {
+  let largest: Group | null = null;
+  for (const group of groups(index, lane, t, from))
+    if (largest === null || group.slept > largest.slept) largest = group;
+  if (largest === null) return null;
+  const { rows, longest } = largest;
+  const check = checkBefore(index, lane, largest.t);
+  return { t: ns(largest.t), freed: rows.size, longest, check };
+}
+
+/** From the last one back. */
+function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Generator<Group> {
+  const { links } = lane;
+  const { order, length } = lane.linksByTime;
+  const near = index.tickNs / 4;
+  let group: Group | null = null;
+  let last = 0;
+  for (let p = firstAbove(length, (i) => links.t[order[i]!]!, t) - 1; p >= 0; p--) {
+    const i = order[p]!;
+    const at = links.t[i]!;
+    if (group !== null && last - at >= near) {
+      yield group;
+      group = null;
+    }
+    if (group === null) {
+      if (at < from) return;
+      group = { t: at, rows: new Set(), longest: null, slept: 0 };
+      last = at;
+    }
+    group.t = at;
+    group.rows.add(links.to[i]!);
+    const asleep = spanAt(lane, links.to[i]!, 'state', at - 1);
+    if (asleep === null || !isWait(index.kinds[asleep.kind])) continue;
+    if (group.longest === null || asleep.t0 < group.longest.t0) group.longest = asleep;
+    group.slept += at - asleep.t0;
+  }
+  if (group !== null) yield group;
+}
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 

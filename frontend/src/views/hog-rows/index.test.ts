@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../../test/fixtures/drawing.ts';
 import { placeOf } from '../../derive/moments.ts';
-import { waitMoments } from './moments.ts';
+import { waitMoments } from './index.tsx';
 
 const cells = (t: number | null) => (t === null ? null : t / cell);
 

@@ -2,9 +2,8 @@
 /** Every place of a reader and an umount on a grid: nobody frees under a reader, and who waits is as the code says. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/types.ts';
-import { raceOf, reader } from './reader.ts';
-import { counted, expedited, type Race, rwsem, srcu, waitOf } from './rule.ts';
+import { begin, changed, nextStop } from '../../toys/types.ts';
+import { counted, expedited, type Race, raceOf, reader, rwsem, srcu, waitOf } from './toy.ts';
 
 const tick = 1000;
 const base = { tick, hold: 20, quick: 30, shrinkers: 8 };
