@@ -9,9 +9,9 @@ import { indexRun } from '../src/derive/run-index.ts';
 import type { LaneIndex, RunIndex } from '../src/derive/types.ts';
 import type { Lesson } from '../src/protocol/lesson.ts';
 import { ticksOf } from '../src/views/hog-rows/look.ts';
+import { gridOf } from '../src/views/inode-flow/draw-bands.ts';
 import { lifeOf } from '../src/views/inode-flow/layout.ts';
 import { never } from '../src/views/inode-flow/lives.ts';
-import { gridOf } from '../src/views/inode-flow/ticks.ts';
 import { phaseOf } from '../src/views/tick-marks.ts';
 import { recordedLessons } from './fixtures/recordings.ts';
 

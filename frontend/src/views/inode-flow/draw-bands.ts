@@ -4,16 +4,98 @@
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatPlaces } from '../../base/units.ts';
-import type { RunIndex } from '../../derive/types.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { mix, type Pen } from '../paints.ts';
-import { bar, cross, type Easel, lookOf, say, sayOn, widthOf } from './ink.ts';
+import { busyAt, drawTicks, type Grid, gridOfTicks } from '../tick-marks.ts';
+import { bar, cross, type Easel, lookOf, say, sayOn, showsReaders, widthOf } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, xOf } from './layout.ts';
-import { showsReaders } from './legend.ts';
-import { dangerEnd, livesIn, never } from './lives.ts';
-import { empty, type Step, stepAt } from './queues.ts';
+import {
+  dangerEnd,
+  empty,
+  type Graces,
+  type Lives,
+  livesIn,
+  never,
+  type Step,
+  stepAt,
+} from './lives.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
-import { clearOf, drawParts, partsOf } from './wait-parts.ts';
+
+// What a wait for a grace period is made of, where the cookie is looked at once (cond_synchronize_rcu() of 6.1): the
+// rest of the one that goes on, the whole of the next, and the time until the sleeper runs.
+
+export interface WaitPart {
+  readonly t0: number;
+  readonly t1: number;
+  /** 1: the rest of one grace period, 2: the whole of another, 3: until it runs. */
+  readonly nth: 1 | 2 | 3;
+}
+
+/** Parts of a wait from `t0` to `t1` in order; those that it does not have are left out. */
+export function partsOf({ begins, ends }: Graces, t0: number, t1: number): readonly WaitPart[] {
+  const inside = [...ends.keys()].filter((i) => ends[i]! > t0 && ends[i]! <= t1);
+  const [first] = inside;
+  if (first === undefined) return [];
+  const parts: WaitPart[] = [];
+  const goesOn = begins[first]! < t0;
+  if (goesOn) parts.push({ t0, t1: ends[first]!, nth: 1 });
+  const own = goesOn ? inside[1] : first;
+  if (own === undefined) return parts;
+  parts.push({ t0: goesOn ? ends[first]! : t0, t1: ends[own]!, nth: 2 });
+  if (t1 > ends[own]!) parts.push({ t0: ends[own]!, t1, nth: 3 });
+  return parts;
+}
+
+/** Height of a number, at 13 px text. */
+const numberHigh = 12;
+/** Half of that of words on a plate. */
+const halfPlate = 8;
+
+/** Where words may stand that are as high as the middle of the wait, clear of its numbers; px. */
+function clearOf(
+  { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
+  wait: Shape,
+  parts: readonly WaitPart[],
+  em: number,
+): readonly [from: number, to: number] {
+  const high = wait.h >= 2 * (numberHigh + halfPlate) * em || wait.h < numberHigh * em;
+  if (parts.length === 0 || high) return [wait.x0, wait.x1];
+  const spaces = parts.map(({ t0, t1 }): readonly [number, number] => [
+    Math.max(xOf(layout, box, t0), layout.left) + numberHigh * em,
+    Math.min(xOf(layout, box, t1), layout.revealX),
+  ]);
+  return spaces.toSorted(([a, b], [c, d]) => d - c - (b - a))[0]!;
+}
+
+/** A line between two parts, and the number of each where it has room. */
+function drawParts(
+  pen: Pen,
+  { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
+  wait: Shape,
+  parts: readonly WaitPart[],
+  easel: Easel,
+): void {
+  const { theme, em } = easel;
+  const room = numberHigh * em;
+  if (wait.h < room || wait.mark.t1 === never) return;
+  for (const { t0, t1, nth } of parts) {
+    const [x0, x1] = [xOf(layout, box, t0), xOf(layout, box, t1)];
+    if (x1 < layout.left || x0 > layout.revealX) continue;
+    if (nth > 1) {
+      pen.fillStyle = theme.ink;
+      pen.fillRect(Math.round(x0) - 1, wait.y, 2, wait.h);
+    }
+    // Clear of the line, so that a short part's number and the next one are not read as one.
+    const x = Math.max(x0, layout.left) + (nth > 1 ? 3 : 0);
+    const wide = Math.min(room - 3, x1 - x - 3);
+    if (wide < room * 0.55) continue;
+    pen.fillStyle = theme.ink;
+    pen.fillRect(x, wait.y + wait.h - room, wide, room);
+    const y = wait.y + wait.h - room / 2 + 0.5;
+    say(pen, easel, String(nth), x + wide / 2, y, 'center', theme.paper, 600);
+  }
+}
 
 export interface Scene {
   /** Parts that the step shows; without it all. */
@@ -300,4 +382,37 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
 
 function lengthWords(shape: Shape): string {
   return `${formatPlaces((shape.mark.t1 - shape.mark.t0) / 1e6, 1)} ms`;
+}
+
+// The ticks of a lane; grace periods end at them, since a CPU reports at ticks that its readers have left.
+
+const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
+
+/** Null: neither the guest's clock nor enough ends of grace periods tell where they lie. */
+export function gridOf(
+  lives: Lives,
+  every: number,
+  { startNs }: Pick<LaneIndex, 'startNs'>,
+): Grid | null {
+  const before = known.get(lives);
+  if (before?.startNs === startNs) return before.grid;
+  const ends = [...lives.graces.ends].filter((t) => t < never).slice(-256);
+  const grid = gridOfTicks(startNs, ends, every);
+  known.set(lives, { startNs, grid });
+  return grid;
+}
+
+export function drawTickBand(pen: Pen, { index, layout, box }: Scene, band: Band, easel: Easel) {
+  const grid = gridOf(box.lives, index.tickNs, box.lane);
+  if (grid === null) return;
+  const { ends } = box.lives.graces;
+  const from = box.t0;
+  const to = from + (layout.right - layout.left) * layout.nsPerPx;
+  const first = firstAtLeast(ends.length, (i) => ends[i]!, from - grid.every);
+  pen.fillStyle = easel.theme.mechanism;
+  const { top, height } = band;
+  const x = (t: number) => xOf(layout, box, t);
+  const busy = (t: number) => busyAt(index, box.lane, t);
+  const place = { from, to, x, top, height, alpha: () => 1, busy };
+  drawTicks(pen, grid, ends.subarray(first), place);
 }

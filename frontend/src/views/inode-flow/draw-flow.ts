@@ -5,14 +5,20 @@ import { t } from '../../base/lang/t.ts';
 import { formatCount } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import { fitting, mix, type Pen } from '../paints.ts';
+import { counted } from './describe.ts';
 import { queueAt, type Scene } from './draw-bands.ts';
-import { counted } from './figures.ts';
 import { bar, cross, type Easel, fontOf, lookOf, say, widthOf } from './ink.ts';
 import type { Band, LaneBox, Layout } from './layout.ts';
-import { endangered, type Life } from './lives.ts';
-import { type Population, populationAt, type Tally, tallyOf } from './tally.ts';
+import {
+  endangered,
+  type Life,
+  type Population,
+  populationAt,
+  type Tally,
+  tallyOf,
+} from './lives.ts';
 
-export interface Place {
+interface Place {
   readonly x: number;
   readonly y: number;
   readonly w: number;
@@ -28,7 +34,7 @@ export interface Stations {
 }
 
 /** Where the stations stand: alive, queued, free, used again. */
-export function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
+function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
   const left = margin ? from : 14;
   const title = 17 * em;
   const arrow = 26 * em;
@@ -109,7 +115,7 @@ export function pitchOf(place: Place, most: number, em: number): number {
 }
 
 /** Left upper corners of so many cells of a place, row by row; where not all find room, the last row is for words. */
-export function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
+function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
   const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
   const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
   const shown = n <= columns * rows ? n : Math.max(0, columns * (rows - 2));
@@ -297,4 +303,26 @@ function arrow(pen: Pen, from: Place, to: Place, easel: Easel): void {
   pen.lineTo(x1, y);
   pen.lineTo(x1 - 4, y + 4);
   pen.stroke();
+}
+
+// The cells of the population, where they are drawn: to be pointed at, and to ring the one that is.
+
+export interface Cell {
+  readonly life: Life;
+  /** Left upper corner, and the edge, px. */
+  readonly x: number;
+  readonly y: number;
+  readonly side: number;
+}
+
+/** Inodes that a file has, and free ones; the queues are stacks without cells. */
+export function flowCells(layout: Layout, box: LaneBox, band: Band): readonly Cell[] {
+  const { alive, free } = stationsOf(band, layout);
+  const people = populationAt(box.lives, box.now);
+  const pitch = pitchOf(alive, box.lives.inos.length, layout.em);
+  const of = (place: Place, lives: readonly Life[]) =>
+    cornersIn(place, lives.length, pitch).map(
+      (corner, i): Cell => ({ ...corner, life: lives[i]!, side: pitch - 2 }),
+    );
+  return [...of(alive, people.alive), ...of(free, people.free)];
 }

@@ -13,15 +13,15 @@ import {
   drawHero,
   drawQueue,
   drawThread,
+  drawTickBand,
   drawWeave,
   drawWorker,
+  gridOf,
   type Scene,
 } from './draw-bands.ts';
-import { drawFlow } from './draw-flow.ts';
-import { flowCells } from './flow-cells.ts';
+import { drawFlow, flowCells } from './draw-flow.ts';
 import { type Easel, fontOf, say } from './ink.ts';
 import { type Band, type LaneBox, type Layout, pitchIn, processesOf, xOf } from './layout.ts';
-import { drawTickBand, gridOf } from './ticks.ts';
 
 export function drawAll(
   pen: Pen,

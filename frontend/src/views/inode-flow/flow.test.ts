@@ -6,7 +6,7 @@ import { inodeFrame, inodeIndex, inodeLesson } from '../../../test/fixtures/inod
 import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { namedTiles } from '../paints.ts';
-import { flowCells } from './flow-cells.ts';
+import { flowCells } from './draw-flow.ts';
 import { view } from './index.tsx';
 import { layoutOf } from './layout.ts';
 import { hit } from './point.ts';

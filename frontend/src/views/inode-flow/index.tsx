@@ -8,20 +8,16 @@ import { canvasTiles, type TileMaker } from '../paints.ts';
 import { brushTick } from '../tick-marks.ts';
 import { type Draw, useCanvas } from '../use-canvas.ts';
 import { about } from './about.ts';
-import { answers } from './answers.ts';
-import { behindInode } from './behind.ts';
-import { describe } from './describe.ts';
+import { behindInode, describe } from './describe.ts';
 import { drawAll } from './draw.ts';
 import { mutedness } from './draw-bands.ts';
-import { bar, cross, type Easel, lookOf } from './ink.ts';
+import { bar, cross, type Easel, legend, lookOf } from './ink.ts';
 import { type Layout, layoutOf, leastHeight, naturalHeight } from './layout.ts';
-import { legend } from './legend.ts';
 import { moments } from './moments.ts';
-import { table } from './nearby.ts';
 import { hit, placeOf, step } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
-import { walker } from './toy/walker.ts';
-import { counts, sentences, summary } from './words.ts';
+import { walker } from './toy.ts';
+import { answers, counts, sentences, summary, table } from './words.ts';
 
 function easelOf({ theme, frame }: Drawing, fontSize: number, tiles: TileMaker): Easel {
   return { theme, tiles, em: fontSize / 13, focus: frame.focus };

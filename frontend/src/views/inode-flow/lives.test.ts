@@ -5,9 +5,20 @@ import { expect, test } from 'vitest';
 import { inodeIndex, inodeLesson, us } from '../../../test/fixtures/inodes.ts';
 import type { RunIndex } from '../../derive/types.ts';
 import { lifeOf, rowsOf } from './layout.ts';
-import { dangerEnd, endangered, graceAfter, lifeAt, livesIn, never, stateAt } from './lives.ts';
-import { type Step, stepAt } from './queues.ts';
-import { agesIn, populationAt, tallyOf } from './tally.ts';
+import {
+  agesIn,
+  dangerEnd,
+  endangered,
+  graceAfter,
+  lifeAt,
+  livesIn,
+  never,
+  populationAt,
+  type Step,
+  stateAt,
+  stepAt,
+  tallyOf,
+} from './lives.ts';
 
 /** Inode 7: its second life begins inside the shadow of the first, the third after that of the second. */
 const round = `

@@ -7,16 +7,14 @@ import { recordingPen } from '../../../test/fixtures/pen.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { holding } from '../../derive/figures.ts';
 import { namedTiles } from '../paints.ts';
-import { answers } from './answers.ts';
 import { describe as words } from './describe.ts';
 import { pitchOf } from './draw-flow.ts';
 import { view } from './index.tsx';
 import { layoutOf, xOf } from './layout.ts';
 import { moments } from './moments.ts';
-import { table } from './nearby.ts';
 import { hit, placeOf, step } from './point.ts';
 import { ourLines, publishedLines } from './sweep.tsx';
-import { counts, sentences, summary } from './words.ts';
+import { answers, counts, sentences, summary, table } from './words.ts';
 
 const text = `
   stock

@@ -5,11 +5,18 @@ import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { ArrowKey } from '../contract.ts';
 import { bandOf } from './draw.ts';
 import { queueParts } from './draw-bands.ts';
-import { flowCells } from './flow-cells.ts';
-import type { At } from './in-window.ts';
+import { flowCells } from './draw-flow.ts';
 import { type Band, type Layout, pitchIn, timeAt, xOf } from './layout.ts';
 import { dangerEnd, type Life, lifeAt } from './lives.ts';
-import { heroShapes, type Shape, shadowOf, statesOf, stripShapes, workerShapes } from './shapes.ts';
+import {
+  type At,
+  heroShapes,
+  type Shape,
+  shadowOf,
+  statesOf,
+  stripShapes,
+  workerShapes,
+} from './shapes.ts';
 
 /** All that can be pointed at in a band, the topmost first. The weave and the cells are asked point by point instead. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {

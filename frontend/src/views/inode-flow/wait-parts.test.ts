@@ -2,7 +2,7 @@
 /** A wait is the rest of one grace period, the whole of the next, and the time until its sleeper runs. */
 
 import { expect, test } from 'vitest';
-import { partsOf } from './wait-parts.ts';
+import { partsOf } from './draw-bands.ts';
 
 const graces = { begins: Float64Array.of(0, 10, 30), ends: Float64Array.of(10, 20, 40) };
 const plain = (t0: number, t1: number) =>

@@ -2,21 +2,32 @@
 /** Sentences, summary, table and counts. Every number is read off the events of the run. */
 
 import { quantile } from '../../base/columns.ts';
-import { t as tr } from '../../base/lang/t.ts';
-import { formatCount, formatNs } from '../../base/units.ts';
+import { t, t as tr } from '../../base/lang/t.ts';
+import { formatCount, formatMoment, formatNs, ns } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { figure, sinceBegin } from '../../derive/figures.ts';
-import { lostIn, spanAt, markOf as spanMark, spansIn } from '../../derive/query.ts';
+import { figure, lengthOf, sinceBegin } from '../../derive/figures.ts';
+import { choiceOf, scopeWords } from '../../derive/prediction.ts';
+import { laneOf, lostIn, spanAt, markOf as spanMark, spansIn } from '../../derive/query.ts';
+import type { NearbyRow } from '../../derive/summary.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import type { Counts, Sentence } from '../contract.ts';
-import { ageAtReuse, counted, markOf, shadowLeft } from './figures.ts';
-import { commonest } from './hero.ts';
-import { lifeOf, limitOf } from './layout.ts';
-import { dangerEnd, type Life, type Lives, lifeAt, never, stateAt } from './lives.ts';
-import { stepAt } from './queues.ts';
-import { agesIn, populationAt, type Tally, tallyOf } from './tally.ts';
+import type { Answerer, Counts, Sentence } from '../contract.ts';
+import { ageAtReuse, counted, describe, markOf, shadowLeft } from './describe.ts';
+import { commonest, lifeOf, limitOf } from './layout.ts';
+import {
+  agesIn,
+  dangerEnd,
+  type Life,
+  type Lives,
+  lifeAt,
+  never,
+  populationAt,
+  stateAt,
+  stepAt,
+  type Tally,
+  tallyOf,
+} from './lives.ts';
 
 type PerLane = (see: Seen) => string;
 
@@ -38,7 +49,7 @@ function seen(index: RunIndex, lane: LaneIndex, frame: Frame, lesson: Lesson): S
   return { index, lane, lives, lesson, name: armTitle(lesson, lane), t, from };
 }
 
-export function known(index: RunIndex): readonly LaneIndex[] {
+function known(index: RunIndex): readonly LaneIndex[] {
   return index.lanes.filter((lane) => lane.points.length > 0);
 }
 
@@ -362,4 +373,103 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
     return [lane.arm, names.map((name) => counted(lane, tally, name))] as const;
   });
   return { heads, rows: new Map(rows) };
+}
+
+// Answers to predictions, from the events of the run.
+
+/** Fewer prove nothing. */
+const least = 50;
+
+/** Of a hundred reuses on the first arm, so many inside the shadow. */
+const earlyShare: Answerer = (index, prediction, lesson) => {
+  const lane = laneOf(index, prediction.arms[0]);
+  if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
+  const { lives } = lifeOf(index, lane, lesson);
+  const { early, reused } = tallyOf(lane, lives, lane.watermark);
+  if (reused < least) return null;
+  const value = (early / reused) * 100;
+  const words = t('{scope} {early} of {reused} on {name}: {value} of a hundred.', {
+    scope: scopeWords(index),
+    early: formatCount(early),
+    reused: formatCount(reused),
+    name: armTitle(lesson, lane),
+    value: Math.round(value),
+  });
+  return { value, choice: choiceOf(prediction, value), words };
+};
+
+/** Waits for the backlog on the first arm. */
+const throttles: Answerer = (index, prediction, lesson) => {
+  const lane = laneOf(index, prediction.arms[0]);
+  if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
+  const { lives } = lifeOf(index, lane, lesson);
+  const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
+  if (queued < least) return null;
+  const words = t(
+    '{scope} who unlinks on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
+    {
+      scope: scopeWords(index),
+      name: armTitle(lesson, lane),
+      value,
+      queued: formatCount(queued),
+    },
+  );
+  return { value, choice: choiceOf(prediction, value), words };
+};
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  early_share: earlyShare,
+  throttle_waits: throttles,
+};
+
+// Marks near the moment, a row each.
+
+const mostRows = 50;
+
+/** At most 50 marks near the moment: turns in the lives of inodes, batches, waits, grace periods. */
+export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
+  const found: { readonly mark: Mark; readonly far: number; readonly lane: LaneIndex }[] = [];
+  for (const lane of known(index)) {
+    const t = laneTime(frame.offset, lane.arm, frame.moment);
+    for (const mark of marksOf(index, lane, lesson, t - frame.span / 2, t + frame.span / 2))
+      found.push({ mark, far: Math.abs(mark.t0 - t), lane });
+  }
+  found.sort((a, b) => a.far - b.far);
+  return found
+    .slice(0, mostRows)
+    .map(({ mark, lane }): NearbyRow => {
+      const t0 = mark.t0 + (frame.offset.get(lane.arm) ?? 0);
+      const kind = index.kinds[mark.kind];
+      return {
+        mark,
+        t0: ns(t0),
+        when: formatMoment(t0, frame.span / 10),
+        lane: armTitle(lesson, lane),
+        row: mark.table === 'points' ? String(mark.row) : '',
+        what: describe(index, mark, lesson) || (kind?.title ?? ''),
+        length: lengthOf(mark),
+        cpu: '',
+      };
+    })
+    .sort((a, b) => a.t0 - b.t0);
+}
+
+function marksOf(index: RunIndex, lane: LaneIndex, lesson: Lesson, a: number, b: number): Mark[] {
+  const { lives, queues } = lifeOf(index, lane, lesson);
+  const marks: Mark[] = [];
+  const add = (kind: string, id: number, row: number, t0: number, t1: number) => {
+    if (t0 >= a && t0 < b) marks.push(markOf({ index, lane }, kind, id, row, t0, t1));
+  };
+  for (const one of lives.all) {
+    const { bornId, born, queued, ino } = one;
+    if (queued < never)
+      add('queued', one.queuedId, ino, queued, Math.min(one.inactivated, one.next));
+    if (bornId < 0 || one.before === null) continue;
+    if (one.early) add('early', bornId, ino, born, dangerEnd(one));
+    else add('reuse', bornId, ino, born, queued);
+  }
+  for (const batch of queues.batches) add('batch', batch.id, batch.cpu, batch.t0, batch.t1);
+  for (const wait of lives.waits)
+    if (wait.worker) add('worker_wait', wait.id, wait.cpu, wait.t0, wait.t1);
+  return marks;
 }

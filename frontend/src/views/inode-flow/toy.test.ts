@@ -2,18 +2,19 @@
 /** Every place of a reader and of the next file: only stock shows a reader the wrong file, and who waits is as the patches say. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/types.ts';
+import { begin, changed, nextStop } from '../../toys/types.ts';
 import {
   callRcu,
   type Fate,
   graceEnd,
   isOld,
   type Race,
+  raceOf,
   stock,
   waitAtRecycle,
   waitInWorker,
-} from './rule.ts';
-import { raceOf, walker } from './walker.ts';
+  walker,
+} from './toy.ts';
 
 const base = { unlink: 600, work: 100, asked: 700, whole: 900, shadow: 1400 };
 
