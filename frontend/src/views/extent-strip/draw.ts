@@ -1,20 +1,197 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Draws a lane: boxes with their letters, the list through them, the hand of the scan, the budget, figures. */
 
+import type { Theme } from '../../base/theme.ts';
+import { figure } from '../../derive/figures.ts';
 import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
-import type { Pen, TileMaker } from '../paints.ts';
-import { type Brushes, brushBox, brushesFor, drawPlus } from './brush.ts';
+import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
 import { chargeWords, figures, soFarBegin, soFarWords } from './figures.ts';
-import { cellAt, type StripLane, type StripLayout } from './layout.ts';
-import { countLetters } from './letter-counts.ts';
-import { type Look, letterIn, lookOf, looks, spending } from './looks.ts';
-import { handBox, partOf } from './marks.ts';
-import { type LaneNow, laneNow } from './now.ts';
-import { newness } from './refill.ts';
-import { absence } from './scans.ts';
-import { drawSpoken } from './spoken.ts';
-import { hasList, threadOf } from './thread.ts';
+import { cellAt, type Grid, type StripLane, type StripLayout } from './layout.ts';
+import {
+  drawSpoken,
+  handBox,
+  type Look,
+  letterIn,
+  lookOf,
+  looks,
+  partOf,
+  spending,
+} from './marks.ts';
+import { absence, hasList, type LaneNow, laneNow, letters, newness, threadOf } from './replay.ts';
+
+// How each kind of box and each unit of the budget is painted: fill, border and letter differ, not colour alone.
+
+export interface Brush {
+  readonly fill: Fill | null;
+  readonly border: string | null;
+  readonly dashed?: boolean;
+  /** Too small for dashes it is a line at the foot of the box. */
+  readonly floor?: boolean;
+  /** Colour of the letter; null: it has none. */
+  readonly letter: string | null;
+  /** A dot in the corner: a second chance. */
+  readonly dot?: string;
+}
+
+export type Brushes = Readonly<Record<Look | 'left' | 'spent_vain' | 'spent_gain', Brush>> & {
+  readonly mechanism: string;
+  readonly ink: string;
+  readonly mono: string;
+};
+
+const made = new WeakMap<TileMaker, Map<Theme, Brushes>>();
+
+export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
+  let themes = made.get(tiles);
+  if (themes === undefined) {
+    themes = new Map();
+    made.set(tiles, themes);
+  }
+  let brushes = themes.get(theme);
+  if (brushes === undefined) {
+    brushes = make(theme, tiles);
+    themes.set(theme, brushes);
+  }
+  return brushes;
+}
+
+function make(theme: Theme, tiles: TileMaker): Brushes {
+  const { paper, work, vain, gain, mechanism, soft, other, idle } = theme;
+  // Where boxes are too small for letters their edges tell that they are there.
+  const may = { fill: mix(other, paper, 0.2), border: mix(other, theme.ink, 0.75), letter: soft };
+  return {
+    unknown: {
+      fill: tiles('fog', { ground: paper, ink: mix(idle, paper, 0.7) }),
+      border: null,
+      letter: null,
+    },
+    delayed: { fill: mix(work, paper, 0.82), border: null, letter: paper },
+    written: may,
+    hole: { ...may, dashed: true },
+    unwritten: {
+      ...may,
+      fill: tiles('backslash', { ground: paper, ink: mix(other, paper, 0.5) }),
+    },
+    vain: { fill: null, border: vain, letter: soft },
+    spared: {
+      fill: mix(mechanism, paper, 0.16),
+      border: mechanism,
+      letter: theme.ink,
+      dot: mechanism,
+    },
+    freed: { fill: gain, border: null, letter: paper },
+    gone: { fill: null, border: vain, dashed: true, floor: true, letter: null },
+    left: { fill: mix(mechanism, paper, 0.3), border: mechanism, letter: null },
+    spent_vain: { fill: null, border: vain, letter: null },
+    spent_gain: { fill: gain, border: null, letter: null },
+    mechanism,
+    ink: theme.ink,
+    mono: theme.mono,
+  };
+}
+
+interface Corner {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Narrower boxes have plain borders: thousands of dashed ones cost more than all the rest. */
+const dashedFrom = 9;
+
+/** A plus in the middle of a box, where others have their letter. */
+export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: number): void {
+  const arm = Math.max(3, Math.min(9, width * 0.6, height * 0.6));
+  const thick = arm >= 6 ? 2 : 1;
+  const [left, top] = [x + (width - arm) / 2, y + (height - arm) / 2];
+  pen.fillRect(left, top + (arm - thick) / 2, arm, thick);
+  pen.fillRect(left + (arm - thick) / 2, top, thick, arm);
+}
+
+/** Boxes of one kind. Rectangles one by one: a path of thousands takes several times as long to fill. */
+export function brushBox(
+  pen: Pen,
+  brush: Brush,
+  corners: readonly Corner[],
+  width: number,
+  height = width,
+): void {
+  const { fill, border } = brush;
+  if (fill !== null) {
+    pen.fillStyle = fill;
+    for (const { x, y } of corners) pen.fillRect(x, y, width, height);
+  }
+  // Below some pixels a border is all there is: hollow must still be seen as hollow.
+  if (border !== null && brush.floor === true && width < dashedFrom) {
+    pen.fillStyle = border;
+    for (const { x, y } of corners) pen.fillRect(x, y + height - 1, width, 1);
+  } else if (border !== null && (width >= 4 || fill === null)) {
+    const dashed = brush.dashed === true && width >= dashedFrom;
+    pen.strokeStyle = border;
+    pen.lineWidth = 1;
+    if (dashed) pen.setLineDash([2, 2]);
+    for (const { x, y } of corners) pen.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    if (dashed) pen.setLineDash([]);
+  }
+  if (brush.dot !== undefined && width >= 8) {
+    pen.fillStyle = brush.dot;
+    pen.beginPath();
+    for (const { x, y } of corners) pen.rect(x + width - 4, y + 1, 3, 3);
+    pen.fill();
+  }
+}
+
+// Left of a lane's boxes: how many entries there are of each letter.
+
+/** Behind the number of a letter that begins no row: its first box stands further on in this one. */
+const furtherOn = ' →';
+
+/** The row that begins with a letter; where none does, that of its first box, with an arrow. */
+function rowOfLetter(
+  grid: Grid,
+  { letter: of }: LaneNow['boxes'],
+  letter: number,
+): { readonly row: number; readonly begins: boolean } | null {
+  const first = of.indexOf(letter);
+  if (first < 0) return null;
+  for (let row = 0; row < grid.rows; row++)
+    if (of[row * grid.columns] === letter) return { row, begins: true };
+  return { row: Math.floor(first / grid.columns), begins: false };
+}
+
+/** How many entries there are of each letter, beside the row that begins with it. */
+function countLetters(
+  pen: Pen,
+  { fontSize, gutter }: StripLayout,
+  { grid }: StripLane,
+  { theme }: Drawing,
+  { lane, boxes }: LaneNow,
+): void {
+  const found = letters.flatMap((name, letter) => {
+    const at = letter === 0 ? null : rowOfLetter(grid, boxes, letter);
+    return at === null ? [] : [{ name, letter, ...at }];
+  });
+  pen.save();
+  pen.textBaseline = 'middle';
+  pen.textAlign = 'right';
+  let lowest = Number.NEGATIVE_INFINITY;
+  for (const { name, letter, row, begins } of found.sort((a, b) => a.row - b.row)) {
+    let n = 0;
+    for (let box = 0; box < grid.boxes; box++)
+      if (boxes.letter[box] === letter && boxes.there[box] === 1) n += 1;
+    const { y } = cellAt(grid, row * grid.columns);
+    const at = Math.max(lowest + fontSize * 1.4, y + grid.high / 2 + 0.5);
+    lowest = at;
+    const number = `${figure('now', lane.arm, `letter ${letter} there`, n)}${begins ? '' : furtherOn}`;
+    pen.font = `${fontSize}px ${theme.font}`;
+    pen.fillStyle = theme.soft;
+    pen.fillText(number, gutter - 9, at);
+    const width = pen.measureText(number).width;
+    pen.font = `600 ${fontSize}px ${theme.mono}`;
+    pen.fillText(name, gutter - 9 - width - 6, at);
+  }
+  pen.restore();
+}
 
 export function drawStrip(
   pen: Pen,

@@ -5,10 +5,7 @@ import { t } from '../../base/lang/t.ts';
 import { formatCount, formatFigure } from '../../base/units.ts';
 import { figure } from '../../derive/figures.ts';
 import type { LaneIndex } from '../../derive/types.ts';
-import type { LaneNow } from './now.ts';
-import { backSoFar } from './refill.ts';
-import type { Facts, Now, Sums } from './scans.ts';
-import { sumsOf } from './scans.ts';
+import { backSoFar, type Facts, type LaneNow, type Now, type Sums, sumsOf } from './replay.ts';
 
 interface Sentences {
   readonly facts: Facts;

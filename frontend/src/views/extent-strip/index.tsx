@@ -1,23 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The view of lesson 04: a file's entries as lettered boxes, one strip a kernel; the axis counts entries visited. */
 
+import { useCallback, useMemo, useRef } from 'react';
 import { t } from '../../base/lang/t.ts';
-import type { RunIndex } from '../../derive/types.ts';
+import { formatCount } from '../../base/units.ts';
+import type { LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import type { Artist, Drawing, ViewKind } from '../contract.ts';
+import type { Artist, Drawing, SwatchProps, ViewKind } from '../contract.ts';
+import { canvasTiles, type Pen } from '../paints.ts';
+import { type Draw, useCanvas } from '../use-canvas.ts';
 import { about } from './about.ts';
-import { answers, counts, nearby } from './answers.ts';
-import { behindBox } from './behind.ts';
-import { blocksOf } from './block-replay.ts';
-import { drawStrip } from './draw.ts';
-import { entryWords } from './entry-words.ts';
+import { type Brush, type Brushes, brushBox, brushesFor, drawPlus, drawStrip } from './draw.ts';
 import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
-import { describe, hit, partOf, step } from './marks.ts';
+import { behindBox, describe, hit, looks, partOf, step } from './marks.ts';
 import { panels } from './panels.tsx';
-import { factsOf } from './scans.ts';
-import { Swatch } from './swatch.tsx';
-import { budget } from './toy/budget.ts';
-import { sentences, summary } from './words.ts';
+import { blocksOf, factsOf, letterOf } from './replay.ts';
+import { budget } from './toy.ts';
+import { answers, counts, nearby, sentences, summary } from './words.ts';
+
+// One visit in words: which block, what the entry is, and what the scan did with it.
+
+const letters = [
+  t('of no known kind'),
+  t('delayed'),
+  t('written'),
+  t('a hole'),
+  t('unwritten'),
+] as const;
+const fates = [t('kept'), t('spared'), t('freed')] as const;
+
+function entryWords({ points }: LaneIndex, i: number): string {
+  const block = formatCount(points.b[i]!);
+  return t('block {block}, {letter}, {fate}', {
+    block,
+    letter: letters[letterOf(points.d[i]!)],
+    fate: fates[points.e[i]!] ?? fates[0],
+  });
+}
+
+// How a kind looks, for legends: by the brushes of the picture.
+
+const letterFor: Readonly<Record<string, string>> = {
+  delayed: 'D',
+  written: 'W',
+  hole: 'H',
+  unwritten: 'U',
+  vain: 'D',
+  spared: 'W',
+  freed: 'W',
+  asked: 'D',
+};
+
+function Swatch({ kind, theme, width = 17, height = 17 }: SwatchProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  const size = useMemo(() => ({ width, height, dpr }), [width, height, dpr]);
+  const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      ctx.clearRect(0, 0, s.width, s.height);
+      drawSwatch(ctx, kind, brushesFor(theme, tiles), s.width, s.height);
+    },
+    [kind, theme, tiles],
+  );
+  useCanvas(canvas, size, draw, null);
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
+}
+
+function brushOf(brushes: Brushes, kind: string): Brush {
+  const look = looks.find((one) => one === kind);
+  if (look !== undefined) return brushes[look];
+  if (kind === 'spent_vain' || kind === 'spent_gain') return brushes[kind];
+  return kind === 'asked' ? brushes.delayed : brushes.written;
+}
+
+export function drawSwatch(
+  ctx: Pen,
+  kind: string,
+  brushes: Brushes,
+  width: number,
+  height: number,
+): void {
+  const edge = Math.min(width, height) - 2;
+  if (kind === 'thread' || kind === 'scan') {
+    ctx.strokeStyle = brushes.mechanism;
+    ctx.fillStyle = brushes.mechanism;
+    ctx.lineWidth = kind === 'scan' ? 2.5 : 1.25;
+    ctx.beginPath();
+    if (kind === 'scan') ctx.rect(2, 2, edge - 2, edge - 2);
+    else {
+      ctx.moveTo(0, height / 2);
+      ctx.lineTo(width, height / 2);
+    }
+    ctx.stroke();
+    if (kind === 'scan') return;
+    for (const x of [width * 0.25, width * 0.75]) {
+      ctx.beginPath();
+      ctx.arc(x, height / 2, 2, 0, 7);
+      ctx.fill();
+    }
+    return;
+  }
+  if (kind === 'spoken_of') return drawSpoken(ctx, brushes, edge);
+  const brush = brushOf(brushes, kind);
+  brushBox(ctx, brush, [{ x: 1, y: 1 }], kind.startsWith('spent') ? edge * 0.6 : edge, edge);
+  if (kind === 'asked') {
+    ctx.strokeStyle = brushes.ink;
+    ctx.lineWidth = 1.6;
+    ctx.strokeRect(1.8, 1.8, edge - 1.6, edge - 1.6);
+  }
+  if (kind === 'put_back') {
+    ctx.fillStyle = brushes.ink;
+    drawPlus(ctx, { x: 1, y: 1 }, edge, edge);
+  }
+  const letter = letterFor[kind];
+  if (letter === undefined || brush.letter === null) return;
+  ctx.font = `600 ${Math.max(13, Math.round(edge * 0.8))}px ${brushes.mono}`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = brush.letter;
+  ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
+}
+
+/** A box within the outline that goes round what the sentence speaks of. */
+function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
+  const inner = edge - 6;
+  brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
+  ctx.strokeStyle = brushes.ink;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([5, 3]);
+  ctx.strokeRect(1.25, 1.25, edge - 0.5, edge - 0.5);
+  ctx.setLineDash([]);
+}
 
 function layout(drawing: Drawing, headerHeight: number, fontSize: number): StripLayout {
   const { index, size } = drawing;

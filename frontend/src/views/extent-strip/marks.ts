@@ -1,18 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Boxes, units of the budget and the list as marks that can be pointed at, and how the keys go among them. */
 
-import { t as tr } from '../../base/lang/t.ts';
+import { t, t as tr } from '../../base/lang/t.ts';
 import { formatCount, ns } from '../../base/units.ts';
-import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
+import { type Behind, madeOfPoints, mostRows, placeOfPoint } from '../../derive/behind.ts';
+import { laneOf } from '../../derive/query.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import { armTitle } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
-import { blocksOf } from './block-replay.ts';
+import type { Pen } from '../paints.ts';
+import { edgesOf, strokeRegion } from '../region.ts';
 import { boxAt, boxBeside, type StripLane, type StripLayout, unitAt } from './layout.ts';
-import { lookOf, spending } from './looks.ts';
-import { type LaneNow, laneNow } from './now.ts';
-import { backsOfBlock } from './refill.ts';
-import { hasList, threadOf } from './thread.ts';
+import {
+  type Boxes,
+  backsOfBlock,
+  blocksOf,
+  type Facts,
+  fileOf,
+  hasList,
+  kept,
+  type LaneNow,
+  laneNow,
+  letters,
+  type Now,
+  spared,
+  telling,
+  threadOf,
+} from './replay.ts';
+
+// What a box and a unit of the budget are, at a moment: one of the lesson's kinds.
+
+export const looks = [
+  'unknown',
+  'delayed',
+  'written',
+  'hole',
+  'unwritten',
+  'vain',
+  'spared',
+  'freed',
+  'gone',
+] as const;
+export type Look = (typeof looks)[number];
+
+const byLetter: readonly Look[] = ['unknown', 'delayed', 'written', 'hole', 'unwritten'];
+
+/** A box as this scan has left it; what earlier scans did shows only in what is gone. */
+export function lookOf(boxes: Boxes, box: number, now: Now): Look {
+  const letter = boxes.letter[box]!;
+  if (letter === 0) return 'unknown';
+  const visit = boxes.visit[box]!;
+  const mine = now.scan !== null && visit > now.scan.from && visit <= now.visits;
+  if (mine) {
+    const fate = boxes.fate[box]!;
+    if (fate === kept) return 'vain';
+    if (fate === spared) return 'spared';
+    // Made anew since the visit: it is an entry like others, but not while the scan is still there.
+    return 'freed';
+  }
+  return boxes.there[box] === 1 ? byLetter[letter]! : 'gone';
+}
+
+/** The letter that is written into a box. */
+export function letterIn(boxes: Boxes, box: number): string {
+  return letters[boxes.letter[box]!] ?? '';
+}
+
+export type Spent = 'left' | 'spent_vain' | 'spent_gain' | 'spared';
+
+/** What this scan's budget went to so far, unit by unit. */
+export function spending(fateOf: (visit: number) => number, facts: Facts, now: Now): Spent[] {
+  const units: Spent[] = [];
+  for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
+    const fate = fateOf(v);
+    if (fate === 2) units.push('spent_gain');
+    else if (facts.charge !== 'gains') units.push(fate === spared ? 'spared' : 'spent_vain');
+  }
+  return units;
+}
 
 type Known = Pick<Drawing, 'index' | 'frame' | 'lesson'>;
 
@@ -53,7 +119,7 @@ export function unitMark(state: LaneNow, lesson: Lesson, unit: number): Mark | n
 /** Of no kind that the lesson has a name for: nothing has happened to it. */
 const unspent = -1;
 
-export function isUnspent(mark: Mark): boolean {
+function isUnspent(mark: Mark): boolean {
   return mark.kind === unspent;
 }
 
@@ -227,7 +293,7 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   });
 }
 
-export function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {
+function blockOf(index: RunIndex, lane: LaneIndex, mark: Mark, lesson: Lesson): number {
   if (partOf(lesson, mark) !== 'unit') return blocksOf(index)[mark.row] ?? 0;
   const { order, length } = lane.pointsOf('visit');
   for (let p = 0; p < length; p++)
@@ -242,4 +308,147 @@ function visitsOf(lane: LaneIndex, block: number, upTo: number): number {
   for (let p = 0; p < length && points.t[order[p]!]! <= upTo; p++)
     if (points.b[order[p]!] === block) n += 1;
   return n;
+}
+
+// What sentences speak of on a strip: entries of this scan, freed ones, those on the list, those with data.
+
+export const regions = ['scan', 'freed', 'ahead', 'list', 'data'] as const;
+export type StripRegion = (typeof regions)[number];
+
+export const blockBytes = 4096;
+
+/** What the last answer to who asks for data said, bytes of the file; null: nobody has asked yet. */
+export function answerOf({
+  lane,
+  points,
+}: LaneNow): { readonly p: number; readonly data: number; readonly hole: number } | null {
+  const { order, length } = lane.pointsOf('answer');
+  let p = length - 1;
+  while (p >= 0 && order[p]! >= points) p -= 1;
+  if (p < 1) return null;
+  return { p, data: lane.points.a[order[p - 1]!]!, hole: lane.points.a[order[p]!]! };
+}
+
+/** Delayed entries between the hand and the first entry behind it that may be freed; null: there is none. */
+export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[] | null {
+  const visit = lane.pointsOf('visit').order[now.visits - 1];
+  const at = visit === undefined ? -1 : lane.points.b[visit]!;
+  const ahead: number[] = [];
+  for (let box = 0; box < blocks.length; box++) {
+    if (blocks[box]! <= at || boxes.there[box] === 0) continue;
+    if (boxes.letter[box] !== 1) return ahead;
+    ahead.push(box);
+  }
+  return null;
+}
+
+/** Boxes of a region. */
+export function regionOf(one: LaneNow, name: StripRegion): ReadonlySet<number> {
+  const { boxes, now, blocks } = one;
+  const all = Array.from({ length: blocks.length }, (_, box) => box);
+  switch (name) {
+    case 'list':
+      return new Set(threadOf(boxes));
+    case 'ahead':
+      return new Set(aheadOf(one) ?? []);
+    case 'freed':
+      return new Set(all.filter((box) => lookOf(boxes, box, now) === 'freed'));
+    case 'scan':
+      return new Set(
+        all.filter((box) => ['vain', 'spared', 'freed'].includes(lookOf(boxes, box, now))),
+      );
+    case 'data': {
+      const answer = answerOf(one);
+      if (answer === null) return new Set();
+      const [from, to] = [answer.data / blockBytes, answer.hole / blockBytes];
+      return new Set(all.filter((box) => blocks[box]! >= from && blocks[box]! < to));
+    }
+  }
+}
+
+export function drawSpoken(
+  pen: Pen,
+  { arm, grid }: StripLane,
+  { frame, theme }: Drawing,
+  one: LaneNow,
+): void {
+  for (const name of regions) {
+    if (!frame.regions?.some((region) => region.arm === arm && region.name === name)) continue;
+    const boxes = regionOf(one, name);
+    const { columns, rows } = grid;
+    const edges = edgesOf(rows, columns, (row, col) => boxes.has(row * columns + col));
+    const half = grid.gap / 2;
+    const x = (col: number) => grid.x - half + col * grid.cell;
+    const y = (row: number) => grid.y - (grid.pitch - grid.high) / 2 + row * grid.pitch;
+    strokeRegion(
+      pen,
+      theme,
+      edges.map(({ c0, r0, c1, r1 }) => [x(c0), y(r0), x(c1), y(r1)]),
+    );
+  }
+}
+
+// The events behind a box, a unit of the budget or the list: those that name its block, up to the moment.
+
+export function behindBox(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  mark: Mark,
+): Behind | null {
+  const lane = laneOf(index, mark.arm);
+  if (lane === null) return null;
+  const part = partOf(lesson, mark);
+  const now = laneNow({ index, frame }, lane);
+  if (isUnspent(mark)) return behindUnspent(lane, lesson, mark, now.points);
+  if (part === 'thread') {
+    const on = threadOf(now.boxes);
+    const places = on.slice(0, mostRows).map((box) => now.boxes.made[box]! - 1);
+    return madeOfPoints(lane, lesson, mark, {
+      who: t('{n} entries', { n: formatCount(on.length) }),
+      how: t(
+        'Computed from events: entries that may be freed, the one that was made last at its head.',
+      ),
+      places,
+    });
+  }
+  const block = blockOf(index, lane, mark, lesson);
+  const made = placeOfPoint(lane, mark);
+  const named = part === 'unit' ? [made] : placesOf(lane, block, now.points);
+  const places = named.filter((i) => i >= 0).slice(-mostRows);
+  return madeOfPoints(lane, lesson, mark, {
+    who: t('block {block}', { block: formatCount(block) }),
+    how:
+      places.length > 0 ? '' : t('No event made it: up to this moment none has named this block.'),
+    places,
+    ...(places.includes(made) ? { made } : {}),
+  });
+}
+
+/** No event made it: the drawer shows where the lane has come to. */
+function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
+  const made = madeOfPoints(lane, lesson, mark, {
+    who: t('unit {row}', { row: formatCount(mark.row + 1) }),
+    how: t('No event has spent it up to this moment; the last one of the lane is below.'),
+    places: upTo > 0 ? [upTo - 1] : [],
+  });
+  return { ...made, title: t('of the budget: not spent') };
+}
+
+/** Points of the file among the first `upTo` that name a block. */
+function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
+  const { kind, a, b, c } = lane.points;
+  const kinds = new Set(
+    telling.flatMap((name) => {
+      const { order, length } = lane.pointsOf(name);
+      return length > 0 ? [kind[order[0]!]!] : [];
+    }),
+  );
+  const file = fileOf(lane);
+  const places: number[] = [];
+  for (let i = 0; i < upTo; i++) {
+    if (!kinds.has(kind[i]!) || a[i] !== file) continue;
+    if (b[i]! <= block && block < b[i]! + Math.max(1, c[i]!)) places.push(i);
+  }
+  return places;
 }

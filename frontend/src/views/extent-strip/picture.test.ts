@@ -9,14 +9,11 @@ import type { Frame, Mark } from '../../derive/types.ts';
 import type { Scene } from '../../protocol/lesson.ts';
 import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
-import { behindBox } from './behind.ts';
-import { brushesFor } from './brush.ts';
-import { drawChart } from './chart.ts';
-import { drawStrip } from './draw.ts';
+import { brushesFor, drawStrip } from './draw.ts';
 import { view } from './index.tsx';
 import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';
-import { looks } from './looks.ts';
-import { describe, hit, step } from './marks.ts';
+import { behindBox, describe, hit, looks, step } from './marks.ts';
+import { drawChart } from './panels.tsx';
 
 const run = fileRun({ delayed: 256, written: 256, nr: 32, scans: 9 });
 const arms = run.lanes.map((lane) => lane.arm);

@@ -12,9 +12,8 @@ import {
 } from '../../../test/fixtures/extents.ts';
 import { offsetsOf } from '../../derive/align.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
-import { answers, counts, nearby } from './answers.ts';
-import { keyPlaces, strokesOf } from './chart.ts';
-import { sentences, summary } from './words.ts';
+import { keyPlaces, strokesOf } from './panels.tsx';
+import { answers, counts, nearby, sentences, summary } from './words.ts';
 
 const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
 const only = (...arms: string[]): RunIndex => ({

@@ -2,12 +2,23 @@
 /** Every arrangement of a small file: what each kernel's scan looks at, frees and leaves, and that the goals are as said. */
 
 import { expect, test } from 'vitest';
-import { extentLesson, fileRun } from '../../../../test/fixtures/extents.ts';
-import { beginTiles, tilesAfter } from '../../../toys/tiles/types.ts';
-import { factsOf, sumsOf } from '../scans.ts';
-import { budget, firstGain, mixed, settingOf } from './budget.ts';
-import { type Entry, type File, freedBy, kernels, nth, reclaimable, scan } from './rule.ts';
-import { thinned } from './thin.ts';
+import { extentLesson, fileRun } from '../../../test/fixtures/extents.ts';
+import { beginTiles, tilesAfter } from '../../toys/tiles/types.ts';
+import { factsOf, sumsOf } from './replay.ts';
+import {
+  budget,
+  type Entry,
+  type File,
+  firstGain,
+  freedBy,
+  kernels,
+  mixed,
+  nth,
+  reclaimable,
+  scan,
+  settingOf,
+  thinned,
+} from './toy.ts';
 
 const most = 6;
 
