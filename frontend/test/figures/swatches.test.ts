@@ -14,7 +14,7 @@ import { drawSwatch as drawLineSwatch } from '../../src/views/cache-lines/swatch
 import type { Artist, Laid } from '../../src/views/contract.ts';
 import { brushesFor as boxBrushes } from '../../src/views/extent-strip/draw.ts';
 import { drawSwatch as drawBoxSwatch } from '../../src/views/extent-strip/index.tsx';
-import { cellsOf } from '../../src/views/memcg-wall/swatch.tsx';
+import { cellsOf } from '../../src/views/memcg-wall/index.tsx';
 import { namedTiles, type Pen } from '../../src/views/paints.ts';
 import { viewOf } from '../../src/views/registry.ts';
 import { recordingPen, type Stroke } from '../fixtures/pen.ts';

@@ -15,9 +15,8 @@ import {
 import { lightTheme } from '../../base/theme.ts';
 import type { Frame } from '../../derive/types.ts';
 import { namedTiles } from '../paints.ts';
-import { hitWalls, layoutOf, wallArtist } from './artist.ts';
 import { clearingAt, clearingsOf } from './clearings.ts';
-import { drawWalls } from './draw.ts';
+import { drawWalls, hitWalls, layoutOf, wallArtist } from './draw.ts';
 import { cellOf } from './marks.ts';
 
 const grown: HandPoint = ['expanded', 2, 3, 4, 2];

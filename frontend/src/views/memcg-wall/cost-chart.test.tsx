@@ -4,8 +4,7 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { lightTheme } from '../../base/theme.ts';
-import type { CostPoint, Measure } from './cost.ts';
-import { CostChart } from './cost-chart.tsx';
+import { CostChart, type CostPoint, type Measure } from './cost-panel.tsx';
 
 const point = (arm: string, n: number, visits: number): CostPoint => ({
   run: 'r',

@@ -2,18 +2,28 @@
 /** Cells as marks: pointing, walking with keys, and a cell in words. */
 
 import { t as tr } from '../../base/lang/t.ts';
-import { momentMs, ns } from '../../base/units.ts';
+import { formatCount, formatNs, millisecond, momentMs, ns } from '../../base/units.ts';
 import { heldTime } from '../../derive/align.ts';
+import { type Behind, madeOfPoints, mostRows } from '../../derive/behind.ts';
+import { figure, type Scope } from '../../derive/figures.ts';
+import type { Finder } from '../../derive/moments.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, LaneIndex, Mark, Nanos, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { Bit, type Cells, Count, rootRow } from './cells.ts';
 import { clearingOfCell, clearingWords } from './clearings.ts';
-import type { EventReplay } from './event-replay.ts';
-import { type Face, faceOf, facesOf } from './faces.ts';
-import { memcgName, shrinkerName } from './names.ts';
-import { type Wall, wallOf } from './wall.ts';
+import { type Face, faceOf, facesOf } from './paint.ts';
+import {
+  Bit,
+  type Cells,
+  Count,
+  type EventReplay,
+  memcgName,
+  rootRow,
+  shrinkerName,
+  type Wall,
+  wallOf,
+} from './wall.ts';
 
 /** A row and a column as the id of a mark. */
 const columns = 65_536;
@@ -73,7 +83,7 @@ export function markOfCell(
 }
 
 /** Place of the newest event that made this cell what it is; -1: none did. */
-export function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face): number {
+function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face): number {
   const { replay } = wall;
   const { points } = replay.lane;
   const bits = face === 'bit' || face === 'bit_unread';
@@ -207,3 +217,183 @@ const none: Readonly<Record<Noun, string>> = {
   time: tr('no time'),
   visit: tr('no visit'),
 };
+
+// The wall's counts as figures: of the call that goes on or was the last, or of the maps as they stand now.
+
+type Name = keyof typeof Count;
+
+const others: Partial<Record<Name, Scope>> = {
+  bits: 'now',
+  objects: 'now',
+  shrinkers: 'now',
+  sets: 'far',
+};
+
+/** What a lane has counted at a moment. */
+export interface CountsNow {
+  readonly lane: { readonly arm: string };
+  readonly n: Float64Array;
+}
+
+function write({ lane, n }: CountsNow, name: string, value: number, text: string): string {
+  const other = others[name as Name];
+  if (other !== undefined) return figure(other, lane.arm, name, value, text);
+  const call = n[Count.call]!;
+  if (n[Count.ended]! > 0) return ofCall(lane.arm, call, name, value, text);
+  return figure('operation', lane.arm, name, value, text);
+}
+
+/** A figure of a whole call that is over. */
+export function ofCall(
+  arm: string,
+  call: number,
+  name: string,
+  value: number,
+  text = formatCount(value),
+): string {
+  return figure('mark', arm, `${name} of call ${call}`, value, text);
+}
+
+/** "4,332", or with `one` "4,332 visits". */
+export function counted(now: CountsNow, name: Name, one?: Noun): string {
+  const value = now.n[Count[name]]!;
+  return write(now, name, value, one === undefined ? formatCount(value) : countWords(value, one));
+}
+
+/** "none", "no object" for 0. */
+export function fewCounted(now: CountsNow, name: Name, one?: Noun): string {
+  if (now.n[Count[name]] !== 0) return counted(now, name, one);
+  return write(
+    now,
+    name,
+    0,
+    one === undefined ? tr('{n, plural, =0 {none} other {#}}', { n: 0 }) : noWords(one),
+  );
+}
+
+/** How long the call has gone on at t, or took. */
+export function callTime(now: CountsNow, t: number): string {
+  const over = now.n[Count.ended]!;
+  const took = (over > 0 ? over : t) - now.n[Count.began]!;
+  return write(now, 'time', took, formatNs(took));
+}
+
+/** "call 3" */
+export function callName({ lane, n }: CountsNow): string {
+  return figure('now', lane.arm, 'call', n[Count.call]!, tr('call {n}', { n: n[Count.call] }));
+}
+
+// Where the scene of the touched file looks.
+
+/** Calls that follow a touch later than this are not in the same picture. */
+const together = 5 * millisecond;
+
+/**
+ * The newest bits that were set for an object of a container's own, with the call that follows. While a run is live
+ * the newest is looked at anyway.
+ */
+export const touched: Finder = (index) => {
+  const lane = index.lanes[0];
+  if (lane === undefined || index.live) return null;
+  const last = touches(lane).at(-1)?.t;
+  if (last === undefined) return null;
+  const { ops } = lane;
+  let before = 0;
+  let end = last + millisecond;
+  for (let i = 0; i < ops.length; i++) {
+    if (ops.t1[i]! < last) before = Math.max(before, ops.t1[i]!);
+    if (ops.t0[i]! > last && ops.t0[i]! - last < together) {
+      end = Math.max(end, ops.t1[i]!);
+      break;
+    }
+  }
+  const start = Math.max(before, last - millisecond);
+  const span = (end - start) * 1.03;
+  return { start: ns(start), span, moment: ns(start + span), follows: false, known: true };
+};
+
+export interface Touch {
+  /** Place among the lane's points. */
+  readonly at: number;
+  readonly t: number;
+}
+
+/** Bits of containers set, since the first call, for a shrinker other than the one where each has an object. */
+export function touches(lane: LaneIndex): readonly Touch[] {
+  const set = lane.pointsOf('set');
+  const calls = lane.pointsOf('call');
+  if (calls.length === 0) return [];
+  const { points } = lane;
+  const began = points.t[calls.order[0]!]!;
+  const uses = new Map<number, number>();
+  const all = Array.from({ length: set.length }, (_, i) => set.order[i]!);
+  for (const at of all) uses.set(points.b[at]!, (uses.get(points.b[at]!) ?? 0) + 1);
+  const born = lane.pointsOf('born');
+  const containers = new Set(
+    Array.from({ length: born.length }, (_, i) => born.order[i]!)
+      .filter((at) => points.b[at] === 2)
+      .map((at) => points.a[at]!),
+  );
+  const usual = [...uses].sort((a, b) => b[1] - a[1])[0]?.[0];
+  return all
+    .filter(
+      (at) => points.t[at]! > began && points.b[at] !== usual && containers.has(points.a[at]!),
+    )
+    .map((at) => ({ at, t: points.t[at]! }));
+}
+
+// The events behind a cell: those of this memcg and shrinker in the call that goes on, and the one that set its bit.
+
+export function behindCell(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  mark: Mark,
+): Behind | null {
+  const lane = laneOf(index, mark.arm);
+  if (lane === null) return null;
+  const wall = wallOf(lane, lesson);
+  const t = heldTime(lane, frame);
+  const cells = wall.at(t, 'text');
+  const { row, col } = cellOf(mark);
+  const face = lesson.kinds[mark.kind]?.name as Face;
+  const here = eventsOf(wall.replay, cells.at, row, col);
+  // A step of a clearing has its own time; any other cell is what its newest event made it.
+  const exact = here.places.find((i) => lane.points.t[i] === mark.t0);
+  const made = exact ?? madeBy(wall, cells, row, col, face);
+  const places = made < 0 ? here.places : [...new Set([...here.places, made])];
+  const who = `${memcgName(wall.replay, row)}, ${shrinkerName(lane, col, t)}`;
+  const named = places.length > 0 ? places : here.call < 0 ? [] : [here.call];
+  return madeOfPoints(lane, lesson, mark, {
+    who,
+    how: made >= 0 ? '' : noneWords(here.call),
+    places: named.toSorted((a, b) => a - b),
+    ...(made < 0 ? {} : { made }),
+  });
+}
+
+function noneWords(call: number): string {
+  return call < 0
+    ? tr('No event made it: no call of drop_caches has begun at this moment.')
+    : tr(
+        'No event made it: since this call of drop_caches began, no visit to this cell was recorded.',
+      );
+}
+
+/** Visits, sets and clears of a cell since the last call began, the newest few; and where the call began, -1: none. */
+function eventsOf(
+  replay: EventReplay,
+  until: number,
+  row: number,
+  col: number,
+): { readonly places: readonly number[]; readonly call: number } {
+  const { points } = replay.lane;
+  const places: number[] = [];
+  for (let i = until - 1; i >= 0; i--) {
+    const role = replay.role(points.kind[i]!);
+    if (role === 'call') return { places: places.reverse(), call: i };
+    if (replay.rows[i] !== row || points.b[i] !== col || places.length === mostRows) continue;
+    if (role === 'visit' || role === 'set' || role === 'cleared') places.push(i);
+  }
+  return { places: places.reverse(), call: -1 };
+}

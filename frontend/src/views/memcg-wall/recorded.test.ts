@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { recordedLessons } from '../../../test/fixtures/recordings.ts';
 import { formatCount } from '../../base/units.ts';
 import { indexRun } from '../../derive/run-index.ts';
-import { Count } from './cells.ts';
-import { wallOf } from './wall.ts';
+import { Count, wallOf } from './wall.ts';
 
 test('in each pass the root is asked by every shrinker, and once more for what knows no memcg', () => {
   const [one] = recordedLessons('01-shrinker-bitmaps');

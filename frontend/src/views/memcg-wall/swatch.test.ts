@@ -5,9 +5,8 @@ import { expect, test } from 'vitest';
 import { contrast } from '../../../test/figures/contrast.ts';
 import { recordedLessons } from '../../../test/fixtures/recordings.ts';
 import { darkTheme, lightTheme } from '../../base/theme.ts';
-import { faces, glowLevels, Sprites, Tone, toneStep } from './faces.ts';
-import { view } from './index.tsx';
-import { cellsOf } from './swatch.tsx';
+import { cellsOf, view } from './index.tsx';
+import { faces, glowLevels, Sprites, Tone, toneStep } from './paint.ts';
 
 const vain = faces.indexOf('visit_vain');
 

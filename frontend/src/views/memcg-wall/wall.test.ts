@@ -14,17 +14,13 @@ import {
 } from '../../../test/fixtures/wall.ts';
 import { lightTheme } from '../../base/theme.ts';
 import { namedTiles } from '../paints.ts';
-import { hitWalls, layoutOf } from './artist.ts';
-import { Count } from './cells.ts';
-import { costOf, guide, merged, parseCosts } from './cost.ts';
-import { drawWalls } from './draw.ts';
-import { faces } from './faces.ts';
+import { costOf, guide, merged, parseCosts } from './cost-panel.tsx';
+import { drawWalls, hitWalls, layoutOf } from './draw.ts';
 import { cellBox } from './layout.ts';
 import { cellOf, stepFrom } from './marks.ts';
-import { codesOf } from './paint.ts';
-import { table } from './text-table.ts';
-import { wallOf } from './wall.ts';
-import { answers, counts, sentences } from './words.ts';
+import { codesOf, faces } from './paint.ts';
+import { Count, wallOf } from './wall.ts';
+import { answers, counts, sentences, table } from './words.ts';
 
 const memcgs = [10, 11, 12];
 const root = [visit(1, -1, 175), ...[0, 1, 2].map((id) => visit(1, id))];

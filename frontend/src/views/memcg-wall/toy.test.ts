@@ -2,9 +2,8 @@
 /** Every order of the steps, with and without each piece of care. */
 
 import { expect, test } from 'vitest';
-import { begin, changed, nextStop } from '../../../toys/types.ts';
-import { arrival, orderOf } from './arrival.ts';
-import { type Care, count, type Op, orders, outcomeOf } from './rule.ts';
+import { begin, changed, nextStop } from '../../toys/types.ts';
+import { arrival, type Care, count, type Op, orderOf, orders, outcomeOf } from './toy.ts';
 
 const full: Care = { second: true, walkBarrier: true, addBarrier: true };
 const lostOrders = (care: Care) =>
