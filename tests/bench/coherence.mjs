@@ -8,7 +8,7 @@
  */
 
 import { interleave } from '../../frontend/src/views/cache-lines/model/interleave.ts';
-import { simulate } from '../../frontend/src/views/cache-lines/model/simulate.ts';
+import { simulate } from '../../frontend/src/views/cache-lines/model/coherence.ts';
 import { statedSettings } from '../../frontend/src/views/cache-lines/model/stated.ts';
 import { spreadOver } from '../../frontend/src/views/cache-lines/model/streams.ts';
 import { statOf } from '../../frontend/test/fixtures/stat-stream.ts';

@@ -10,7 +10,7 @@ import { kindsIn } from '../../src/derive/query.ts';
 import { legendKinds } from '../../src/panels/legend.tsx';
 import type { Lesson, Scene } from '../../src/protocol/lesson.ts';
 import { brushesFor as lineBrushes } from '../../src/views/cache-lines/brush.ts';
-import { drawSwatch as drawLineSwatch } from '../../src/views/cache-lines/swatch.tsx';
+import { drawSwatch as drawLineSwatch } from '../../src/views/cache-lines/index.tsx';
 import type { Artist, Laid } from '../../src/views/contract.ts';
 import { brushesFor as boxBrushes } from '../../src/views/extent-strip/draw.ts';
 import { drawSwatch as drawBoxSwatch } from '../../src/views/extent-strip/index.tsx';

@@ -6,21 +6,23 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
-import { pointAt } from '../../src/views/cache-lines/model/curve.ts';
-import { interleave } from '../../src/views/cache-lines/model/interleave.ts';
-import { profileOf } from '../../src/views/cache-lines/model/profile.ts';
-import { recordedStreams } from '../../src/views/cache-lines/model/recorded.ts';
-import { sensitivity } from '../../src/views/cache-lines/model/sensitivity.ts';
-import { simulate, stateAfter } from '../../src/views/cache-lines/model/simulate.ts';
-import { owningLoads, wholeOperations } from '../../src/views/cache-lines/model/streams.ts';
 import {
   type AccessStream,
   type MergedLog,
   type Protocol,
   type Settings,
+  simulate,
+  stateAfter,
   stateNames,
   type Until,
-} from '../../src/views/cache-lines/model/types.ts';
+} from '../../src/views/cache-lines/model/coherence.ts';
+import { interleave } from '../../src/views/cache-lines/model/interleave.ts';
+import { pointAt, profileOf, sensitivity } from '../../src/views/cache-lines/model/prediction.ts';
+import {
+  owningLoads,
+  recordedStreams,
+  wholeOperations,
+} from '../../src/views/cache-lines/model/streams.ts';
 
 interface Lists {
   readonly line: number[];

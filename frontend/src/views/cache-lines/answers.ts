@@ -12,17 +12,22 @@ import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson, type Prediction } from '../../protocol/lesson.ts';
 import type { Answerer, Counts } from '../contract.ts';
-import { functionName, totalsOf } from './counted.ts';
+import {
+  far,
+  functionName,
+  operationWords,
+  perStatWhole,
+  perStatWords,
+  soFar,
+  stillRead,
+  totalsOf,
+} from './counted.ts';
+import { intervalMark } from './draw-lock.ts';
 import { fieldWords, structOf } from './fields.ts';
 import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
-import { intervalMark } from './lock-marks.ts';
 import { accessKinds } from './marks.ts';
+import { countedOf, predictedRatio, settingsOf } from './model.ts';
 import { accessAt, happening, laneNow } from './now.ts';
-import { predictedRatio } from './predicted.ts';
-import { operationWords } from './refusal.ts';
-import { settingsOf } from './settings.ts';
-import { far, perStatWhole, perStatWords, soFar, stillRead } from './so-far.ts';
-import { countedOf } from './streams.ts';
 
 type Reading = Pick<Answer, 'value' | 'words' | 'by'> | null;
 

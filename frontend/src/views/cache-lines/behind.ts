@@ -10,10 +10,9 @@ import { type Behind, type BehindRow, mostRows } from '../../derive/behind.ts';
 import { laneOf } from '../../derive/query.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { runsOf } from './byte-runs.ts';
 import { functionName } from './counted.ts';
-import { fieldWords } from './fields.ts';
-import { behindInterval } from './lock-behind.ts';
+import { fieldWords, runsOf } from './fields.ts';
+import { behindInterval } from './lock.ts';
 import { accessKinds, partOfMark, perLine, verbs } from './marks.ts';
 import { type Access, accessAt, happening, type LaneNow, laneNow } from './now.ts';
 

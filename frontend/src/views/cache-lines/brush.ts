@@ -3,7 +3,7 @@
 
 import type { Theme } from '../../base/theme.ts';
 import { type Fill, mix, type Pen, type TileMaker } from '../paints.ts';
-import type { ByteKind } from './byte-runs.ts';
+import type { ByteKind } from './fields.ts';
 
 export interface Brush {
   readonly fill: Fill;

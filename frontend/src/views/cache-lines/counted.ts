@@ -2,11 +2,25 @@
 /** What the microscope counted of the object, exactly: by line, by field and by function, for each operation. */
 
 import { t } from '../../base/lang/t.ts';
+import { formatCount, formatFigure } from '../../base/units.ts';
+import { figure } from '../../derive/figures.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
-import { countsOf, isInside, isOwn, lineBytes, placeOf } from './cells.ts';
-import { fieldWords, isNameRead, type Struct, structOf } from './fields.ts';
-import { endsOperation } from './model/merge.ts';
-import { type Counted, countedOf } from './streams.ts';
+import { list } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import {
+  countsOf,
+  fieldWords,
+  isInside,
+  isNameRead,
+  isOwn,
+  lineBytes,
+  placeOf,
+  type Struct,
+  structOf,
+} from './fields.ts';
+import { endsOperation } from './model/streams.ts';
+import { type Counted, countedOf, transfersPerStat } from './model.ts';
+import type { LaneNow } from './now.ts';
 
 /** Accesses of an operation by class. */
 export interface Sum {
@@ -223,4 +237,167 @@ export function functionName(lane: LaneIndex, func: number): string {
 
 export function all({ reads, writes, rmws }: Sum): number {
   return reads + writes + rmws;
+}
+
+// What a lesson calls its object and operation, and why something cannot be shown: a sentence instead of zeros.
+
+type Nouns = Pick<Lesson, 'operation' | 'microscope'>;
+
+/** "dentry", of 'struct dentry'. */
+export function objectName({ microscope }: Pick<Nouns, 'microscope'>): string {
+  return microscope?.object.split(' ').at(-1) || t('object');
+}
+
+/** "4 stats", "1 stat", "14.3 stats". */
+export function operationWords(n: number, { operation }: Pick<Nouns, 'operation'>): string {
+  const words = formatFigure(n < 100 ? Math.round(n * 10) / 10 : n);
+  return `${words} ${words === '1' ? operation.name : operation.plural}`;
+}
+
+/** Why no field of the object is known. */
+export function noObject(lesson: Nouns): string {
+  return t('The x-ray has not found the {object}: which field is where is not known.', {
+    object: objectName(lesson),
+  });
+}
+
+/** Why nothing can be reported of one operation; null: the counts are there. */
+export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
+  if (totalsOf(lane) !== null) return null;
+  const { name } = lesson.operation;
+  const facts = countsOf(lane)?.facts;
+  if (facts === undefined) {
+    return countedOf(lane).shown === 0
+      ? t('No access to the {object} has been counted yet.', { object: objectName(lesson) })
+      : t('No whole {name} has been counted yet.', { name });
+  }
+  if (facts['size'] === 0) return t('The microscope watched no object in this run.');
+  const why = unseen(facts, lesson);
+  return t('{why} So nothing is given per {name}.', { why, name });
+}
+
+const reasons = [
+  ['ops_slept', t('slept or were preempted')],
+  ['ops_left', t('left by a jump to another function')],
+  ['ops_again', t('began anew before their end')],
+] as const;
+
+function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string {
+  const { name } = lesson.operation;
+  const of = (fact: string) => facts[fact] ?? 0;
+  const ended = of('ops_ended') || of('ops');
+  if (ended > 0) {
+    return t('None of {ops} touched the {object}.', {
+      ops: operationWords(ended, lesson),
+      object: objectName(lesson),
+    });
+  }
+  if (of('ops_begun') === 0 && of('ops_broken') === 0)
+    return t('No {name} was seen to begin.', { name });
+  const broken = reasons.flatMap(([fact, words]) =>
+    of(fact) > 0 ? [`${formatCount(of(fact))} ${words}`] : [],
+  );
+  const begun = Math.max(of('ops_begun'), of('ops_broken'));
+  const ops = operationWords(begun, lesson);
+  return broken.length === 0
+    ? t('Of {ops} none was seen to end.', { ops })
+    : t('Of {ops} none was seen to end: {broken}.', { ops, broken: list(broken) });
+}
+
+/** Why there is no order of the accesses, and so no copies and no transfers; null: there is one. */
+export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
+  if (countedOf(lane).ops > 0) return null;
+  const counts = noCounts(lane, lesson);
+  if (counts !== null) return counts;
+  return t(
+    'The accesses of this run were counted, and too few were saved one by one: no order of them is known.',
+  );
+}
+
+/** Why no field is said to be the one that everybody writes. */
+export function noHot(lane: LaneIndex, lesson: Nouns): string {
+  const totals = totalsOf(lane);
+  if (totals === null) return noCounts(lane, lesson) ?? '';
+  const written = totals.lines.some(({ writes, rmws }) => writes + rmws > 0);
+  if (written)
+    return t('What is written lies in no known field of the {object}.', {
+      object: objectName(lesson),
+    });
+  return t(
+    'No {name} writes to the {lines, plural, one {# line} other {# lines}} of the {object}.',
+    { name: lesson.operation.name, lines: totals.lines.length, object: objectName(lesson) },
+  );
+}
+
+/** Why no rate is predicted on a lane; null: one is, or will be. */
+export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
+  const { ops, placed } = countedOf(lane);
+  if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
+  if (placed || countsOf(lane) === null) return null;
+  return t(
+    'No rate is predicted: the model knows where in a stat(2) its accesses lie, and not where in a {name} those of these functions do.',
+    { name: lesson.operation.name },
+  );
+}
+
+/** Why the second act, on an axis of time, has nothing to show; null: it has. */
+export function noPath(lane: LaneIndex): string | null {
+  if (lane.samples('lockref-counts').length > 0) return null;
+  return lane.ended
+    ? t(
+        'In this workload the axis is time, and the x-ray read no counts of lockref operations: there is nothing to draw.',
+      )
+    : t('The counts of the kernel have not been read yet.');
+}
+
+// Sums of a lane up to the moment.
+
+export interface SoFar {
+  readonly transfers: number;
+  /** Operations, those that are not over by their part: with many CPUs most are under way. */
+  readonly ops: number;
+  readonly forName: number;
+  readonly upgrades: number;
+}
+
+export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
+  if (model === null) return { transfers: 0, ops: 0, forName: 0, upgrades: 0 };
+  const { transfers, forName, upgrades } = model.sums;
+  return {
+    transfers: transfers[done]!,
+    ops: done / Math.max(1, model.counted.perOp),
+    forName: forName[done]!,
+    upgrades: upgrades[done]!,
+  };
+}
+
+/** A figure of the order up to the moment. */
+export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
+  return figure('far', one.lane.arm, name, soFar(one)[name], text);
+}
+
+/** "4 stats so far" without the last two words. */
+export function operationsFar(one: LaneNow, lesson: Lesson): string {
+  return far(one, 'ops', operationWords(soFar(one).ops, lesson));
+}
+
+/** In place of a figure of the whole run while that is not whole: a recording comes in, or a guest still runs. */
+export const stillRead = t('still being read');
+
+/** Transfers of each operation of the whole run, its cold begin included: the figure to compare. */
+export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
+  if (!lane.ended) return stillRead;
+  const each = model === null ? Number.NaN : transfersPerStat(model);
+  return Number.isNaN(each)
+    ? '–'
+    : figure('run', lane.arm, 'transfers per op', each, formatFigure(each));
+}
+
+/** Transfers of each operation so far; a dash before there is half of one. */
+export function perStatWords(one: LaneNow): string {
+  const { transfers, ops } = soFar(one);
+  const each = transfers / ops;
+  return ops < 0.5
+    ? '–'
+    : figure('far', one.lane.arm, 'transfers per op', each, formatFigure(each));
 }

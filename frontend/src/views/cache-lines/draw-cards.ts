@@ -3,15 +3,268 @@
 
 import { t } from '../../base/lang/t.ts';
 import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
-import { runsOf } from './byte-runs.ts';
-import { lit } from './draw-struct.ts';
+import { noObject } from './counted.ts';
 import { beats, between, type Easel, write } from './easel.ts';
-import { fieldWords } from './fields.ts';
-import { type Card, partOf } from './layout.ts';
-import type { LineStates } from './model/lines.ts';
-import { stateNames, writeTransfer } from './model/types.ts';
-import { type Access, accessAt, glowSteps, happening, lastOf, statesAt } from './now.ts';
-import { along, ends, type Point, riseOf, upgradeEnds, wayAt } from './ways.ts';
+import { fieldWords, lineBytes, runsOf, type Struct } from './fields.ts';
+import { byteBoxes, type Card, partOf } from './layout.ts';
+import { type LineStates, stateNames, writeTransfer } from './model/coherence.ts';
+import {
+  type Access,
+  accessAt,
+  glowSteps,
+  happening,
+  type LaneNow,
+  lastOf,
+  statesAt,
+} from './now.ts';
+
+// The struct byte by byte: lines as boxes, fields with their names, letters of the live name, and what is accessed.
+
+export function drawStruct(easel: Easel): void {
+  const { shown, layout, laid } = easel;
+  for (const line of laid.lines.keys()) drawLine(easel, line);
+  if (shown.struct === null) {
+    const { x, y } = laid.lines[0]!;
+    write(easel, noObject(easel.drawing.lesson), x, y - layout.fontSize * 0.5);
+    return;
+  }
+  drawFields(easel, shown.struct);
+  for (const { access, alpha } of lit(easel)) drawAccess(easel, access, alpha);
+  drawLetters(easel, shown.struct);
+}
+
+/** The box of 64 bytes, and its number. */
+function drawLine(easel: Easel, line: number): void {
+  const { pen, layout, laid, drawing } = easel;
+  const { theme } = drawing;
+  const { cell, perRow, pitch, high, gutter } = layout;
+  const { x, y } = laid.lines[line]!;
+  const rows = lineBytes / perRow;
+  pen.strokeStyle = theme.faint;
+  pen.lineWidth = 1.5;
+  pen.beginPath();
+  pen.roundRect(x - 3, y - 3, perRow * cell + 6, (rows - 1) * pitch + high + 6, 5);
+  pen.stroke();
+  const lock = line === easel.shown.struct?.hot?.line;
+  pen.textBaseline = 'middle';
+  const left = x - gutter;
+  const colour = lock ? theme.mechanism : theme.soft;
+  write(easel, t('line {line}', { line }), left, y + high / 2, {
+    colour,
+    weight: lock ? 650 : 500,
+  });
+  if (rows > 1) {
+    const bytes = `${line * lineBytes}–${(line + 1) * lineBytes - 1}`;
+    write(easel, bytes, left, y + pitch + high / 2, { colour: theme.faint });
+  }
+  pen.textBaseline = 'alphabetic';
+}
+
+function drawFields(easel: Easel, struct: Struct): void {
+  const { pen, layout, laid, brushes, shade, drawing } = easel;
+  for (const runs of runsOf(struct)) {
+    for (const { at, size, kind, field } of runs) {
+      const brush = brushes.bytes[kind];
+      for (const [i, box] of byteBoxes(layout, laid, at, size).entries()) {
+        const { x, y, w, h } = box;
+        pen.globalAlpha = shade(kind);
+        pen.fillStyle = brush.fill;
+        pen.fillRect(x + 0.5, y, w - 1, h);
+        ticks(easel, box);
+        pen.strokeStyle = brush.edge;
+        pen.lineWidth = 1;
+        pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
+        pen.globalAlpha = 1;
+        // A field that is painted in two ways has its name over the first, and again where it goes on in another row.
+        const goesOn = i === 0 && at % layout.perRow > 0 && struct.fieldAt[at - 1] === field;
+        const name = struct.fields[field]?.name ?? '';
+        const strong = kind === 'count' ? drawing.theme.mechanism : undefined;
+        if (name !== '' && !goesOn) label(easel, name, x, y, w, strong);
+      }
+    }
+  }
+}
+
+/** Byte by byte, where a byte is wide enough to be seen. */
+function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
+  if (layout.cell < 6) return;
+  const before = pen.globalAlpha;
+  pen.globalAlpha = before * 0.5;
+  pen.fillStyle = drawing.theme.staff;
+  for (let at = layout.cell; at < w - 1; at += layout.cell) pen.fillRect(x + at, y + h - 5, 1, 4);
+  pen.globalAlpha = before;
+}
+
+/** Between the names of two fields, px. */
+const gap = 5;
+
+/** The field's name over its bytes, as far as there is room; a word that does not fit is left out. */
+function label(
+  easel: Easel,
+  name: string,
+  x: number,
+  y: number,
+  room: number,
+  strong: string | undefined,
+): void {
+  const { pen, layout, drawing } = easel;
+  pen.font = `${strong === undefined ? 400 : 650} ${layout.fontSize}px ${drawing.theme.font}`;
+  const wide = pen.measureText(name).width;
+  if (wide > room + 2) return;
+  // A little smaller where it would touch the next one.
+  const size = layout.fontSize * Math.min(1, (room - gap) / wide);
+  const colour = strong ?? drawing.theme.soft;
+  const weight = strong === undefined ? 400 : 650;
+  write(easel, name, x + 1, y - layout.fontSize * 0.36, { colour, weight, size });
+}
+
+function drawLetters({ pen, layout, laid, drawing, brushes }: Easel, struct: Struct): void {
+  if (layout.cell < layout.fontSize * 0.62) return;
+  pen.font = `600 ${layout.fontSize}px ${drawing.theme.mono}`;
+  pen.textAlign = 'center';
+  pen.textBaseline = 'middle';
+  for (const [at, letter] of (struct.name?.letters ?? []).entries()) {
+    if (letter === '') continue;
+    const [box] = byteBoxes(layout, laid, at, 1);
+    if (box === undefined) continue;
+    pen.fillStyle = brushes.bytes.name.ink;
+    pen.fillText(letter, box.x + box.w / 2, box.y + box.h / 2 + 1);
+  }
+  pen.textBaseline = 'alphabetic';
+}
+
+/** Accesses after which bytes go on to glow. */
+const glow = 4;
+
+interface Lit {
+  readonly access: Access;
+  readonly alpha: number;
+}
+
+/** What is lit at the moment, the newest last: the access under way, and the few before it. */
+function lit({ shown }: Pick<Easel, 'shown'>): Lit[] {
+  const { model, done, under, part, lane } = shown;
+  if (model === null) return [];
+  const list: Lit[] = [];
+  for (let age = glow; age >= 1; age--) {
+    if (done - age < 0) continue;
+    const alpha = Math.max(0, 1 - (age - 1 + part) / glow) ** 1.6;
+    if (alpha > 0.04) list.push({ access: accessAt(lane, model, done - age), alpha });
+  }
+  if (under === null) return list;
+  const now =
+    happening(under) === 'hit' ? between(part, 0, 0.3) : between(part, beats.comes, beats.lit);
+  if (now > 0) list.push({ access: under, alpha: now });
+  return list;
+}
+
+function drawAccess(easel: Easel, { at, size, kind }: Access, alpha: number): void {
+  const { pen, layout, laid, shown, brushes, drawing } = easel;
+  const { struct } = shown;
+  if (struct === null) return;
+  const field = struct.fields[struct.fieldAt[at] ?? -1];
+  const brush = brushes.bytes[field?.role ?? 'plain'];
+  for (const box of byteBoxes(layout, laid, at, size)) {
+    pen.globalAlpha = alpha;
+    brushAccess(pen, box, kind, brush.strong, drawing.theme.paper);
+  }
+  pen.globalAlpha = 1;
+}
+
+// The ways of lines that travel, and of the word that copies must go: where they are drawn, and which is at a point.
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+type Laid = Pick<Easel, 'laid' | 'layout'>;
+type Pair = readonly [from: Point, to: Point];
+
+function middleOf({ laid }: Pick<Easel, 'laid'>, cpu: number, line: number): Point | null {
+  const box = laid.cards[cpu]?.slots[line];
+  return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
+}
+
+/** Where a line comes to a copy, or leaves it: a small one, in which a letter stands, at its upper edge. */
+function doorOf({ laid, layout }: Laid, cpu: number, line: number): Point | null {
+  const middle = middleOf({ laid }, cpu, line);
+  const top = laid.cards[cpu]?.slots[line]?.y;
+  return layout.strips || middle === null || top === undefined ? middle : { x: middle.x, y: top };
+}
+
+/** Where a line comes from and goes to: from another CPU's copy, or from the bytes of the line. */
+function ends(place: Laid, access: Access): Pair | null {
+  const { laid, layout } = place;
+  const goal = doorOf(place, access.cpu, access.line);
+  if (goal === null) return null;
+  if (happening(access) === 'transfer') {
+    const from = doorOf(place, access.from, access.line);
+    return from === null ? null : [from, goal];
+  }
+  const line = laid.lines[access.line];
+  if (line === undefined) return null;
+  return [{ x: goal.x, y: line.y + layout.high + 6 }, goal];
+}
+
+/** An upgrade sends word to each CPU that may have a copy. */
+function upgradeEnds({ laid }: Pick<Easel, 'laid'>, { cpu, line }: Access): readonly Pair[] {
+  const from = middleOf({ laid }, cpu, line);
+  if (from === null) return [];
+  return laid.cards.flatMap((card): Pair[] => {
+    const to = card.cpu === cpu ? null : middleOf({ laid }, card.cpu, line);
+    return to === null ? [] : [[from, { x: to.x, y: from.y }]];
+  });
+}
+
+/** A point of the way, which bends upwards between two CPUs. */
+function along(from: Point, to: Point, part: number, rise: number): Point {
+  const bend = from.y === to.y ? Math.sin(part * Math.PI) * rise : 0;
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part - bend };
+}
+
+function riseOf({ layout }: Pick<Easel, 'layout'>, from: Point, to: Point): number {
+  const far = Math.abs(to.x - from.x);
+  return layout.strips ? 0 : Math.min(26, 6 + far / 10);
+}
+
+/** Pieces of the way of an access that moves something. */
+function piecesOf(place: Laid, access: Access): readonly Pair[] {
+  if (happening(access) === 'upgrade') return upgradeEnds(place, access);
+  const both = ends(place, access);
+  if (both === null) return [];
+  const [from, to] = both;
+  const rise = riseOf(place, from, to);
+  const steps = rise === 0 ? 1 : 12;
+  const at = (i: number) => along(from, to, i / steps, rise);
+  return Array.from({ length: steps }, (_, i): Pair => [at(i), at(i + 1)]);
+}
+
+function distance({ x, y }: Point, [a, b]: Pair): number {
+  const [dx, dy] = [b.x - a.x, b.y - a.y];
+  const long = dx * dx + dy * dy;
+  const part = long === 0 ? 0 : Math.max(0, Math.min(1, ((x - a.x) * dx + (y - a.y) * dy) / long));
+  return Math.hypot(x - a.x - part * dx, y - a.y - part * dy);
+}
+
+/** A pointer is on a way that is so near, px. */
+const reach = 5;
+
+/** The access whose way is at a point: the one under way, else the newest of those whose ways still fade. */
+export function wayAt(
+  place: Laid & { readonly shown: LaneNow },
+  at: Point,
+  within = reach,
+): Access | null {
+  const { under, done, model, lane } = place.shown;
+  if (model === null) return null;
+  const past = Array.from({ length: Math.min(glowSteps, done) }, (_, age) => done - 1 - age);
+  const drawn = [...(under === null ? [] : [under]), ...past.map((k) => accessAt(lane, model, k))];
+  const near = (access: Access) =>
+    happening(access) !== 'hit' &&
+    piecesOf(place, access).some((one) => distance(at, one) <= within);
+  return drawn.find(near) ?? null;
+}
 
 export function drawCards(easel: Easel): void {
   const { shown, laid, layout, pen } = easel;

@@ -8,17 +8,21 @@ import type { Mark } from '../../derive/types.ts';
 import type { Drawing } from '../contract.ts';
 import { fitting, type Pen, type TileMaker } from '../paints.ts';
 import { brushesFor, dashedBox } from './brush.ts';
-import { totalsOf } from './counted.ts';
-import { drawCards } from './draw-cards.ts';
-import { drawOrder, orderCaptions } from './draw-order.ts';
-import { drawStruct } from './draw-struct.ts';
-import { type Easel, write } from './easel.ts';
+import {
+  far,
+  noHot,
+  noOrder,
+  operationsFar,
+  perStatWhole,
+  perStatWords,
+  stillRead,
+  totalsOf,
+} from './counted.ts';
+import { drawCards, drawStruct } from './draw-cards.ts';
+import { drawOrder, drawSpoken, type Easel, orderCaptions, write } from './easel.ts';
 import type { LinesLayout } from './layout.ts';
 import { placesOf } from './marks.ts';
 import { laneNow } from './now.ts';
-import { noHot, noOrder } from './refusal.ts';
-import { far, operationsFar, perStatWhole, perStatWords, stillRead } from './so-far.ts';
-import { drawSpoken } from './spoken.ts';
 
 export function drawLines(
   pen: Pen,

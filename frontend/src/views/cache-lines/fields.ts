@@ -6,11 +6,129 @@
 
 import { t } from '../../base/lang/t.ts';
 import type { LaneIndex, LaneSample } from '../../derive/types.ts';
-import { countsOf, leadOf, lineBytes, mostWritten } from './cells.ts';
-import { type InnerName, innerName, knownOf, type Role } from './dentry.ts';
 
-export { lineBytes } from './cells.ts';
-export type { Role } from './dentry.ts';
+// Rows of the microscope's counts: which are of the watched object's lines, and where they lie on them.
+
+export const lineBytes = 64;
+
+/** Bytes of the object's first line before the object: a variable may begin anywhere on a line. */
+export function leadOf(address: number): number {
+  return address % lineBytes;
+}
+
+/** The newest counts; null: there are none. */
+export function countsOf(lane: LaneIndex): LaneSample | null {
+  return lane.samples('microscope').at(-1) ?? null;
+}
+
+type Counts = Pick<LaneSample, 'columns' | 'facts'>;
+
+/** Whether a row is of the watched object's lines; each other is the sum of a busy line elsewhere. */
+export function isOwn({ columns, facts }: Counts, i: number): boolean {
+  const [base, size] = [facts['address'] ?? 0, facts['size'] ?? 0];
+  const line = Number(columns['address']?.[i] ?? 0);
+  return line >= base - leadOf(base) && line < base + size;
+}
+
+/** Whether an operation did it. */
+export function isInside({ columns }: Counts, i: number): boolean {
+  return Number(columns['inside']?.[i] ?? 0) === 1;
+}
+
+/** First byte of a row of the object's lines, from the begin of the first line. */
+export function placeOf({ columns, facts }: Counts, i: number): number {
+  return Number(columns['at']?.[i] ?? 0) + leadOf(facts['address'] ?? 0);
+}
+
+/** Of the places of the object's lines, the one that is written most, by any function; -1: none is written. */
+function mostWritten(counts: LaneSample, within: (at: number) => number): number {
+  const sums = new Map<number, number>();
+  for (let i = 0; i < counts.n; i++) {
+    if (!isOwn(counts, i)) continue;
+    const key = within(placeOf(counts, i));
+    const { writes, rmws } = counts.columns;
+    const written = Number(writes?.[i] ?? 0) + Number(rmws?.[i] ?? 0);
+    if (key >= 0 && written > 0) sums.set(key, (sums.get(key) ?? 0) + written);
+  }
+  let [best, most] = [-1, 0];
+  for (const [key, sum] of sums) if (sum > most) [best, most] = [key, sum];
+  return best;
+}
+
+// What is known of a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which one is the
+// reference count, and how a name is compared. Of any other object only the counts tell what is written.
+
+/** What a field is to the operation; the same names as the lesson's kinds. */
+export type Role = 'name' | 'count' | 'chain' | 'plain';
+
+/** What is known of a kind of object before anything was counted. */
+export interface Known {
+  readonly roles: Readonly<Record<string, Role>>;
+  /** The field that everybody writes, and its line, in words. */
+  readonly hot: string;
+  readonly hotLine: string;
+  /** The field whose bytes are compared. */
+  readonly name: string;
+}
+
+const dentry: Known = {
+  roles: {
+    d_iname: 'name',
+    d_lockref: 'count',
+    d_seq: 'chain',
+    d_hash: 'chain',
+    d_parent: 'chain',
+    d_name: 'chain',
+  },
+  hot: t('count'),
+  hotLine: t("count's line"),
+  name: 'd_iname',
+};
+
+/** What is known of an object with these fields; null: nothing. */
+function knownOf(fields: ReadonlySet<string>): Known | null {
+  return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
+}
+
+/** dentry_string_cmp() compares words of so many bytes. */
+const wordBytes = 8;
+
+/** The name of the live object, as far as it lies inside. */
+interface InnerName {
+  readonly length: number;
+  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name lies elsewhere. */
+  readonly compared: readonly [from: number, to: number];
+  /** Its letters by byte; '' elsewhere. */
+  readonly letters: readonly string[];
+}
+
+interface Place {
+  readonly at: number;
+  readonly size: number;
+}
+
+/**
+ * @param field where its inner name lies
+ * @param bytes of all lines
+ * @param lead bytes of the first line before the object
+ */
+function innerName(
+  { facts, columns }: Pick<LaneSample, 'facts' | 'columns'>,
+  field: Place,
+  bytes: number,
+  lead: number,
+): InnerName {
+  const length = facts['name_length'] ?? 0;
+  const { at: from, size } = field;
+  if (facts['inline_name'] !== 1)
+    return { length, compared: [from, from], letters: Array(bytes).fill('') };
+  const words = Math.ceil(length / wordBytes) * wordBytes;
+  const letters = Array.from({ length: bytes }, (_, at) => {
+    const code = at >= from && at < from + length ? Number(columns['bytes']?.[at - lead] ?? 0) : 0;
+    return code > 32 && code < 127 ? String.fromCharCode(code) : '';
+  });
+  return { length, compared: [from, from + Math.min(words, size)], letters };
+}
 
 export interface Field {
   readonly name: string;
@@ -165,4 +283,51 @@ export function fieldWords(struct: Struct | null, at: number, size: number): str
 /** Does this access compare the name? */
 export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
   return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
+}
+
+// How the bytes of an object are marked, and the boxes that they are drawn as.
+
+/** How a byte is marked: by its field, and the name apart where it lies with the count. */
+export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
+
+export function byteKind(struct: Struct, at: number): ByteKind {
+  const field = struct.fields[struct.fieldAt[at] ?? -1];
+  if (field === undefined) return 'plain';
+  if (field.role !== 'name') return field.role;
+  const [from, to] = struct.name?.compared ?? [0, 0];
+  if (at < from || at >= to) return 'plain';
+  return Math.floor(at / lineBytes) === struct.hot?.line ? 'name_shared' : 'name';
+}
+
+/** A run of bytes of one kind and one field within a line: what is drawn as one box. */
+export interface Run {
+  readonly at: number;
+  readonly size: number;
+  readonly kind: ByteKind;
+  readonly field: number;
+}
+
+const runsCache = new WeakMap<Struct, readonly (readonly Run[])[]>();
+
+/** The runs of each line, in order. */
+export function runsOf(struct: Struct): readonly (readonly Run[])[] {
+  let known = runsCache.get(struct);
+  if (known === undefined) {
+    known = Array.from({ length: struct.lines }, (_, line) => runsIn(struct, line));
+    runsCache.set(struct, known);
+  }
+  return known;
+}
+
+function runsIn(struct: Struct, line: number): Run[] {
+  const runs: Run[] = [];
+  const end = (line + 1) * lineBytes;
+  for (let at = line * lineBytes; at < end; ) {
+    const [field, kind] = [struct.fieldAt[at]!, byteKind(struct, at)];
+    let to = at + 1;
+    while (to < end && struct.fieldAt[to] === field && byteKind(struct, to) === kind) to += 1;
+    runs.push({ at, size: to - at, kind, field });
+    at = to;
+  }
+  return runs;
 }

@@ -4,30 +4,192 @@
  * Where it is time: which way lockref operations took, the second act of lesson 05.
  */
 
+import { useCallback, useMemo, useRef } from 'react';
 import { t } from '../../base/lang/t.ts';
-import type { Mark, RunIndex } from '../../derive/types.ts';
+import { ns, second } from '../../base/units.ts';
+import { type Finder, type Place, spanOf } from '../../derive/moments.ts';
+import { stepNs } from '../../derive/retime.ts';
+import type { LaneIndex, Mark, RunIndex } from '../../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
-import type { Artist, Drawing, Laid, ViewKind } from '../contract.ts';
-import type { Pen, TileMaker } from '../paints.ts';
+import type { Artist, Drawing, Laid, SwatchProps, ViewKind } from '../contract.ts';
+import { canvasTiles, type Fill, type Pen, type TileMaker } from '../paints.ts';
+import { type Draw, useCanvas } from '../use-canvas.ts';
 import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { behindBytes } from './behind.ts';
+import {
+  type Box,
+  type Brushes,
+  brushAccess,
+  brushCross,
+  brushesFor,
+  dashedBox,
+  type StateName,
+} from './brush.ts';
 import { drawLines } from './draw.ts';
-import { drawLock, timeScale } from './draw-lock.ts';
-import { stepAt, windowOf } from './draw-order.ts';
-import { structOf } from './fields.ts';
-import { stepLines } from './keys.ts';
+import { describeLock, drawLock, hitLock, stepLock, timeScale } from './draw-lock.ts';
+import { stepAt, windowOf } from './easel.ts';
+import { type ByteKind, structOf } from './fields.ts';
 import { heightFor, inside, type LinesLayout, layoutLines, leastHeight } from './layout.ts';
-import { type LockLayout, layoutLock } from './lock-layout.ts';
-import { describeLock, hitLock, stepLock } from './lock-marks.ts';
-import { describeLines, hitLines, placesOf } from './marks.ts';
-import { moments } from './moments.ts';
+import { type LockLayout, layoutLock, phasesOf } from './lock.ts';
+import { describeLines, hitLines, placesOf, stepLines } from './marks.ts';
+import { countedOf, modelKnobs, modelOf, settingsOf, transfersPerStat } from './model.ts';
 import { laneNow } from './now.ts';
 import { panels } from './panels.tsx';
-import { modelKnobs, settingsOf } from './settings.ts';
-import { Swatch } from './swatch.tsx';
-import { fields } from './toy/fields.ts';
+import { fields } from './toy.ts';
 import { sentences, summary } from './words.ts';
+
+// How a kind looks, for legends: by the brushes of the picture.
+
+function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  const size = useMemo(() => ({ width, height, dpr }), [width, height, dpr]);
+  const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      ctx.clearRect(0, 0, s.width, s.height);
+      const box = { x: 1, y: 2, w: s.width - 3, h: s.height - 4 };
+      drawSwatch(ctx, kind, brushesFor(theme, tiles), box);
+    },
+    [kind, theme, tiles],
+  );
+  useCanvas(canvas, size, draw, null);
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
+}
+
+const accesses = ['read', 'write', 'rmw'];
+
+export function drawSwatch(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
+  const { theme } = brushes;
+  const { x, y, w, h } = box;
+  const bytes = brushes.bytes[kind as ByteKind];
+  if (bytes !== undefined) {
+    ctx.fillStyle = bytes.fill;
+    ctx.fillRect(x, y, w, h);
+    dashedBox(ctx, box, bytes.edge, 1, []);
+    return;
+  }
+  if (accesses.includes(kind)) {
+    const colour = kind === 'rmw' ? theme.mechanism : theme.work;
+    brushAccess(ctx, box, accesses.indexOf(kind), colour, theme.paper);
+    return;
+  }
+  if (kind.startsWith('copy_')) return drawCopy(ctx, kind, brushes, box);
+  if (kind === 'transfer' || kind === 'fetch' || kind === 'upgrade') {
+    ctx.strokeStyle = brushes.ways[kind];
+    ctx.lineWidth = kind === 'upgrade' ? 1.5 : 2;
+    ctx.setLineDash(kind === 'upgrade' ? [1.5, 3] : [4, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, y + h / 2);
+    ctx.lineTo(x + w, y + h / 2);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    return;
+  }
+  const fills: Readonly<Record<string, Fill>> = {
+    by_cas: brushes.bytes.count.fill,
+    under_lock: brushes.slow,
+    unknown: brushes.fog,
+    executed: theme.faint,
+  };
+  const fill = fills[kind];
+  if (fill === undefined) return;
+  ctx.fillStyle = fill;
+  if (kind !== 'executed') {
+    ctx.fillRect(x, y, w, h);
+    if (kind !== 'by_cas') return;
+    // What the picture has at the height that it reaches.
+    ctx.fillStyle = theme.mechanism;
+    ctx.fillRect(x, y, w, 2);
+    return;
+  }
+  // Two rows of ticks: two threads of QEMU.
+  for (const [i, at] of [0, 3, 9].entries()) ctx.fillRect(x + at, y + (i % 2) * (h / 2), 3, h / 2);
+}
+
+function drawCopy(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
+  const { theme } = brushes;
+  const name = kind.slice(-1).toUpperCase() as StateName;
+  const brush = brushes.states[name];
+  ctx.fillStyle = brush.fill;
+  ctx.fillRect(box.x, box.y, box.w, box.h);
+  dashedBox(ctx, box, brush.edge, name === 'M' ? 2 : 1.25, [3, 2]);
+  if (name === 'I') {
+    brushCross(ctx, box, theme.hazard);
+    return;
+  }
+  ctx.font = `700 ${Math.max(13, Math.round(box.h * 0.78))}px ${theme.font}`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = theme.ink;
+  ctx.fillText(name, box.x + box.w / 2, box.y + box.h / 2 + 1);
+}
+
+// Where scenes look: one whole stat, the time after the cold begin, all phases of a storm.
+
+function stepsFrom(start: number, span: number): Place {
+  return { start: ns(start), span, moment: ns(start), follows: false, known: true };
+}
+
+/** Accesses of a stat on the lane that has the most. */
+function perStat(index: RunIndex): number {
+  return Math.ceil(Math.max(0, ...index.lanes.map((lane) => countedOf(lane).perOp)));
+}
+
+/** Of the transfers that a stat of the whole run takes: so near are those so far, once the cold begin is made up for. */
+const near = 1 / 20;
+
+/** The access of a lane from which on each figure so far is near that of the whole run; 0: nothing is known of it. */
+function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
+  const model = modelOf(lane, settingsOf(params, { params: {} }));
+  if (model === null) return 0;
+  const { transfers } = model.sums;
+  const { perOp } = model.counted;
+  const whole = transfersPerStat(model);
+  for (let k = model.trace.log.length; k > 0; k--)
+    if (Math.abs((transfers[k]! / k) * perOp - whole) > whole * near) return k + 1;
+  return 0;
+}
+
+/** A place that is near the end of a run would show little. */
+const latest = 1 / 2;
+
+/** Stats until the run is warm: of two CPUs at least four, of more ten each, which have fetched their lines by then. */
+function warmStats(index: RunIndex, accesses: number): number {
+  const cpus = index.params['model_cpus'] ?? 2;
+  const least = cpus <= 2 ? 4 : 10 * cpus;
+  const from = Math.max(0, ...index.lanes.map((lane) => warmFrom(lane, index.params)));
+  const end = Math.min(...index.lanes.map((lane) => countedOf(lane).shown));
+  return from > end * latest ? least : Math.max(least, Math.ceil(from / accesses));
+}
+
+export const moments: Readonly<Record<string, Finder>> = {
+  /** The first two stats, from the very first access. */
+  one_stat: (index) => {
+    const accesses = perStat(index);
+    return accesses === 0 ? null : stepsFrom(0, (2 * accesses + 1) * stepNs);
+  },
+  /** When what was fetched first weighs little: figures of the run so far are those of the whole run, or near them. */
+  warm: (index, scene) => {
+    const accesses = perStat(index);
+    if (accesses === 0) return null;
+    const start = accesses * warmStats(index, accesses) * stepNs;
+    return stepsFrom(start, spanOf(scene) || 1000 * stepNs);
+  },
+  /** All phases of a storm, in guest time; the sweep begins with the second, and who stands still sees all. */
+  phases: (index, scene) => {
+    const ends = phasesOf(index).map((phase) => phase.t1);
+    const last = Math.max(...ends);
+    const known = Math.max(second, ...index.lanes.map((lane) => lane.watermark));
+    if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
+    const span = spanOf(scene) || (Number.isFinite(last) ? last : known);
+    const place = { ...stepsFrom(0, span), moment: ns(span) };
+    // What comes before is the same at every moment: it is there when the step begins to play.
+    const disturbed = phasesOf(index)[1];
+    return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
+  },
+};
 
 /** One of the two acts. */
 type Picture =

@@ -6,22 +6,29 @@ import { formatCount, ns } from '../../base/units.ts';
 import type { Mark } from '../../derive/types.ts';
 import { armTitle, capital } from '../../derive/words.ts';
 import { kindNumber, type Lesson } from '../../protocol/lesson.ts';
+import type { ArrowKey, Drawing } from '../contract.ts';
 import type { Box } from './brush.ts';
-import { byteKind, runsOf } from './byte-runs.ts';
 import { functionName } from './counted.ts';
-import { stepAt, stepX } from './draw-order.ts';
-import type { Easel } from './easel.ts';
-import { fieldWords, lineBytes, type Struct } from './fields.ts';
+import { wayAt } from './draw-cards.ts';
+import { type Easel, stepAt, stepX } from './easel.ts';
+import { byteKind, fieldWords, lineBytes, runsOf, type Struct } from './fields.ts';
 import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
-import { stateNames } from './model/types.ts';
-import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
-import { wayAt } from './ways.ts';
+import { stateNames } from './model/coherence.ts';
+import {
+  type Access,
+  accessAt,
+  glowSteps,
+  happening,
+  type LaneNow,
+  laneNow,
+  statesAt,
+} from './now.ts';
 
 /** What the marks of a lane need. */
-export type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
+type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
 
 export const accessKinds = ['read', 'write', 'rmw'] as const;
-export type Part = 'byte' | 'copy' | 'access' | 'way' | 'executed';
+type Part = 'byte' | 'copy' | 'access' | 'way' | 'executed';
 
 const parts: Readonly<Record<string, Part>> = {
   name: 'byte',
@@ -64,7 +71,7 @@ function markOf(
 }
 
 /** The run of bytes at a byte; its record is the last access to any of them. */
-export function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): Mark | null {
+function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): Mark | null {
   const { struct } = place.shown;
   if (struct === null || at >= struct.lines * lineBytes) return null;
   const run = runsOf(struct)
@@ -75,11 +82,7 @@ export function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): M
   return markOf(place, byteKind(struct, at), run.at, last?.point ?? -1);
 }
 
-export function copyMark(
-  place: Pick<Place, 'shown' | 'drawing'>,
-  line: number,
-  cpu: number,
-): Mark | null {
+function copyMark(place: Pick<Place, 'shown' | 'drawing'>, line: number, cpu: number): Mark | null {
   const { model, done } = place.shown;
   if (model === null || line >= model.trace.log.lines) return null;
   const { states } = statesAt(model, done);
@@ -88,11 +91,7 @@ export function copyMark(
   return markOf(place, kind, line * perLine + cpu, by?.point ?? -1);
 }
 
-export function stepMark(
-  place: Pick<Place, 'shown' | 'drawing'>,
-  k: number,
-  way: boolean,
-): Mark | null {
+function stepMark(place: Pick<Place, 'shown' | 'drawing'>, k: number, way: boolean): Mark | null {
   const { model, lane, done, under } = place.shown;
   // The one under way has a way before it is over.
   if (model === null || k < 0 || k >= done + (way && under !== null ? 1 : 0)) return null;
@@ -102,7 +101,7 @@ export function stepMark(
   return kind === undefined ? null : markOf(place, kind, k, access.point);
 }
 
-export function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark | null {
+function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark | null {
   const { lane, done } = place.shown;
   const { order, length } = lane.pointsOf('access');
   if (k < 0 || k >= Math.min(length, done)) return null;
@@ -307,4 +306,119 @@ export function stepWords(shown: LaneNow, access: Access): string {
 /** The mark beside one, for the keys: bytes, then copies, then the order, lane after lane. */
 export function layoutLane(layout: LinesLayout, arm: string): LinesLane | undefined {
   return layout.lanes.find((one) => one.arm === arm);
+}
+
+// How the arrow keys go among the marks: fields, copies, accesses, the executed order, then the next lane.
+
+/** One row that left and right go along; up and down go from row to row. */
+interface Row {
+  readonly length: number;
+  readonly mark: (at: number) => Mark | null;
+  /** Place of a mark in the row; -1: it is not of this row. */
+  readonly find: (mark: Mark, part: Part | null) => number;
+  /** Where to come in. */
+  readonly first: number;
+}
+
+function rowsOf(place: Place): Row[] {
+  const { shown } = place;
+  const rows: Row[] = [];
+  const { struct, model, done } = shown;
+  for (const runs of struct === null ? [] : runsOf(struct))
+    rows.push({
+      length: runs.length,
+      mark: (at) => byteMark(place, runs[at]!.at),
+      find: (mark, part) => (part === 'byte' ? runs.findIndex((run) => run.at === mark.row) : -1),
+      first: 0,
+    });
+  if (model === null) return rows;
+  const { lines, cpus } = model.trace.log;
+  for (let line = 0; line < lines; line++)
+    rows.push({
+      length: cpus,
+      mark: (cpu) => copyMark(place, line, cpu),
+      find: (mark, part) =>
+        part === 'copy' && Math.floor(mark.row / 64) === line ? mark.row % 64 : -1,
+      first: 0,
+    });
+  const total = shown.lane.pointsOf('access').length;
+  const steps = (
+    length: number,
+    of: (k: number) => Mark | null,
+    own: (part: Part | null) => boolean,
+  ): Row => ({
+    length,
+    mark: of,
+    find: (mark, part) => (own(part) ? mark.row : -1),
+    first: length - 1,
+  });
+  rows.push(
+    steps(
+      done,
+      (k) => stepMark(place, k, true),
+      (part) => part === 'access' || part === 'way',
+    ),
+  );
+  if (place.laid.executed.h === 0) return rows;
+  rows.push(
+    steps(
+      Math.min(total, done),
+      (k) => executedMark(place, k),
+      (part) => part === 'executed',
+    ),
+  );
+  return rows;
+}
+
+export function stepLines(
+  layout: LinesLayout,
+  drawing: Drawing,
+  from: Mark | null,
+  key: ArrowKey,
+): Mark | null {
+  const at = Math.max(
+    0,
+    layout.lanes.findIndex((one) => one.arm === from?.arm),
+  );
+  const place = placeOf(layout, drawing, layout.lanes[at]);
+  if (place === null) return null;
+  const rows = rowsOf(place).filter((row) => row.length > 0);
+  const part = from === null ? null : partOfMark(drawing.lesson, from);
+  const r = from === null ? -1 : rows.findIndex((row) => row.find(from, part) >= 0);
+  if (from === null || r < 0) return hotMark(place) ?? rows[0]?.mark(rows[0].first) ?? null;
+  const row = rows[r]!;
+  const column = row.find(from, part);
+  if (key === 'ArrowLeft' || key === 'ArrowRight' || key === 'Home' || key === 'End') {
+    const to = {
+      ArrowLeft: column - 1,
+      ArrowRight: column + 1,
+      Home: 0,
+      End: row.length - 1,
+    }[key];
+    return to < 0 || to >= row.length ? from : (row.mark(to) ?? from);
+  }
+  const by = key === 'ArrowDown' ? 1 : -1;
+  const next = rows[r + by];
+  if (next !== undefined) {
+    // From copies to copies the CPU stays the same.
+    const same = next.length === row.length ? column : next.first;
+    return next.mark(same) ?? from;
+  }
+  const other = placeOf(layout, drawing, layout.lanes[at + by]);
+  if (other === null) return from;
+  const others = rowsOf(other).filter((one) => one.length > 0);
+  const entry = by > 0 ? others[0] : others.at(-1);
+  return entry?.mark(entry.first) ?? from;
+}
+
+/** The first that is worth a look: what everybody writes. */
+function hotMark(place: Place): Mark | null {
+  const { struct } = place.shown;
+  return struct?.hot ? byteMark(place, struct.hot.at) : null;
+}
+
+function placeOf(layout: LinesLayout, drawing: Drawing, laid: LinesLane | undefined): Place | null {
+  const lane = drawing.index.lanes.find((one) => one.arm === laid?.arm);
+  if (laid === undefined || lane === undefined) return null;
+  return { layout, laid, drawing, shown: laneNow(drawing, lane) };
 }

@@ -1,20 +1,408 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What the model predicts, beside what the mail measured; its numbers with their sources, and what hangs on each. */
 
+import { scaleLinear, scaleLog } from 'd3-scale';
+import { area, line as lineShape } from 'd3-shape';
+import { useEffect, useRef, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
-import { formatFigure } from '../../base/units.ts';
-import type { Lesson } from '../../protocol/lesson.ts';
+import type { Theme } from '../../base/theme.ts';
+import { formatCount, formatFigure, formatPlaces } from '../../base/units.ts';
+import type { RunIndex } from '../../derive/types.ts';
+import type { Lesson, Native } from '../../protocol/lesson.ts';
 import type { PanelProps } from '../contract.ts';
-import type { Prediction } from './model/prediction.ts';
-import type { Sensitivity } from './model/sensitivity.ts';
+import { noRate } from './counted.ts';
+import type { Prediction, Sensitivity } from './model/prediction.ts';
+import { createPredictor, type Predictor } from './model/predictor.ts';
 import { leftOut, mailRates, owningLoad, statedNumbers } from './model/stated.ts';
-import { ModelChart } from './model-chart.tsx';
-import { NativeNote } from './model-native.tsx';
-import { ProfileChart } from './model-profile.tsx';
-import { CurveTable, SensitivityTable } from './model-tables.tsx';
-import { noRate } from './refusal.ts';
-import { type ModelSettings, settingsOf } from './settings.ts';
-import { usePrediction } from './use-prediction.ts';
+import { countedOf, type ModelSettings, settingsKey, settingsOf } from './model.ts';
+import { CurveTable, ProfileChart, SensitivityTable } from './model-tables.tsx';
+
+// One lane of the model's chart: its median as a dashed line, and a band over the seeds.
+
+/** Names of lanes take less, px. */
+const widest = 150;
+
+type Points = Prediction['curves'][number]['points'];
+
+/** Modelled: dashed. The first lane has discs, the last squares. */
+function Curve({
+  points,
+  theme,
+  x,
+  y,
+  first,
+  name,
+}: {
+  readonly points: Points;
+  readonly theme: Theme;
+  readonly x: (n: number) => number;
+  readonly y: (v: number) => number;
+  readonly first: boolean;
+  readonly name: string;
+}) {
+  const last = points.at(-1);
+  if (last === undefined) return null;
+  const middle = lineShape<Points[number]>()
+    .x(({ cpus }) => x(cpus))
+    .y(({ opsPerS }) => y(opsPerS.median))
+    .digits(1);
+  const band = area<Points[number]>()
+    .x(({ cpus }) => x(cpus))
+    .y0(({ opsPerS }) => y(opsPerS.low))
+    .y1(({ opsPerS }) => y(opsPerS.high))
+    .digits(1);
+  const colour = first ? theme.work : theme.gain;
+  // While the model is at work the curve may end before there is room for its name at the left.
+  const early = x(last.cpus) < widest;
+  return (
+    <g>
+      <path d={band(points) ?? ''} fill={colour} opacity={0.18} />
+      <path
+        d={middle(points) ?? ''}
+        fill="none"
+        stroke={colour}
+        strokeWidth={2}
+        strokeDasharray="6 4"
+      />
+      {points.map(({ cpus, opsPerS }) =>
+        first ? (
+          <circle key={cpus} cx={x(cpus)} cy={y(opsPerS.median)} r={3} fill={colour} />
+        ) : (
+          <rect
+            key={cpus}
+            x={x(cpus) - 3}
+            y={y(opsPerS.median) - 3}
+            width={6}
+            height={6}
+            fill={colour}
+          />
+        ),
+      )}
+      <text
+        x={early ? x(2) + 4 : x(last.cpus)}
+        y={y(last.opsPerS.median) + (first ? 18 : -9)}
+        textAnchor={early ? 'start' : 'end'}
+        fontSize={13}
+        fontWeight={600}
+        fill={theme.ink}
+        fontFamily={theme.font}
+      >
+        {name}
+      </text>
+    </g>
+  );
+}
+
+// What a machine with cores enough measured, beside the model: `duet microscope --native` writes it, if anybody runs it.
+
+type Point = Native['arms'][number]['curve'][number];
+type Scale = (value: number) => number;
+
+/** Points that the chart shows; alone, nobody takes a line away. */
+function shownPoints(points: readonly Point[]): readonly Point[] {
+  return points.filter(({ threads }) => threads >= 2);
+}
+
+interface LineProps {
+  readonly points: readonly Point[];
+  readonly theme: Theme;
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly first: boolean;
+  readonly name: string;
+}
+
+/** Measured: solid, with a bar from the lowest to the highest run; the model's is dashed. */
+function NativeLine({ points, theme, x, y, first, name }: LineProps) {
+  const shown = shownPoints(points);
+  const colour = first ? theme.work : theme.gain;
+  const path = lineShape<Point>()
+    .x(({ threads }) => x(threads))
+    .y(({ median }) => y(median))
+    .digits(1);
+  return (
+    <g data-testid="native-line" stroke={colour} strokeWidth={2}>
+      <title>{t('{name}, measured', { name })}</title>
+      <path d={path([...shown]) ?? ''} fill="none" />
+      {shown.map(({ threads, median, low, high }) => (
+        <g key={threads}>
+          <line x1={x(threads)} x2={x(threads)} y1={y(low)} y2={y(high)} />
+          <line x1={x(threads) - 4} x2={x(threads) + 4} y1={y(median)} y2={y(median)} />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+/** Where, when and how it was measured, and every figure. */
+export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: string) => string }) {
+  const { native, operation } = lesson;
+  if (native === null) return null;
+  const { made, ratio } = native;
+  const arms = native.arms.map(({ arm, curve }) => ({ name: title(arm), curve }));
+  const columns =
+    native.host === null
+      ? arms
+      : [...arms, { name: `Linux ${made.kernel}`, curve: native.host.curve }];
+  const span = t('{low} to {high}', {
+    low: formatFigure(ratio.low),
+    high: formatFigure(ratio.high),
+  });
+  return (
+    <div data-testid="native">
+      <p className="small">
+        {rich(
+          '<b>Measured on {cpu}</b> (solid lines), {day}, Linux {kernel}: {what}. With {threads} threads on {cores} cores {of} has {median} times the rate of {to} (95 %: {span}).',
+          {
+            cpu: made.cpu,
+            b: (words) => <b>{words}</b>,
+            day: made.at.slice(0, 10),
+            kernel: made.kernel,
+            what: native.what,
+            threads: native.threads,
+            cores: native.cores,
+            of: title(ratio.of),
+            median: formatFigure(ratio.median),
+            to: title(ratio.to),
+            span,
+          },
+        )}
+      </p>
+      <details className="small">
+        <summary>{t('what was measured, as a table')}</summary>
+        <table className="table small" data-testid="native-table">
+          <caption className="small quiet">
+            {t('{plural} a second of all threads; measured, {ms} ms a run, by {compiler}', {
+              plural: operation.plural,
+              ms: native.run_ms,
+              compiler: made.compiler,
+            })}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col" className="right">
+                {t('threads')}
+              </th>
+              {columns.map(({ name }) => (
+                <th key={name} scope="col" className="right">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {(columns[0]?.curve ?? []).map(({ threads }, i) => (
+              <tr key={threads}>
+                <th scope="row" className="right">
+                  {threads}
+                </th>
+                {columns.map(({ name, curve }) => (
+                  <td key={name} className="right">
+                    {`${((curve[i]?.median ?? 0) / 1e6).toFixed(2)}M`}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {native.host !== null && (
+          <p className="quiet">
+            {t(
+              'Last column: {what}. It has one layout, so it compares none; it shows how far a machine like this gets.',
+              { what: native.host.what },
+            )}
+          </p>
+        )}
+        {native.remarks.map((remark) => (
+          <p key={remark} className="quiet">
+            {t('Mind: {remark}.', { remark: remark.replace(/\.$/, '') })}
+          </p>
+        ))}
+      </details>
+    </div>
+  );
+}
+
+// Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points.
+
+const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
+const ticks = [2, 4, 8, 16, 32, 64];
+
+interface Props {
+  readonly prediction: Prediction;
+  readonly theme: Theme;
+  readonly title: (arm: string) => string;
+  /** CPUs of the picture. */
+  readonly at: number;
+  /** What is counted: "stats". */
+  readonly many: string;
+  /** What a machine measured; null: none did. */
+  readonly native: Native | null;
+}
+
+/** Arms of the mail: the first on show is before, the last after. */
+export function mailPoints(arms: readonly string[]) {
+  const { cpus, stockPerS, movedPerS } = mailRates;
+  const of = (arm: string) => (arm === 'moved' ? movedPerS : stockPerS);
+  return arms.map((arm) => ({ arm, cpus, perSecond: of(arm) }));
+}
+
+export function ModelChart({ prediction, theme, title, at, many, native }: Props) {
+  const curves = prediction.curves.map(({ arm, points }) => ({
+    arm,
+    points: points.filter(({ cpus }) => cpus >= 2),
+  }));
+  const mail = mailPoints(curves.map(({ arm }) => arm));
+  const measured = curves.map(
+    ({ arm }) => native?.arms.find((one) => one.arm === arm)?.curve ?? [],
+  );
+  const most = Math.max(
+    ...measured.flatMap((points) => shownPoints(points).map(({ high }) => high)),
+    ...mail.map((one) => one.perSecond),
+    ...curves.flatMap(({ points }) => points.map(({ opsPerS }) => opsPerS.high)),
+  );
+  const x = scaleLog([2, 64], [box.left, box.width - box.right]).base(2);
+  const y = scaleLinear([0, most * 1.12], [box.height - box.bottom, box.top]);
+  const label = { fontSize: 13, fill: theme.faint, fontFamily: theme.font };
+  return (
+    <svg
+      viewBox={`0 0 ${box.width} ${box.height}`}
+      width="100%"
+      style={{ maxWidth: 420, display: 'block' }}
+      role="img"
+      aria-label={t('Predicted {many} a second against CPUs. {rates}', {
+        many,
+        rates: spoken(prediction, title),
+      })}
+      data-testid="model-chart"
+    >
+      {y.ticks(4).map((v) => (
+        <g key={v}>
+          <line x1={box.left} x2={box.width - box.right} y1={y(v)} y2={y(v)} stroke={theme.rule} />
+          <text {...label} x={box.left - 6} y={y(v) + 4} textAnchor="end">
+            {v === 0 ? '0' : `${v / 1e6}M`}
+          </text>
+        </g>
+      ))}
+      {ticks.map((n) => (
+        <text key={n} {...label} x={x(n)} y={box.height - box.bottom + 17} textAnchor="middle">
+          {n}
+        </text>
+      ))}
+      <text {...label} x={box.width - box.right} y={box.height - 3} textAnchor="end">
+        {t('CPUs, {many} a second', { many })}
+      </text>
+      {at >= 2 && (
+        <line
+          x1={x(at)}
+          x2={x(at)}
+          y1={box.top}
+          y2={box.height - box.bottom}
+          stroke={theme.staff}
+          strokeWidth={2}
+        />
+      )}
+      {curves.map(({ arm, points }, i) => (
+        <Curve key={arm} {...{ points, theme }} x={x} y={y} first={i === 0} name={title(arm)} />
+      ))}
+      {measured.map((points, i) =>
+        points.length === 0 ? null : (
+          <NativeLine
+            key={curves[i]!.arm}
+            {...{ points, theme }}
+            x={x}
+            y={y}
+            first={i === 0}
+            name={title(curves[i]!.arm)}
+          />
+        ),
+      )}
+      {mail.map(({ arm, cpus, perSecond }) => (
+        <g key={arm} stroke={theme.ink} strokeWidth={2}>
+          <title>
+            {t('the mail, measured: {rate} ops/s, {arm}', {
+              rate: formatCount(perSecond),
+              arm: title(arm),
+            })}
+          </title>
+          <line x1={x(cpus) - 5} x2={x(cpus) + 5} y1={y(perSecond)} y2={y(perSecond)} />
+          <line x1={x(cpus)} x2={x(cpus)} y1={y(perSecond) - 5} y2={y(perSecond) + 5} />
+          <text
+            {...label}
+            fill={theme.ink}
+            stroke={theme.paper}
+            strokeWidth={3}
+            paintOrder="stroke"
+            x={x(cpus) - 9}
+            y={y(perSecond) - 3}
+            textAnchor="end"
+          >
+            {t('mail {n}M', { n: formatPlaces(perSecond / 1e6, 2) })}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function spoken({ curves }: Prediction, title: (arm: string) => string): string {
+  return curves
+    .map(({ arm, points }) => {
+      const words = points.map(({ cpus, opsPerS }) =>
+        t('{cpus}: {n} million', { cpus, n: formatPlaces(opsPerS.median / 1e6, 2) }),
+      );
+      return `${title(arm)} ${words.join(', ')}`;
+    })
+    .join('; ');
+}
+
+// The model's curves for the lanes on show, worked out off the main thread; anew when a knob of the model is turned.
+
+export interface PredictedSoFar {
+  readonly settings: ModelSettings;
+  /** As far as it has come; null before its first step. */
+  readonly prediction: Prediction | null;
+  readonly complaint: string;
+}
+
+function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
+  // The picture's CPUs and schedule do not matter to the curve.
+  const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
+  const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
+  const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
+  const known = lanes.every(({ counted }) => counted.ops > 0 && counted.placed);
+  const key = [
+    settingsKey(settings),
+    ready && known,
+    ...lanes.map(({ arm, counted }) => `${arm} ${counted.shown}`),
+    runIndex.runId,
+  ].join(' ');
+  const [prediction, setPrediction] = useState<Prediction | null>(null);
+  const [complaint, setComplaint] = useState('');
+  const predictor = useRef<Predictor | null>(null);
+  const latest = useRef({ settings, lanes });
+  latest.current = { settings, lanes };
+  useEffect(() => {
+    predictor.current = createPredictor((shown) => {
+      if ('complaint' in shown) setComplaint(shown.complaint);
+      else setPrediction(shown);
+    });
+    return () => predictor.current?.close();
+  }, []);
+  const ask = ready && known;
+  useEffect(() => {
+    if (!ask || key === '') return;
+    setPrediction(null);
+    setComplaint('');
+    const arms = latest.current.lanes.map(({ arm, counted: { streams } }) => ({ arm, streams }));
+    const { settings } = latest.current;
+    const { owning } = settings;
+    const request = { arms, settings, compareAt: mailRates.cpus, owning };
+    predictor.current?.ask(request);
+    return () => predictor.current?.drop();
+  }, [key, ask]);
+  return { settings, prediction, complaint };
+}
 
 /** Points of a curve for one lane. */
 const curvePoints = 11;

@@ -6,12 +6,17 @@ import { stepNs } from '../../derive/retime.ts';
 import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import { type Struct, structOf } from './fields.ts';
-import type { LineStates } from './model/lines.ts';
-import { stateAfter } from './model/simulate.ts';
-import { hit, nobody, readFetch, reads, upgrade, writeFetch } from './model/types.ts';
-import { type Modelled, modelOf } from './model.ts';
-import { settingsOf } from './settings.ts';
-import { type Counted, countedOf } from './streams.ts';
+import {
+  hit,
+  type LineStates,
+  nobody,
+  readFetch,
+  reads,
+  stateAfter,
+  upgrade,
+  writeFetch,
+} from './model/coherence.ts';
+import { type Counted, countedOf, type Modelled, modelOf, settingsOf } from './model.ts';
 
 /** One access of the merged order. */
 export interface Access {
@@ -31,7 +36,7 @@ export interface Access {
   readonly owns: boolean;
   /** Index into the lesson's functions. */
   readonly func: number;
-  /** See model/types.ts. */
+  /** See views/cache-lines/model/coherence.ts. */
   readonly event: number;
   /** Who gave the data; -1: nobody, or memory. */
   readonly from: number;

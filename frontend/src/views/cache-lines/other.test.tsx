@@ -13,11 +13,11 @@ import type { PanelProps } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
 import { answers, counts } from './answers.ts';
 import { totalsOf } from './counted.ts';
-import { CountedPanel } from './counted-panel.tsx';
 import { structOf } from './fields.ts';
 import { view } from './index.tsx';
 import { ModelPanel } from './model-panel.tsx';
 import { laneNow } from './now.ts';
+import { CountedPanel } from './panels.tsx';
 import { sentences, summary } from './words.ts';
 
 afterEach(cleanup);

@@ -11,13 +11,11 @@ import type { Drawing } from '../contract.ts';
 import { namedTiles } from '../paints.ts';
 import { brushesFor } from './brush.ts';
 import { drawLines } from './draw.ts';
-import { drawLock } from './draw-lock.ts';
+import { drawLock, hitLock } from './draw-lock.ts';
 import { between } from './easel.ts';
-import { stepLines } from './keys.ts';
 import { byteAt, byteBoxes, inside, layoutLines } from './layout.ts';
-import { layoutLock } from './lock-layout.ts';
-import { hitLock } from './lock-marks.ts';
-import { describeLines, hitLines } from './marks.ts';
+import { layoutLock } from './lock.ts';
+import { describeLines, hitLines, stepLines } from './marks.ts';
 import { accessAt, happening, laneNow } from './now.ts';
 
 const run = lineRun({ letters: 24, stats: 25 });

@@ -10,7 +10,7 @@ import {
 } from '../../../test/fixtures/recordings.ts';
 import { collect, type Figure } from '../../derive/figures.ts';
 import { claimedPlace } from '../../derive/sought.ts';
-import { moments } from './moments.ts';
+import { moments } from './index.tsx';
 import { sentences } from './words.ts';
 
 let recorded: RecordedLesson | null = null;

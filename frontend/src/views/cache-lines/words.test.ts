@@ -5,14 +5,12 @@ import { expect, test } from 'vitest';
 import { lineLesson, lineRun, lockRun, stepFrame } from '../../../test/fixtures/cachelines.ts';
 import type { Frame, RunIndex } from '../../derive/types.ts';
 import { answers, counts, nearby } from './answers.ts';
-import { totalsOf } from './counted.ts';
-import { phasesOf } from './lock.ts';
-import { burstWords } from './lock-figures.ts';
+import { soFar, totalsOf } from './counted.ts';
+import { moments } from './index.tsx';
+import { burstWords, phasesOf } from './lock.ts';
 import { transfersPerStat } from './model.ts';
-import { moments } from './moments.ts';
 import { laneNow } from './now.ts';
-import { phaseRows } from './path-panel.tsx';
-import { soFar } from './so-far.ts';
+import { phaseRows } from './panels.tsx';
 import { sentences, summary } from './words.ts';
 
 const run = lineRun({ letters: 24, stats: 30 });

@@ -5,22 +5,68 @@ import { t } from '../../base/lang/t.ts';
 import { formatFigure, second } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
 import { about, figure } from '../../derive/figures.ts';
-import type { Frame, RunIndex } from '../../derive/types.ts';
+import type { Frame, LaneIndex, RunIndex } from '../../derive/types.ts';
 import { armTitle, capital, list } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { Sentence } from '../contract.ts';
-import { all, totalsOf } from './counted.ts';
-import { fieldWords } from './fields.ts';
-import { intervalsOf, phasesOf, rateOf, shareIn, slowShare } from './lock.ts';
-import { burstWords, phaseFigures } from './lock-figures.ts';
+import {
+  all,
+  far,
+  noHot,
+  noObject,
+  noOrder,
+  noPath,
+  operationsFar,
+  perStatWords,
+  soFar,
+  stillRead,
+  totalsOf,
+} from './counted.ts';
+import { current } from './easel.ts';
+import { fieldWords, lineBytes, type Struct } from './fields.ts';
+import {
+  burstWords,
+  intervalsOf,
+  phaseFigures,
+  phasesOf,
+  rateOf,
+  shareIn,
+  slowShare,
+} from './lock.ts';
 import { stepWords } from './marks.ts';
-import { nouns } from './nouns.ts';
+import { predictedPerSecond, predictedRatio } from './model.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
-import { placeWords } from './place-words.ts';
-import { predictedPerSecond, predictedRatio } from './predicted.ts';
-import { noHot, noObject, noOrder, noPath } from './refusal.ts';
-import { far, operationsFar, perStatWords, soFar, stillRead } from './so-far.ts';
-import { current } from './spoken.ts';
+
+// Numbers of what is counted, in words.
+
+/** What is counted of one operation. */
+const nouns = {
+  line: (n: number) => t('{n, plural, one {# line} other {# lines}}', { n }),
+  read: (n: number) => t('{n, plural, one {# read} other {# reads}}', { n }),
+  'read-modify-write': (n: number) =>
+    t('{n, plural, one {# read-modify-write} other {# read-modify-writes}}', { n }),
+  write: (n: number) => t('{n, plural, one {# write} other {# writes}}', { n }),
+};
+
+// Where the object lies on its lines, in words.
+
+/** " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
+function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
+  const given = (what: string, n: number, text = String(n)) => figure('setup', arm, what, n, text);
+  const among = t('{lines} of {bytes} bytes', {
+    lines: given('lines', lines, t('{lines, plural, one {# line} other {# lines}}', { lines })),
+    bytes: lineBytes,
+  });
+  if (hot === null) return t(' It lies on {among}.', { among });
+  const place = given('place of the count', hot.at - lead);
+  const { line } = hot;
+  const at = name
+    ? t('at {place}, in line {line} of {among}', { place, line, among })
+    : t('at byte {place}, in line {line} of {among}', { place, line, among });
+  if (name === null) return t(' The {words} begins {at}.', { words: hot.words, at });
+  const begin = given('place of the name', name.compared[0] - lead);
+  return t(' The name begins at byte {begin}, the {words} {at}.', { begin, words: hot.words, at });
+}
 
 interface SentenceInput {
   readonly shown: readonly LaneNow[];

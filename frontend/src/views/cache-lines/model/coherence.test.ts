@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, test } from 'vitest';
 import { type Layout, statOf, streamOf } from '../../../../test/fixtures/stat-stream.ts';
-import { interleave } from './interleave.ts';
-import { LineStates } from './lines.ts';
-import { endsOperation, gather } from './merge.ts';
-import { simulate, stateAfter } from './simulate.ts';
-import { statedSettings } from './stated.ts';
-import { owningLoads, repeated, spreadOver, wholeOperations } from './streams.ts';
 import {
   hit,
+  LineStates,
   type MergedLog,
   modifies,
   nobody,
@@ -17,12 +12,24 @@ import {
   reads,
   readTransfer,
   type Settings,
+  simulate,
+  stateAfter,
   stateNames,
   upgrade,
   writeFetch,
   writes,
   writeTransfer,
-} from './types.ts';
+} from './coherence.ts';
+import { interleave } from './interleave.ts';
+import { statedSettings } from './stated.ts';
+import {
+  endsOperation,
+  gather,
+  owningLoads,
+  repeated,
+  spreadOver,
+  wholeOperations,
+} from './streams.ts';
 
 const random: Settings = { ...statedSettings, schedule: 'random' };
 

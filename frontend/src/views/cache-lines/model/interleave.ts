@@ -1,10 +1,254 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How CPUs meet: their streams in one order, under a stated schedule and a seed. */
 
-import { gather, linesOf } from './merge.ts';
-import { Chance } from './prng.ts';
-import { timedOrder } from './timed.ts';
-import type { AccessStream, MergedLog, Settings, Until } from './types.ts';
+import {
+  type AccessStream,
+  LineStates,
+  type MergedLog,
+  type Settings,
+  type Spent,
+  type Until,
+} from './coherence.ts';
+import { gather, linesOf } from './streams.ts';
+
+// Which of up to 64 clocks is first: a tournament, so that moving one clock costs log2(n) comparisons.
+
+class Earliest {
+  private readonly size: number;
+  private readonly times: Float64Array;
+  /** Node k is won by a child, 2k or 2k + 1; leaves begin at `size`. */
+  private readonly winner: Uint8Array;
+
+  constructor(clocks: number) {
+    let size = 1;
+    while (size < clocks) size *= 2;
+    this.size = size;
+    this.times = new Float64Array(size).fill(Infinity);
+    this.winner = new Uint8Array(2 * size);
+    for (let i = 0; i < size; i++) this.winner[size + i] = i;
+    for (let k = size - 1; k > 0; k--) this.winner[k] = this.winner[2 * k]!;
+  }
+
+  /** The clock with the smallest time; of equal ones the lowest number. */
+  first(): number {
+    return this.winner[1]!;
+  }
+
+  at(clock: number): number {
+    return this.times[clock]!;
+  }
+
+  set(clock: number, time: number): void {
+    const { times, winner } = this;
+    times[clock] = time;
+    for (let k = (this.size + clock) >> 1; k > 0; k >>= 1) {
+      const left = winner[2 * k]!;
+      const right = winner[2 * k + 1]!;
+      winner[k] = times[right]! < times[left]! ? right : left;
+    }
+  }
+}
+
+// The model's only source of chance: mulberry32, 32 bits of state, the same in model.py.
+
+class Chance {
+  private state: number;
+
+  constructor(seed: number) {
+    this.state = seed | 0;
+  }
+
+  /** The next whole number in [0, 2^32). */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    const a = this.state;
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+    return (t ^ (t >>> 14)) >>> 0;
+  }
+
+  /** The next number in [0, 1). */
+  unit(): number {
+    return this.next() / 4294967296;
+  }
+
+  /** The next whole number in [0, n). */
+  below(n: number): number {
+    return Math.floor((this.next() / 4294967296) * n);
+  }
+}
+
+// The schedule `timed`: which access comes next follows from what each one costs.
+//
+// Every CPU does its accesses one after another. A hit takes hitNs. Anything else is a request to the line: a line
+// serves one request at a time, in the order in which they came (at equal times the lower CPU first), each for
+// transferNs, or for upgradeNs if the CPU still has a copy when its turn comes. After `handover` of that time the
+// request has reached those who have the line, and copies change: until then they may use it, from then on they may
+// not. The CPU that asked goes on when the time is over. Between accesses lies private work, as the stream says,
+// varied by `jitter`; at the start each CPU waits a random part of ownNs.
+
+const none = -1;
+
+/** The CPU's next access is due. */
+const running = 0;
+/** Its request reaches the line's holders. */
+const taking = 1;
+/** The line comes. */
+const coming = 2;
+
+function timedOrder(
+  streams: readonly AccessStream[],
+  settings: Settings,
+  seed: number,
+  until: Until,
+): MergedLog {
+  const lines = linesOf(streams);
+  const run = new TimedRun(streams, lines, settings, seed);
+  const { length, endNs } = run.toEnd(until);
+  return gather(streams, lines, run.order.slice(0, length), endNs, run.spent(length));
+}
+
+class TimedRun {
+  readonly order: Uint8Array;
+  private readonly streams: readonly AccessStream[];
+  private readonly settings: Settings;
+  private readonly chance: Chance;
+  private readonly states: LineStates;
+  private readonly clock: Earliest;
+  private readonly next: Uint32Array;
+  /** What the CPU's time is: running, taking or waiting. */
+  private readonly phase: Uint8Array;
+  /** When its access became due, its place in the order, and the private work before it. */
+  private readonly since: Float64Array;
+  private readonly place: Uint32Array;
+  private readonly before: Float64Array;
+  private readonly accessNs: Float64Array;
+  private ownNs = 0;
+  /** When its request's service is over. */
+  private readonly over: Float64Array;
+  private readonly busy: Uint8Array;
+  /** Requests that wait, per line: first and last CPU, and each CPU's follower. */
+  private readonly head: Int32Array;
+  private readonly tail: Int32Array;
+  private readonly follower: Int32Array;
+
+  constructor(streams: readonly AccessStream[], lines: number, settings: Settings, seed: number) {
+    const cpus = streams.length;
+    this.streams = streams;
+    this.settings = settings;
+    this.chance = new Chance(seed);
+    this.states = new LineStates(lines, settings.protocol);
+    this.clock = new Earliest(cpus);
+    this.order = new Uint8Array(streams.reduce((n, s) => n + s.op.length, 0));
+    this.next = new Uint32Array(cpus);
+    this.phase = new Uint8Array(cpus);
+    this.over = new Float64Array(cpus);
+    this.since = new Float64Array(cpus);
+    this.place = new Uint32Array(cpus);
+    this.before = new Float64Array(cpus);
+    this.accessNs = new Float64Array(this.order.length);
+    this.busy = new Uint8Array(lines);
+    this.head = new Int32Array(lines).fill(none);
+    this.tail = new Int32Array(lines).fill(none);
+    this.follower = new Int32Array(cpus).fill(none);
+    for (let c = 0; c < cpus; c++) {
+      const start = settings.latencies.ownNs * this.chance.unit();
+      this.clock.set(c, streams[c]!.op.length > 0 ? start + this.ownWork(c) : Infinity);
+    }
+  }
+
+  /** Runs until one stream is used up, or all are. */
+  toEnd(until: Until): { length: number; endNs: number } {
+    const { clock, states, streams, next, phase, over, busy, order, since, place } = this;
+    const { hitNs } = this.settings.latencies;
+    let length = 0;
+    let endNs = 0;
+    if (until === 'first' && streams.some((s) => s.op.length === 0)) return { length, endNs };
+    for (;;) {
+      const cpu = clock.first();
+      const now = clock.at(cpu);
+      if (now === Infinity) break;
+      const i = next[cpu]!;
+      const line = streams[cpu]!.line[i]!;
+      const kind = streams[cpu]!.kind[i]!;
+      let done = now;
+      if (phase[cpu] === taking) {
+        states.access(cpu, line, kind);
+        place[cpu] = length;
+        order[length++] = cpu;
+        phase[cpu] = coming;
+        clock.set(cpu, over[cpu]!);
+        continue;
+      }
+      if (phase[cpu] === coming) {
+        phase[cpu] = running;
+        this.serveNext(line, now);
+      } else if (states.hits(cpu, line, kind)) {
+        states.access(cpu, line, kind);
+        since[cpu] = now;
+        place[cpu] = length;
+        order[length++] = cpu;
+        done = now + hitNs;
+      } else {
+        since[cpu] = now;
+        if (busy[line]) this.wait(cpu, line);
+        else this.serve(cpu, line, now);
+        continue;
+      }
+      endNs = Math.max(endNs, done);
+      this.accessNs[place[cpu]!] = done - since[cpu]!;
+      this.ownNs += this.before[cpu]!;
+      next[cpu] = i + 1;
+      if (i + 1 < streams[cpu]!.op.length) clock.set(cpu, done + this.ownWork(cpu));
+      else if (until === 'first') break;
+      else clock.set(cpu, Infinity);
+    }
+    return { length, endNs };
+  }
+
+  /** Where the time of the first `length` accesses of the order went. */
+  spent(length: number): Spent {
+    return { accessNs: this.accessNs.slice(0, length), ownNs: this.ownNs };
+  }
+
+  /** Private work before the CPU's next access. */
+  private ownWork(cpu: number): number {
+    const share = this.streams[cpu]!.work[this.next[cpu]!]!;
+    this.before[cpu] = 0;
+    if (share === 0) return 0;
+    const { jitter, latencies } = this.settings;
+    const work = latencies.ownNs * share * (1 + jitter * (2 * this.chance.unit() - 1));
+    this.before[cpu] = work;
+    return work;
+  }
+
+  private serve(cpu: number, line: number, now: number): void {
+    const { handover, latencies } = this.settings;
+    const takes = this.states.has(cpu, line) ? latencies.upgradeNs : latencies.transferNs;
+    this.busy[line] = 1;
+    this.phase[cpu] = taking;
+    this.over[cpu] = now + takes;
+    this.clock.set(cpu, now + takes * handover);
+  }
+
+  private wait(cpu: number, line: number): void {
+    const last = this.tail[line]!;
+    if (last === none) this.head[line] = cpu;
+    else this.follower[last] = cpu;
+    this.tail[line] = cpu;
+    this.follower[cpu] = none;
+    this.clock.set(cpu, Infinity);
+  }
+
+  private serveNext(line: number, now: number): void {
+    const cpu = this.head[line]!;
+    this.busy[line] = 0;
+    if (cpu === none) return;
+    this.head[line] = this.follower[cpu]!;
+    if (this.head[line] === none) this.tail[line] = none;
+    this.serve(cpu, line, now);
+  }
+}
 
 /**
  * One order of all accesses.

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, test, vi } from 'vitest';
 import { offsetOf, statAccesses, statOf } from '../../../../test/fixtures/stat-stream.ts';
-import { pointAt } from './curve.ts';
-import { type Prediction, predictionSteps } from './prediction.ts';
+import {
+  casesOf,
+  mostOff,
+  numbers,
+  type Prediction,
+  pointAt,
+  predictionSteps,
+  ratioAt,
+  scaled,
+  sensitivity,
+} from './prediction.ts';
 import { createPredictor } from './predictor.ts';
-import { recordedStreams } from './recorded.ts';
-import { casesOf, mostOff, numbers, ratioAt, scaled, sensitivity } from './sensitivity.ts';
 import { leftOut, statedNumbers, statedSettings, workOf } from './stated.ts';
+import { recordedStreams } from './streams.ts';
 
 const pair = { before: [statOf('stock')], after: [statOf('moved')] };
 const runs = { seeds: [1, 2, 3], ops: 300 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The numbers of the model, with their sources. */
 
+import type { Latencies, Settings } from './coherence.ts';
 import stated from './stated.json' with { type: 'json' };
-import type { Latencies, Settings } from './types.ts';
 
 export interface Stated {
   readonly value: number;

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'vitest';
 import type { LaneIndex, RunIndex } from '../../derive/types.ts';
-import { moments } from './moments.ts';
-import { phaseRows, stepsOf } from './path-panel.tsx';
+import { moments } from './index.tsx';
+import { phaseRows, stepsOf } from './panels.tsx';
 
 const second = 1e9;
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The toy of the lines: choose order and sizes of the fields, see the lines, and beat the layout that was merged. */
 
-import { t } from '../../../base/lang/t.ts';
-import { formatFigure } from '../../../base/units.ts';
-import { armTitle } from '../../../derive/words.ts';
+import { t } from '../../base/lang/t.ts';
+import { formatFigure } from '../../base/units.ts';
+import type { RunIndex } from '../../derive/types.ts';
+import { armTitle } from '../../derive/words.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
 import type {
   Part,
   Tile,
@@ -11,12 +13,243 @@ import type {
   TilePlay,
   TileSetting,
   TileToy,
-} from '../../../toys/tiles/types.ts';
-import type { Face } from '../../../toys/types.ts';
-import { lineBytes } from '../cells.ts';
-import type { Role } from '../dentry.ts';
-import { type Stats, statsOf } from './counted-stat.ts';
-import { type Layout, layoutOf, transfersOf } from './score.ts';
+} from '../../toys/tiles/types.ts';
+import type { Face } from '../../toys/types.ts';
+import { lineBytes, type Role, type Struct, structOf } from './fields.ts';
+import { type AccessStream, modifies, reads, simulate } from './model/coherence.ts';
+import { interleave } from './model/interleave.ts';
+import { partOf, workOf } from './model/stated.ts';
+import { askedFor, spreadOver } from './model/streams.ts';
+import { countedOf, type ModelSettings, settingsOf } from './model.ts';
+
+// Fields in an order, as a compiler lays them: each at a multiple of its alignment, holes where that needs some. Pure.
+
+interface ToyField {
+  readonly name: string;
+  readonly size: number;
+  readonly role: Role;
+}
+
+interface Laid {
+  /** Field -> place of its first byte. */
+  readonly at: ReadonlyMap<string, number>;
+  /** Fields and holes, in order. */
+  readonly runs: readonly {
+    readonly field: string | null;
+    readonly at: number;
+    readonly size: number;
+  }[];
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+/** Alignment of the largest, which that of the whole is, too. */
+const most = 8;
+
+/** Of a field as struct dentry has them: numbers of four bytes, pointers and pairs of them, and an array of bytes. */
+function alignOf({ size, role }: ToyField): number {
+  return role === 'name' ? 1 : Math.min(most, size);
+}
+
+export function lay(fields: readonly ToyField[]): Laid {
+  const at = new Map<string, number>();
+  const runs: { field: string | null; at: number; size: number }[] = [];
+  let end = 0;
+  const upTo = (place: number) => {
+    if (place > end) runs.push({ field: null, at: end, size: place - end });
+    end = place;
+  };
+  for (const field of fields) {
+    const align = alignOf(field);
+    upTo(Math.ceil(end / align) * align);
+    at.set(field.name, end);
+    runs.push({ field: field.name, at: end, size: field.size });
+    end += field.size;
+  }
+  upTo(Math.ceil(end / most) * most);
+  return { at, runs, bytes: end, lines: Math.ceil(end / lineBytes) };
+}
+
+// What the toy of fields plays with: fields of the object, and each CPU's own accesses to them, out of a run or chosen.
+
+/** One CPU's accesses; `line` of the stream is not used. */
+interface FieldStream {
+  readonly stream: AccessStream;
+  /** Number of the field of each access; -1: of none. */
+  readonly field: Int16Array;
+  /** Bytes of the field before it. */
+  readonly offset: Uint16Array;
+}
+
+interface Stats {
+  readonly fields: readonly ToyField[];
+  readonly streams: readonly FieldStream[];
+  /** Whole operations of each stream. */
+  readonly ops: number;
+  /** Letters of the name that is compared. */
+  readonly letters: number;
+  /** Names of the fields as the other kernel has them. */
+  readonly other: readonly string[];
+  readonly settings: ModelSettings;
+  readonly counted: boolean;
+}
+
+/** struct dentry of 6.1, pahole; d_wait lies in d_lru. */
+const dentry: readonly (readonly [string, number])[] = [
+  ['d_flags', 4],
+  ['d_seq', 4],
+  ['d_hash', 16],
+  ['d_parent', 8],
+  ['d_name', 16],
+  ['d_inode', 8],
+  ['d_iname', 32],
+  ['d_lockref', 8],
+  ['d_op', 8],
+  ['d_sb', 8],
+  ['d_time', 8],
+  ['d_fsdata', 8],
+  ['d_lru', 16],
+  ['d_child', 16],
+  ['d_subdirs', 16],
+  ['d_u', 16],
+];
+const roles: Readonly<Record<string, ToyField['role']>> = {
+  d_iname: 'name',
+  d_lockref: 'count',
+  d_seq: 'chain',
+  d_hash: 'chain',
+  d_parent: 'chain',
+  d_name: 'chain',
+};
+
+/** One stat as it was counted on a name of 24 letters: function, and its fields with the bytes before; "!" writes. */
+const stat: readonly (readonly [string, string])[] = [
+  ['__d_lookup_rcu', 'seq parent hash+8 name name+8 iname iname+8 iname+16'],
+  ['lookup_fast', 'flags'],
+  ['step_into', 'flags inode seq'],
+  ['lockref_get_not_dead', 'lockref lockref!'],
+  ['__legitimize_path', 'seq'],
+  ['try_to_unlazy', 'inode'],
+  ['vfs_getattr_nosec', 'inode'],
+  ['shmem_getattr', 'inode'],
+  ['dput', 'flags'],
+  ['lockref_put_or_lock', 'lockref lockref!'],
+];
+
+export function statsOf(index: RunIndex | null, lesson: Lesson): Stats {
+  const lane = index?.lanes[0];
+  const struct = lane && structOf(lane);
+  const counted = lane && countedOf(lane);
+  const settings = settingsOf(index?.params ?? {}, lesson);
+  if (!lane || !struct?.name || !struct.hot || !counted || counted.ops === 0 || !counted.placed)
+    return chosen(settings);
+  const fields = struct.fields.map(({ name, size, role }) => ({ name, size, role }));
+  const streams = counted.streams.map((stream, s): FieldStream => {
+    const places = Array.from(counted.source[s]!, (p) => lane.points.a[p]! + counted.lead);
+    return {
+      stream,
+      field: Int16Array.from(places, (at) => struct.fieldAt[at] ?? -1),
+      offset: Uint16Array.from(
+        places,
+        (at) => at - (struct.fields[struct.fieldAt[at] ?? -1]?.at ?? 0),
+      ),
+    };
+  });
+  const { length } = struct.name;
+  const last = index?.lanes.at(-1);
+  const other = namesOf((last && structOf(last)) ?? struct, struct);
+  return { fields, streams, ops: counted.ops, letters: length, other, settings, counted: true };
+}
+
+/** The fields as another kernel has them; where that is not shown, the count behind d_lru, as the patch has it. */
+function namesOf(other: Struct, own: Struct): readonly string[] {
+  const names = other.fields.map(({ name }) => name);
+  const same = new Set(names).size === own.fields.length && other.hot?.at !== own.hot?.at;
+  return same ? names : countMoved(own.fields.map(({ name }) => name));
+}
+
+function countMoved(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) =>
+    name === 'd_lockref' ? [] : name === 'd_lru' ? [name, 'd_lockref'] : [name],
+  );
+}
+
+function chosen(settings: ModelSettings): Stats {
+  const fields = dentry.map(([name, size]) => ({ name, size, role: roles[name] ?? 'plain' }));
+  const steps = stat.flatMap(([by, all]) => all.split(' ').map((word) => ({ by, word })));
+  const weights = workOf(steps.map(({ by }) => by));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const stream: AccessStream = {
+    line: new Uint8Array(steps.length),
+    kind: Uint8Array.from(steps, ({ word }) => (word.endsWith('!') ? modifies : reads)),
+    op: new Uint32Array(steps.length).fill(1),
+    work: Float64Array.from(weights, (weight) => weight / sum),
+    part: Uint8Array.from(steps, ({ by }) => partOf(by)),
+  };
+  const places = steps.map(({ word }) => word.replace('!', '').split('+'));
+  const one: FieldStream = {
+    stream,
+    field: Int16Array.from(places, ([name]) => dentry.findIndex(([id]) => id === `d_${name}`)),
+    offset: Uint16Array.from(places, ([, offset]) => Number(offset ?? 0)),
+  };
+  return {
+    fields,
+    streams: [one, one],
+    ops: 500,
+    letters: 24,
+    other: countMoved(dentry.map(([name]) => name)),
+    settings,
+    counted: false,
+  };
+}
+
+// What an order of fields costs: lines that travel in each operation, by the lesson's model on the counted accesses. Pure.
+
+interface Layout {
+  readonly fields: readonly ToyField[];
+  readonly laid: Laid;
+  /** The name does not fit and lies elsewhere, with no other thing that is written. */
+  readonly outside: boolean;
+}
+
+/** @param name bytes of the field of the name; one of them ends the name */
+export function layoutOf(stats: Stats, order: readonly string[], name: number): Layout {
+  const fields = order.flatMap((id) => {
+    const field = stats.fields.find((one) => one.name === id);
+    return field ? [field.role === 'name' ? { ...field, size: name } : field] : [];
+  });
+  return { fields, laid: lay(fields), outside: stats.letters >= name };
+}
+
+/** Line of each access under a layout. Of an access over a line's end, the first: fields of the object have none. */
+function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
+  const places = fields.map(({ name, role }) =>
+    role === 'name' && outside ? (laid.lines + 1) * lineBytes : (laid.at.get(name) ?? 0),
+  );
+  // What lies in no field is on a line of its own.
+  return Uint8Array.from(field, (f, i) =>
+    f < 0 ? laid.lines : Math.floor((places[f]! + offset[i]!) / lineBytes),
+  );
+}
+
+/** Operations of all CPUs together: as many as the picture's own model has on two. */
+const atMost = 2000;
+
+/** Transfers of each operation, its cold begin included, as the picture counts them. */
+export function transfersOf(stats: Stats, layout: Layout, cpus: number): number {
+  const { settings } = stats;
+  const streams = stats.streams.map((one) => ({
+    ...one.stream,
+    line: linesUnder(stats, layout, one),
+  }));
+  const ops = Math.min(stats.ops, Math.ceil(atMost / cpus));
+  const spread = spreadOver(askedFor(streams, settings.owning), cpus, ops);
+  const { transfers, ops: done } = simulate(
+    interleave(spread, settings, settings.seed),
+    settings.protocol,
+  ).totals;
+  return transfers / done;
+}
 
 /** Differences below this are of chance, transfers an operation. */
 const chance = 0.01;

@@ -2,14 +2,10 @@
 /** Orders and sizes of fields: they are laid as a compiler does, and no layout sends fewer lines about than the merged one. */
 
 import { expect, test } from 'vitest';
-import { lineLesson, lineRun } from '../../../../test/fixtures/cachelines.ts';
-import { beginTiles, tilesAfter } from '../../../toys/tiles/types.ts';
-import { modelOf, transfersPerStat } from '../model.ts';
-import { settingsOf } from '../settings.ts';
-import { statsOf } from './counted-stat.ts';
-import { added, benchOf, fields, scored } from './fields.ts';
-import { lay } from './lay.ts';
-import { layoutOf, transfersOf } from './score.ts';
+import { lineLesson, lineRun } from '../../../test/fixtures/cachelines.ts';
+import { beginTiles, tilesAfter } from '../../toys/tiles/types.ts';
+import { modelOf, settingsOf, transfersPerStat } from './model.ts';
+import { added, benchOf, fields, lay, layoutOf, scored, statsOf, transfersOf } from './toy.ts';
 
 const run = lineRun({ letters: 24, stats: 40 });
 const stats = statsOf(run, lineLesson);

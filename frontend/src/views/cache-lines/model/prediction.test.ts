@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
 import { statOf, streamOf } from '../../../../test/fixtures/stat-stream.ts';
-import { distance, mailShares, profileAt, profileOf } from './profile.ts';
+import { modifies } from './coherence.ts';
+import { distance, mailShares, profileAt, profileOf } from './prediction.ts';
 import { mailProfile, partOf, statedSettings } from './stated.ts';
-import { modifies } from './types.ts';
 
 const profiles = (['stock', 'moved'] as const).map((arm) =>
   profileOf(arm, [statOf(arm)], statedSettings, 20),

@@ -4,11 +4,9 @@ import { cleanup, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { statOf } from '../../../test/fixtures/stat-stream.ts';
 import { lightTheme } from '../../base/theme.ts';
-import { profileOf } from './model/profile.ts';
-import { sensitivity } from './model/sensitivity.ts';
+import { profileOf, sensitivity } from './model/prediction.ts';
 import { statedSettings } from './model/stated.ts';
-import { ProfileChart, verdict } from './model-profile.tsx';
-import { allowedWords, SensitivityTable } from './model-tables.tsx';
+import { allowedWords, ProfileChart, SensitivityTable, verdict } from './model-tables.tsx';
 
 const runs = { seeds: [1], ops: 400 };
 const profiles = (['stock', 'moved'] as const).map((arm) =>

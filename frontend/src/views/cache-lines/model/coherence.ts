@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The coherence model's words. What CPUs access is *counted*; how their accesses meet, and all that follows from it
+ * (states, transfers, rates), is *modelled*. model.py in backend/src/duet/lenses/scope does the same, step by step.
+ */
+
+/** What an access does to its line; the plugin's numbers. */
+export const reads = 0;
+export const writes = 1;
+export const modifies = 2;
+
+/** A CPU's copy of a line. E is never reached under MSI. */
+const invalid = 0;
+const shared = 1;
+const exclusive = 2;
+const modified = 3;
+export const stateNames = ['I', 'S', 'E', 'M'] as const;
+
+/** What an access costs the others: nothing, or one of five. */
+export const hit = 0;
+/** Read, and nobody has the line: from memory. */
+export const readFetch = 1;
+/** Read, and the data come from a CPU. */
+export const readTransfer = 2;
+/** Write to a shared copy: the others lose theirs, no data travel. */
+export const upgrade = 3;
+/** Write, and nobody has the line: from memory. */
+export const writeFetch = 4;
+/** Write, and the data come from a CPU, and all others lose theirs (a read for ownership). */
+export const writeTransfer = 5;
+export const eventNames = [
+  'hit',
+  'read from memory',
+  'read transfer',
+  'upgrade',
+  'write from memory',
+  'write transfer',
+] as const;
+
+/** `from` of an access for which no CPU gave data. */
+export const nobody = 255;
+
+export const mostCpus = 64;
+
+/** One CPU's accesses in its program's order. */
+export interface AccessStream {
+  /** Index of the line, from 0. */
+  readonly line: Uint8Array;
+  /** reads, writes or modifies. */
+  readonly kind: Uint8Array;
+  /** Number of the operation, rising; 0: outside of any. */
+  readonly op: Uint32Array;
+  /** Which share of an operation's private work (Latencies.ownNs) lies before the access. */
+  readonly work: Float64Array;
+  /** Which part of the profile it belongs to (prediction.ts), from 1; 0: none. */
+  readonly part: Uint8Array;
+}
+
+/** All CPUs' accesses in one order. */
+export interface MergedLog {
+  readonly cpus: number;
+  readonly lines: number;
+  readonly length: number;
+  readonly cpu: Uint8Array;
+  /** Which access of that CPU's stream. */
+  readonly index: Uint32Array;
+  readonly line: Uint8Array;
+  readonly kind: Uint8Array;
+  /** Operations that were completed within the log. */
+  readonly ops: number;
+  /** When the last access was done, modelled ns; null where the order knows no time (random, as executed). */
+  readonly endNs: number | null;
+  /** Where time goes; null where the order knows none. */
+  readonly spent: Spent | null;
+}
+
+/** Modelled time of the accesses that are over. */
+export interface Spent {
+  /** Per access of the order, ns: from when it is due until it is done, its wait for the line included. */
+  readonly accessNs: Float64Array;
+  /** Private work before those accesses, of all together, ns. */
+  readonly ownNs: number;
+}
+
+export type Protocol = 'MESI' | 'MSI';
+export type Schedule = 'random' | 'timed';
+
+/** The stated prices, ns. */
+export interface Latencies {
+  /** An access to a line that the CPU has. */
+  readonly hitNs: number;
+  /** Data of a line from CPU to CPU (from memory, once per line, costs the same). */
+  readonly transferNs: number;
+  /** A shared copy becomes the only one. */
+  readonly upgradeNs: number;
+  /** Work of a whole operation that needs none of these lines; AccessStream.work says where in it. */
+  readonly ownNs: number;
+}
+
+export interface Settings {
+  readonly protocol: Protocol;
+  readonly schedule: Schedule;
+  readonly latencies: Latencies;
+  /** Private work varies by this share up and down, evenly; so copies of one stream do not march in step. */
+  readonly jitter: number;
+  /** Share of a transfer's time after which its request has reached those who have the line. */
+  readonly handover: number;
+}
+
+interface Totals {
+  readonly accesses: number;
+  readonly ops: number;
+  readonly hits: number;
+  readonly fetches: number;
+  readonly readTransfers: number;
+  readonly writeTransfers: number;
+  /** Data from CPU to CPU: readTransfers + writeTransfers. */
+  readonly transfers: number;
+  readonly upgrades: number;
+  /** Copies lost to somebody's write. */
+  readonly invalidations: number;
+  /** All that is not a hit. */
+  readonly busEvents: number;
+}
+
+/**
+ * Where the order ends: `last`, when every stream is used up; `first`, when one is, so that all CPUs are at work all
+ * the time and a rate may be read off.
+ */
+export type Until = 'first' | 'last';
+
+// Who has which line, and what an access changes: MESI, or MSI (write-invalidate without E).
+//
+// Caches never run full, so a line is lost to a write alone, and who got it last still has it: that one gives the
+// data. A line is either shared by all who have it or owned by one, so one mode per line and a bit per CPU say all.
+
+export class LineStates {
+  readonly lines: number;
+  readonly protocol: Protocol;
+  /** Bit per CPU, 0 to 31 and 32 to 63. */
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+  /** State of every copy that exists: shared, exclusive, modified; invalid: there is none. */
+  readonly mode: Uint8Array;
+  /** Who got the line last. */
+  readonly holder: Uint8Array;
+  /** Of the last access: who gave the data, and how many lost their copy. */
+  from = nobody;
+  lost = 0;
+  private readonly alone: number;
+
+  constructor(lines: number, protocol: Protocol) {
+    this.lines = lines;
+    this.protocol = protocol;
+    this.low = new Int32Array(lines);
+    this.high = new Int32Array(lines);
+    this.mode = new Uint8Array(lines);
+    this.holder = new Uint8Array(lines).fill(nobody);
+    this.alone = protocol === 'MESI' ? exclusive : shared;
+  }
+
+  copy(): LineStates {
+    const other = new LineStates(this.lines, this.protocol);
+    other.low.set(this.low);
+    other.high.set(this.high);
+    other.mode.set(this.mode);
+    other.holder.set(this.holder);
+    return other;
+  }
+
+  has(cpu: number, line: number): boolean {
+    const copies = cpu < 32 ? this.low[line]! : this.high[line]!;
+    return (copies & (1 << (cpu & 31))) !== 0;
+  }
+
+  state(cpu: number, line: number): number {
+    return this.has(cpu, line) ? this.mode[line]! : invalid;
+  }
+
+  /** Whether the access would need nobody else. */
+  hits(cpu: number, line: number, kind: number): boolean {
+    return this.has(cpu, line) && (kind === reads || this.mode[line]! !== shared);
+  }
+
+  /** Does one access and says what it was. */
+  access(cpu: number, line: number, kind: number): number {
+    this.from = nobody;
+    this.lost = 0;
+    const has = this.has(cpu, line);
+    const mode = this.mode[line]!;
+    if (kind === reads) {
+      if (has) return hit;
+      this.join(cpu, line);
+      if (mode === invalid) {
+        this.mode[line] = this.alone;
+        return readFetch;
+      }
+      this.mode[line] = shared;
+      return readTransfer;
+    }
+    this.mode[line] = modified;
+    if (has && mode !== shared) return hit;
+    const copies = bits(this.low[line]!) + bits(this.high[line]!);
+    this.low[line] = 0;
+    this.high[line] = 0;
+    this.lost = has ? copies - 1 : copies;
+    this.join(cpu, line);
+    if (!has) return mode === invalid ? writeFetch : writeTransfer;
+    this.from = nobody;
+    return upgrade;
+  }
+
+  /** Gives a CPU a copy; the one who got it last has given it. */
+  private join(cpu: number, line: number): void {
+    if (cpu < 32) this.low[line] = this.low[line]! | (1 << cpu);
+    else this.high[line] = this.high[line]! | (1 << (cpu & 31));
+    this.from = this.holder[line]!;
+    this.holder[line] = cpu;
+  }
+}
+
+function bits(word: number): number {
+  let x = word - ((word >>> 1) & 0x55555555);
+  x = (x & 0x33333333) + ((x >>> 2) & 0x33333333);
+  return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+// A merged log under a protocol: what every access was, the totals, and the state at any access.
+
+/** Accesses between two saved states. */
+const keyEvery = 1024;
+
+export interface Trace {
+  readonly log: MergedLog;
+  readonly protocol: Protocol;
+  /** Per access: hit, readTransfer, ... */
+  readonly event: Uint8Array;
+  /** Per access: the CPU that gave the data, or nobody. */
+  readonly from: Uint8Array;
+  /** Per access: how many CPUs lost their copy. */
+  readonly lost: Uint8Array;
+  readonly totals: Totals;
+  readonly keys: readonly LineStates[];
+}
+
+/** Follows every access of the log. */
+export function simulate(log: MergedLog, protocol: Protocol): Trace {
+  const { length, cpu, line, kind } = log;
+  const states = new LineStates(log.lines, protocol);
+  const event = new Uint8Array(length);
+  const from = new Uint8Array(length).fill(nobody);
+  const lost = new Uint8Array(length);
+  const counts = new Float64Array(6);
+  const keys: LineStates[] = [];
+  let invalidations = 0;
+  for (let k = 0; k < length; k++) {
+    if (k % keyEvery === 0) keys.push(states.copy());
+    const what = states.access(cpu[k]!, line[k]!, kind[k]!);
+    counts[what] = counts[what]! + 1;
+    if (what === hit) continue;
+    event[k] = what;
+    from[k] = states.from;
+    lost[k] = states.lost;
+    invalidations += states.lost;
+  }
+  if (keys.length === 0) keys.push(states);
+  return {
+    log,
+    protocol,
+    event,
+    from,
+    lost,
+    totals: totalsOf(log, counts, invalidations),
+    keys,
+  };
+}
+
+/** States after the first k accesses, 0 <= k <= length: ask it with state(cpu, line). */
+export function stateAfter(trace: Trace, k: number): LineStates {
+  const { length, cpu, line, kind } = trace.log;
+  const until = Math.max(0, Math.min(length, k));
+  const key = Math.min(trace.keys.length - 1, Math.floor(until / keyEvery));
+  const states = trace.keys[key]!.copy();
+  for (let i = key * keyEvery; i < until; i++) states.access(cpu[i]!, line[i]!, kind[i]!);
+  return states;
+}
+
+function totalsOf(log: MergedLog, counts: Float64Array, invalidations: number): Totals {
+  const readTransfers = counts[readTransfer]!;
+  const writeTransfers = counts[writeTransfer]!;
+  return {
+    accesses: log.length,
+    ops: log.ops,
+    hits: counts[hit]!,
+    fetches: counts[readFetch]! + counts[writeFetch]!,
+    readTransfers,
+    writeTransfers,
+    transfers: readTransfers + writeTransfers,
+    upgrades: counts[upgrade]!,
+    invalidations,
+    busEvents: log.length - counts[hit]!,
+  };
+}
