@@ -36,8 +36,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { must } from './base/assert.ts';
 import { languageLoaded } from './lang/load.ts';
-import { fontsLoaded } from './ui/fonts.ts';
-import { applyTheme } from './ui/theme.ts';
+import { applyTheme, fontsLoaded } from './ui/theme.ts';
 
 applyTheme();
 // The app's modules may say words as they load, so the language comes before them.

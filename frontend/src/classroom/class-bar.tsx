@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
 import { useConnection } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { waitingRaised } from './board-state.ts';
 import type { Room } from './class-state.ts';
 import type { RoomNow } from './hooks.tsx';

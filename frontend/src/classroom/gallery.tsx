@@ -4,7 +4,7 @@
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import type { ClassTry, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { useVisit } from './hooks.tsx';

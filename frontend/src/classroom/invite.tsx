@@ -2,7 +2,7 @@
 /** How students come into a class: link, QR code and three words, large enough for a projector. */
 
 import { t } from '../base/lang/t.ts';
-import { copiedMs, useCopy } from '../ui/use-copy.ts';
+import { copiedMs, useCopy } from '../ui/parts.tsx';
 import type { ClassFacts } from './class-state.ts';
 import { QrCode } from './qr.tsx';
 

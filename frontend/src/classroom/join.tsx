@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { frontPage, type Place, searchOf } from '../navigation/place.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { ledTo } from './board-state.ts';
 import { requestedOf } from './driven.ts';
 import { useRoom, useVisit } from './hooks.tsx';

@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import type { RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 

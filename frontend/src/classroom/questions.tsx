@@ -3,7 +3,7 @@
 
 import { type FormEvent, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { type Asked, revealedIn } from './asked.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';

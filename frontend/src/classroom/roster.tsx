@@ -3,8 +3,7 @@
 
 import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { HeadRow } from '../ui/head-row.tsx';
-import { off } from '../ui/off.ts';
+import { HeadRow, off } from '../ui/parts.tsx';
 import type { ConfusionPoint, Room, RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { MemberTools } from './member-tools.tsx';

@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { FormerClasses } from './former.tsx';
 import { useRoom } from './hooks.tsx';
 import { Invite } from './invite.tsx';

@@ -7,7 +7,7 @@ import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { isOwn } from '../store/changes.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';

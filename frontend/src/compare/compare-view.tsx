@@ -15,7 +15,7 @@ import { LanesProvider } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { Comparison } from '../runs/saved-list.ts';
 import { useLesson, useStore } from '../store/hooks.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { Mark } from '../ui/parts.tsx';
 import { allViews } from '../views/registry.ts';
 import { CompareViewPage } from './compare-view-page.tsx';
 import type { Runs } from './runs.ts';

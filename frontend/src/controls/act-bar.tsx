@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import type { Act, Lesson } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 
 interface Props {
   readonly lesson: Lesson;

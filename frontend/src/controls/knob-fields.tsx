@@ -4,7 +4,7 @@
 import { useId, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Param } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 
 interface KnobProps {
   readonly name: string;

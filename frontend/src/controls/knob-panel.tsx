@@ -11,7 +11,7 @@ import {
   withWorkload,
 } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { Knob } from './knob-fields.tsx';
 
 export interface ArmState {

@@ -8,11 +8,12 @@ import {
   EventBackIcon,
   EventForwardIcon,
   ForwardIcon,
+  nothingYet,
+  off,
   PauseIcon,
   PlayBackIcon,
   PlayIcon,
-} from '../ui/icons.tsx';
-import { nothingYet, off } from '../ui/off.ts';
+} from '../ui/parts.tsx';
 
 export interface PlayProps {
   readonly moving: boolean;

@@ -6,7 +6,7 @@ import { t } from '../base/lang/t.ts';
 import { type Knobs, knobOf, needBoot, runLine, sameRun, withParam } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { Stepper } from './knob-fields.tsx';
 import { type ArmState, KnobPanel } from './knob-panel.tsx';
 

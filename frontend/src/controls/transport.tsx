@@ -8,7 +8,7 @@ import type { Frames } from '../derive/types.ts';
 import type { Align } from '../navigation/place.ts';
 import { sliderOf, speedOf } from '../playback/machine.ts';
 import type { Axis } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { MomentOutput } from './moment-output.tsx';
 import { PlayButtons, type PlayProps } from './play-buttons.tsx';
 

@@ -12,7 +12,7 @@ import type { RunIndex } from '../derive/types.ts';
 import { nthOf } from '../navigation/navigation.ts';
 import type { Playback } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
-import { nothingYet } from '../ui/off.ts';
+import { nothingYet } from '../ui/parts.tsx';
 import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import type { Act } from './keyboard.ts';

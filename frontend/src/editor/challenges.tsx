@@ -4,7 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import type { ChangedMessage, JudgedMessage } from '../protocol/messages.ts';
 import { useDenied, useJudged, useStore } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import type { Door } from './door.tsx';
 
 interface Props {

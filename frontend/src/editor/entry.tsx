@@ -9,7 +9,7 @@ import { t } from '../base/lang/t.ts';
 import { withWords } from '../lang/load.ts';
 import { hasPatches } from '../store/changes.ts';
 import { useStore } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';
 import { readPatch } from './read-patch.ts';
 

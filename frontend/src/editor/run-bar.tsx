@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import type { Asked, Door } from './door.tsx';
 import { armsBeside, laneWord, type Stage, stages } from './words.ts';
 

@@ -5,8 +5,7 @@ import { useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import { saveFile } from '../panels/recap/save-file.ts';
-import { off } from '../ui/off.ts';
-import { copiedMs, useCopy } from '../ui/use-copy.ts';
+import { copiedMs, off, useCopy } from '../ui/parts.tsx';
 import { linkChars, packChange } from './link.ts';
 import { readPatch } from './read-patch.ts';
 

@@ -16,8 +16,7 @@ import {
   useSummary,
 } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
-import { HeadRow } from '../ui/head-row.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { HeadRow, Mark } from '../ui/parts.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { day, evidenceName } from '../ui/words.ts';
 import { CountsTable } from '../views/arm-table.tsx';

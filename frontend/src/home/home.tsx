@@ -18,7 +18,7 @@ import { readNumbersLesson, readPictureLesson } from '../protocol/contract.check
 import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { Mark } from '../ui/parts.tsx';
 import { day } from '../ui/words.ts';
 import { type CardLink, Preview } from './preview.tsx';
 

@@ -4,7 +4,7 @@
 import { type FormEvent, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import type { LabRecord, PersonRecord, RecordedAttempt } from '../protocol/contract.gen.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 
 interface Grade {
   readonly person: string;

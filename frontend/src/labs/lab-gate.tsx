@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Go } from '../navigation/use-navigation.ts';
-import { HomeLink } from '../ui/home-link.tsx';
+import { HomeLink } from '../ui/parts.tsx';
 import { labApi } from './lab-api.ts';
 
 export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) {

@@ -4,7 +4,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { AnswerGiven, LabTask } from '../protocol/contract.gen.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 
 /** What the page has that can be handed in. */
 export interface HandIn {

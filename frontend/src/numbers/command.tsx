@@ -2,7 +2,7 @@
 /** A command to copy into a terminal. */
 
 import { t } from '../base/lang/t.ts';
-import { copiedMs, useCopy } from '../ui/use-copy.ts';
+import { copiedMs, useCopy } from '../ui/parts.tsx';
 
 /** A command to copy; where the clipboard is closed it can still be marked. */
 export function Command({ text }: { readonly text: string }) {

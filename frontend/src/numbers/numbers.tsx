@@ -10,7 +10,7 @@ import { type PatchFile, parsePatch } from '../panels/patch.ts';
 import { Inline, Prose } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
-import { Mark } from '../ui/icons.tsx';
+import { Mark } from '../ui/parts.tsx';
 import { Command } from './command.tsx';
 import { PublishedFigures } from './published.tsx';
 

@@ -25,7 +25,7 @@ import {
   useNumbers,
   useRun,
 } from '../store/hooks.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { Mark } from '../ui/parts.tsx';
 import { allViews } from '../views/registry.ts';
 import { DeckPage } from './deck/deck-page.tsx';
 import { HandoutPage } from './deck/handout-page.tsx';

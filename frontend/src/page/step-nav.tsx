@@ -3,7 +3,7 @@
 
 import { t } from '../base/lang/t.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 
 /** Arrows move between steps while the list has the focus. */
 export function StepNav({

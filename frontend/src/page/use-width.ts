@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** How a lesson is laid out: a desk, a text that scrolls beside its picture, or one column. */
 
-import { useMedia } from '../ui/use-media.ts';
+import { useMedia } from '../ui/parts.tsx';
 
 /**
  * `middle`: a column of text beside a picture that stays, 300 px and 520 px at least. `narrow`: no room for both.

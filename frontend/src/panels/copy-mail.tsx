@@ -4,7 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
-import { useCopy } from '../ui/use-copy.ts';
+import { useCopy } from '../ui/parts.tsx';
 import { mailText } from './mail.ts';
 
 export function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {

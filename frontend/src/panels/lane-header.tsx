@@ -9,7 +9,7 @@ import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
 import { percent, shareOf } from '../runs/contention.ts';
 import { lanePhase } from '../runs/phase.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { CrossIcon } from '../ui/icons.tsx';
+import { CrossIcon } from '../ui/parts.tsx';
 
 interface Props {
   readonly arm: Arm;

@@ -7,7 +7,7 @@ import type { Theme } from '../base/theme.ts';
 import { kindsIn } from '../derive/query.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
-import { useMedia } from '../ui/use-media.ts';
+import { useMedia } from '../ui/parts.tsx';
 import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { useFirstRows } from './first-rows.ts';

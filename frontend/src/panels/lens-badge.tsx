@@ -4,7 +4,7 @@
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import type { LensMessage } from '../protocol/messages.ts';
-import { CrossIcon } from '../ui/icons.tsx';
+import { CrossIcon } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
 
 export interface LaneLens {

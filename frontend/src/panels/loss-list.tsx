@@ -2,7 +2,7 @@
 /** Where events were lost, lane by lane. */
 
 import { rich, t } from '../base/lang/t.ts';
-import { CrossIcon } from '../ui/icons.tsx';
+import { CrossIcon } from '../ui/parts.tsx';
 
 export interface LaneLoss {
   readonly arm: string;

@@ -7,7 +7,7 @@ import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { day } from '../ui/words.ts';
 import { inTitles, titleOf } from './arm-titles.ts';
 import { CopyMail } from './copy-mail.tsx';

@@ -9,7 +9,7 @@ import type { Connection } from '../protocol/socket.ts';
 import type { PhaseWords } from '../runs/phase.ts';
 import { useConnection, useErrors } from '../store/hooks.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { CrossIcon } from '../ui/icons.tsx';
+import { CrossIcon } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
 
 /** `empty`: nothing is on the page yet that could be played meanwhile. */

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
 import { plural } from '../base/units.ts';
 import type { Arm, Kind, Lesson, Lit } from '../protocol/lesson.ts';
-import { PointIcon } from '../ui/icons.tsx';
+import { PointIcon } from '../ui/parts.tsx';
 import { type Hunk, type PatchLine, tally } from './patch.ts';
 import type { LitLine } from './turned.ts';
 

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
 import { type Answer, answeredBy } from '../derive/prediction.ts';
 import type { Prediction } from '../protocol/lesson.ts';
-import { off } from '../ui/off.ts';
+import { off } from '../ui/parts.tsx';
 import { Terms } from './terms/terms.tsx';
 
 interface Props {

@@ -12,7 +12,7 @@ import type { RawEvent } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { ask } from '../runs/saved-list.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { CrossIcon } from '../ui/icons.tsx';
+import { CrossIcon } from '../ui/parts.tsx';
 import { evidenceName } from '../ui/words.ts';
 
 type Records =

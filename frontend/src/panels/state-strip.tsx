@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
 import { isSavedRun } from '../derive/recording.ts';
 import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
-import { CrossIcon, LiveSign, RecordedSign } from '../ui/icons.tsx';
+import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
 import { day, when } from '../ui/words.ts';
 import { type LaneLens, LensBadges } from './lens-badge.tsx';
 import { TermMark } from './terms/terms.tsx';

@@ -4,9 +4,8 @@
 import type { ReactNode } from 'react';
 import { t } from '../base/lang/t.ts';
 import { LanguageMenu } from '../lang/menu.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
 import { chooseTheme, useTheme } from '../ui/theme.ts';
-import { copiedMs, useCopy } from '../ui/use-copy.ts';
 
 export function ThemeButton() {
   const theme = useTheme();

@@ -4,7 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import { heatOf } from '../classroom/pointing.ts';
 import type { ClassReport } from '../protocol/contract.gen.ts';
-import { HeadRow } from '../ui/head-row.tsx';
+import { HeadRow } from '../ui/parts.tsx';
 import {
   type Bar,
   binsOf,

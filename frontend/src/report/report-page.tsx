@@ -4,7 +4,7 @@
 import { t } from '../base/lang/t.ts';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { ClassReport } from '../protocol/contract.gen.ts';
-import { HomeLink } from '../ui/home-link.tsx';
+import { HomeLink } from '../ui/parts.tsx';
 import { dateTag } from '../ui/words.ts';
 import { Bars, HeatMap, LostCurve } from './charts.tsx';
 import './report.css';

@@ -5,7 +5,7 @@ import { t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
 import { changedWords } from '../classroom/tries.ts';
 import type { ClassReport } from '../protocol/contract.gen.ts';
-import { HeadRow } from '../ui/head-row.tsx';
+import { HeadRow } from '../ui/parts.tsx';
 import { titleOf, type Words } from './report.ts';
 
 type Try = ClassReport['tries'][number];

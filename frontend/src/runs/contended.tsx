@@ -5,8 +5,7 @@ import { rich, t } from '../base/lang/t.ts';
 import { workloadOf } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { CrossIcon } from '../ui/icons.tsx';
-import { off } from '../ui/off.ts';
+import { CrossIcon, off } from '../ui/parts.tsx';
 import { type Contended, percent } from './contention.ts';
 
 interface Props {

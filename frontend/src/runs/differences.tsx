@@ -8,8 +8,7 @@ import { recordingId, runNameOf } from '../derive/recording.ts';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { readComparison } from '../protocol/contract.checks.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { HeadRow } from '../ui/head-row.tsx';
-import { off } from '../ui/off.ts';
+import { HeadRow, off } from '../ui/parts.tsx';
 import { day, when } from '../ui/words.ts';
 import { ask, type Comparison, type FigurePair, type SavedRun, savedId } from './saved-list.ts';
 

@@ -7,7 +7,7 @@ import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off as offBecause } from '../ui/off.ts';
+import { off as offBecause } from '../ui/parts.tsx';
 
 interface Props {
   readonly lesson: Lesson;

@@ -6,7 +6,7 @@ import { rich, t } from '../base/lang/t.ts';
 import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { LiveRun, RunsMessage, WaitingRun } from '../protocol/messages.ts';
-import { LiveSign } from '../ui/icons.tsx';
+import { LiveSign } from '../ui/parts.tsx';
 
 interface Props {
   readonly lesson: Lesson;

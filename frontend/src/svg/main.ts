@@ -4,9 +4,8 @@
  * runs it in the page that it has open (backend: export/vector.py).
  */
 
-import { Sheet, type Tools } from './sheet.ts';
-import { elementOf } from './walk.ts';
-import { attributes, escaped, ink } from './xml.ts';
+import { elementOf } from './page.ts';
+import { attributes, escaped, ink, Sheet, type Tools } from './xml.ts';
 
 export interface Words {
   readonly title: string;

@@ -4,23 +4,280 @@
  * compile here first. What cannot be said in shapes (partial arcs, wiping out) is an error, never a wrong picture.
  */
 
-import type { Pen } from '../views/paints.ts';
-import { Outlines } from './outlines.ts';
-import { Path } from './path.ts';
-import { Pictures } from './pictures.ts';
-import type { Sheet } from './sheet.ts';
+import type { Drawn, Pen } from '../views/paints.ts';
 import {
-  anchors,
-  lineLook,
-  type Matrix,
-  matrixWords,
-  type State,
-  type Style,
-  stateOf,
-} from './state.ts';
-import { fontLook, textElement } from './type.ts';
-import { Writer } from './writer.ts';
-import { type Attributes, attributes } from './xml.ts';
+  type Attributes,
+  attributes,
+  escaped,
+  fontLook,
+  ink,
+  num,
+  type Part,
+  type Sheet,
+  textElement,
+} from './xml.ts';
+
+// A canvas path as shapes: rectangles and circles stay what they are, so that they can be moved one by one.
+
+class Path {
+  readonly #shapes: string[] = [];
+  #lines = '';
+
+  get length(): number {
+    return this.#shapes.length + this.#lines.length;
+  }
+
+  moveTo(x: number, y: number): void {
+    if (finite(x, y)) this.#lines += `M${num(x)} ${num(y)}`;
+  }
+
+  lineTo(x: number, y: number): void {
+    if (finite(x, y)) this.#lines += `${this.#lines === '' ? 'M' : 'L'}${num(x)} ${num(y)}`;
+  }
+
+  rect(x: number, y: number, w: number, h: number, r = 0): void {
+    if (!finite(x, y, w, h)) return;
+    const [width, height] = [Math.abs(w), Math.abs(h)];
+    const at = { x: Math.min(x, x + w), y: Math.min(y, y + h), width, height };
+    const rx = Math.min(r, width / 2, height / 2);
+    this.#shapes.push(`rect${attributes({ ...at, rx: rx > 0 ? rx : null })}`);
+  }
+
+  circle(cx: number, cy: number, r: number): void {
+    if (finite(cx, cy, r)) this.#shapes.push(`circle${attributes({ cx, cy, r })}`);
+  }
+
+  /** Tag and geometry of each shape, without brackets. */
+  shapes(): readonly string[] {
+    return this.#lines === '' ? this.#shapes : [...this.#shapes, `path d="${this.#lines}"`];
+  }
+}
+
+/** A canvas passes over what has no place, too. */
+function finite(...numbers: readonly number[]): boolean {
+  return numbers.every(Number.isFinite);
+}
+
+// What a pen is set to: what save() keeps and restore() brings back.
+
+type Matrix = readonly [number, number, number, number, number, number];
+type Style = string | CanvasGradient | CanvasPattern;
+
+interface State {
+  globalAlpha: number;
+  fillStyle: Style;
+  strokeStyle: Style;
+  lineWidth: number;
+  lineCap: CanvasLineCap;
+  font: string;
+  textAlign: CanvasTextAlign;
+  textBaseline: CanvasTextBaseline;
+  dash: readonly number[];
+  matrix: Matrix;
+}
+
+function stateOf(pen: State): State {
+  const { globalAlpha, fillStyle, strokeStyle, lineWidth, lineCap } = pen;
+  const { font, textAlign, textBaseline, dash, matrix } = pen;
+  const line = { globalAlpha, fillStyle, strokeStyle, lineWidth, lineCap, dash };
+  return { ...line, font, textAlign, textBaseline, matrix };
+}
+
+/** What is left out is SVG's own default. */
+function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
+  return {
+    'stroke-width': lineWidth === 1 ? null : lineWidth,
+    'stroke-linecap': lineCap === 'butt' ? null : lineCap,
+    'stroke-dasharray': dash.length === 0 ? null : dash.map(num).join(' '),
+  };
+}
+
+/** Null: nothing is moved. */
+function matrixWords(matrix: Matrix): string | null {
+  const words = matrix.map((n) => String(Math.round(n * 1e5) / 1e5 + 0)).join(' ');
+  return words === '1 0 0 1 0 0' ? null : `matrix(${words})`;
+}
+
+const anchors: Readonly<Record<CanvasTextAlign, string | null>> = {
+  left: null,
+  start: null,
+  center: 'middle',
+  right: 'end',
+  end: 'end',
+};
+
+// Lines of SVG. Shapes of one look that follow each other share a group, which keeps files small.
+
+class Writer {
+  readonly #out: string[] = [];
+  #run: { readonly look: string; readonly shapes: string[] } = { look: '', shapes: [] };
+  #depth = 0;
+
+  /** Groups that are open. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  get empty(): boolean {
+    return this.#out.length + this.#run.shapes.length === 0;
+  }
+
+  /** One shape, without its opening bracket. */
+  shape(look: string, shape: string): void {
+    if (this.#run.look !== look) {
+      this.#flush();
+      this.#run = { look, shapes: [] };
+    }
+    this.#run.shapes.push(shape);
+  }
+
+  /** An element as it is. */
+  element(element: string): void {
+    this.#flush();
+    this.#out.push(element);
+  }
+
+  group(look: Attributes): void {
+    this.element(`<g${attributes(look)}>`);
+    this.#depth += 1;
+  }
+
+  /** Close groups until so many are open. */
+  closeTo(depth: number): void {
+    while (this.#depth > depth) {
+      this.element('</g>');
+      this.#depth -= 1;
+    }
+  }
+
+  /** All of it, with every group closed. */
+  text(): string {
+    this.closeTo(0);
+    this.#flush();
+    return this.#out.join('\n');
+  }
+
+  #flush(): void {
+    const { look, shapes } = this.#run;
+    this.#run = { look: '', shapes: [] };
+    if (shapes.length === 1) this.#out.push(`<${shapes[0]!.replace(/(?=[ >/])/, () => look)}`);
+    else if (shapes.length > 1) {
+      this.#out.push(`<g${look}>`, ...shapes.map((shape) => `<${shape}`), '</g>');
+    }
+  }
+}
+
+// Writes shapes. A fill waits for the stroke of the same path, so that both become one element.
+
+interface Filled {
+  readonly path: Path;
+  readonly length: number;
+  readonly look: Attributes;
+}
+
+class Outlines {
+  readonly #out: Writer;
+  readonly #at: { readonly matrix: Matrix };
+  /** A path that was filled; a stroke that follows goes with it. */
+  #filled: Filled | null = null;
+
+  /** @param at holds what the pen's matrix is at the moment */
+  constructor(out: Writer, at: { readonly matrix: Matrix }) {
+    this.#out = out;
+    this.#at = at;
+  }
+
+  /** A path as it is. */
+  put(path: Path, look: Attributes): void {
+    const words = attributes({ ...look, transform: matrixWords(this.#at.matrix) });
+    for (const shape of path.shapes()) this.#out.shape(words, `${shape}/>`);
+  }
+
+  fill(path: Path, look: () => Attributes): void {
+    this.settle();
+    this.#filled = { path, length: path.length, look: { ...look(), stroke: null } };
+  }
+
+  stroke(path: Path, look: () => Attributes): void {
+    const filled = this.#filled;
+    const together = filled?.path === path && filled.length === path.length;
+    if (!together) this.settle();
+    this.#filled = null;
+    this.put(path, { ...(together ? filled!.look : { fill: 'none' }), ...look() });
+  }
+
+  /** A fill that no stroke followed is drawn. */
+  settle(): void {
+    const filled = this.#filled;
+    this.#filled = null;
+    if (filled !== null) this.put(filled.path, filled.look);
+  }
+}
+
+// What a view has drawn beforehand, as a picture or a pattern: written once to a sheet and used from there.
+
+/** Draws with a pen of its own -> SVG. */
+type Draw = (drawn: Drawn) => string;
+
+function drawnOf(made: unknown): Drawn | null {
+  return (made as { readonly drawn?: Drawn }).drawn ?? null;
+}
+
+class Pictures {
+  readonly #sheet: Sheet;
+  readonly #draw: Draw;
+
+  constructor(sheet: Sheet, draw: Draw) {
+    this.#sheet = sheet;
+    this.#draw = draw;
+  }
+
+  /** A style as attributes; patterns are defined on the sheet. */
+  ink(what: 'fill' | 'stroke', style: Style, alpha: number): Attributes {
+    if (typeof style === 'string') return ink(what, style, alpha);
+    const drawn = drawnOf(style);
+    if (drawn === null) throw new Error('a pattern does not say what it was drawn by');
+    const { width, height } = drawn;
+    const id = this.#sheet.define(style, (name) => {
+      const size = attributes({ patternUnits: 'userSpaceOnUse', width, height });
+      return `<pattern id="${name}"${size}>${this.#draw(drawn)}</pattern>`;
+    });
+    return { ...ink(what, '#000000', alpha), [what]: `url(#${id})` };
+  }
+
+  /** @param at as drawImage() of a canvas is given it: two, four or eight numbers */
+  put(out: Writer, image: CanvasImageSource, at: readonly number[], state: State): void {
+    const { width, height } = image as OffscreenCanvas;
+    const whole = [0, 0, width, height];
+    const given = at.length === 8 ? at : [...whole, ...at, ...(at.length === 2 ? whole : [])];
+    const [sx, sy, sw, sh, x, y, w, h] = given as [...Matrix, number, number];
+    const drawn = drawnOf(image);
+    const part = { x: sx, y: sy, w: sw, h: sh };
+    if (drawn === null) return this.#pixels(out, image, part, { x, y, w, h }, state);
+    const id = this.#sheet.define(image, (name) => `<g id="${name}">\n${this.#draw(drawn)}\n</g>`);
+    const scale = [((w / sw) * width) / drawn.width, ((h / sh) * height) / drawn.height] as const;
+    const moved = [scale[0], 0, 0, scale[1], x - (sx * w) / sw, y - (sy * h) / sh] as const;
+    const clip = `<rect${attributes({ x, y, width: w, height: h })}/>`;
+    const clipped = { 'clip-path': `url(#${this.#sheet.clip(clip)})` };
+    out.group({ transform: matrixWords(state.matrix), ...clipped });
+    const transform = matrixWords(moved);
+    const opacity = opacityOf(state);
+    out.element(`<use${attributes({ 'xlink:href': `#${id}`, opacity, transform })}/>`);
+    out.closeTo(out.depth - 1);
+  }
+
+  #pixels(out: Writer, image: CanvasImageSource, part: Part, to: Part, state: State): void {
+    const place = { x: to.x, y: to.y, width: to.w, height: to.h, opacity: opacityOf(state) };
+    const at = { ...place, transform: matrixWords(state.matrix) };
+    const saved = { preserveAspectRatio: 'none', 'image-rendering': 'pixelated' };
+    const href = escaped(this.#sheet.tools.pixels(image, part));
+    out.element(`<image${attributes({ ...at, ...saved })} xlink:href="${href}"/>`);
+  }
+}
+
+function opacityOf({ globalAlpha }: State): string | null {
+  return globalAlpha < 1 ? String(globalAlpha) : null;
+}
 
 export class SvgPen implements Pen, State {
   globalAlpha = 1;

@@ -3,11 +3,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { drawnBy } from '../views/paints.ts';
-import { cut, type Glyph, linesOf } from './lines.ts';
+import { cut, type Glyph, linesOf } from './page.ts';
 import { SvgPen } from './pen.ts';
-import { Sheet } from './sheet.ts';
-import { families, fontLook, textElement } from './type.ts';
-import { colourOf, escaped, ink } from './xml.ts';
+import { colourOf, escaped, families, fontLook, ink, Sheet, textElement } from './xml.ts';
 
 function started(dpr = 1) {
   const sheet = new Sheet('p', {

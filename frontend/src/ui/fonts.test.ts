@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fontsLoaded } from './fonts.ts';
+import { fontsLoaded } from './theme.ts';
 
 type Load = FontFaceSet['load'];
 

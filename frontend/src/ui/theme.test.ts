@@ -2,7 +2,7 @@
 /// <reference types="node" />
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { darkTheme, lightTheme } from './theme.ts';
+import { darkTheme, lightTheme } from '../base/theme.ts';
 
 function variables(block: string): Map<string, string> {
   const found = [...block.matchAll(/--([a-z-]+):\s*(#[0-9a-f]{6});/g)];

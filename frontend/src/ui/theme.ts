@@ -4,8 +4,6 @@
 import { useSyncExternalStore } from 'react';
 import { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
 
-export { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
-
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
 const key = 'duet.theme';
@@ -82,4 +80,18 @@ function subscribe(tell: () => void): () => void {
 /** The theme in force; the same object until it changes. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
+}
+
+// Fonts before the first drawing: a canvas draws at once in whatever is there, and not again when its font comes.
+
+const patienceMs = 1000;
+
+/** Resolves when the fonts of text and canvases are loaded, have failed to, or take too long. */
+export async function fontsLoaded(
+  fonts: Pick<FontFaceSet, 'load'> = document.fonts,
+): Promise<void> {
+  const wanted = [lightTheme.font, lightTheme.mono, '"Source Serif 4 Variable"'];
+  const loads = Promise.allSettled(wanted.map((family) => fonts.load(`16px ${family}`)));
+  const late = new Promise((done) => setTimeout(done, patienceMs));
+  await Promise.race([loads, late]);
 }

@@ -5,7 +5,7 @@ import { rich, t } from '../../base/lang/t.ts';
 import { MomentOutput } from '../../controls/moment-output.tsx';
 import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';
-import { off } from '../../ui/off.ts';
+import { off } from '../../ui/parts.tsx';
 import { LessonDialogs } from '../lesson-dialogs.tsx';
 import { ToyButton, toyOpen } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';

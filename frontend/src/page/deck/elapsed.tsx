@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
-import { off } from '../../ui/off.ts';
+import { off } from '../../ui/parts.tsx';
 import { type Planned, paceWords } from './plan.ts';
 import { clockWords } from './say.ts';
 

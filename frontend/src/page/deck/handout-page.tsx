@@ -6,7 +6,7 @@ import Markdown from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
 import { sceneOf } from '../../navigation/navigation.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { off } from '../../ui/off.ts';
+import { off } from '../../ui/parts.tsx';
 import { showTheme } from '../../ui/theme.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { SlideFace } from './deck-page.tsx';

@@ -4,7 +4,7 @@
 import { type FormEvent, useId, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
-import { off } from '../../ui/off.ts';
+import { off } from '../../ui/parts.tsx';
 import { isRight, rightWords, typedNumber } from './judge.ts';
 import type { Recap } from './memory.ts';
 

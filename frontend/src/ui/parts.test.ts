@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, it } from 'vitest';
-import { off } from './off.ts';
+import { off } from './parts.tsx';
 
 const sources: Record<string, string> = import.meta.glob('../**/*.tsx', {
   query: '?raw',
