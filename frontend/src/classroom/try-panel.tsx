@@ -2,7 +2,7 @@
 /** Let them try: which steps the instructor opens, and what a member turns there. */
 
 import { t, worded } from '../base/lang/t.ts';
-import { Knob } from '../controls/knob-fields.tsx';
+import { Knob } from '../controls/run-controls.tsx';
 import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { isOwn } from '../store/changes.ts';

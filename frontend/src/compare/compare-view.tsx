@@ -13,7 +13,7 @@ import type { Go } from '../navigation/use-navigation.ts';
 import { NoticeLines } from '../panels/notices.tsx';
 import { LanesProvider } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
-import type { Comparison } from '../runs/saved-list.ts';
+import type { Comparison } from '../runs/saved-runs.tsx';
 import { useLesson, useStore } from '../store/hooks.tsx';
 import { Mark } from '../ui/parts.tsx';
 import { allViews } from '../views/registry.ts';

@@ -8,7 +8,7 @@ import { recordingId } from '../derive/recording.ts';
 import { indexRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { readComparison } from '../protocol/contract.checks.gen.ts';
-import { ask, type Comparison } from '../runs/saved-list.ts';
+import { ask, type Comparison } from '../runs/saved-runs.tsx';
 import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';

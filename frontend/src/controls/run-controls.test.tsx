@@ -24,8 +24,7 @@ import {
   withParam,
 } from '../navigation/knobs.ts';
 import { toStep } from '../navigation/navigation.ts';
-import { Knob } from './knob-fields.tsx';
-import { RunControls } from './run-controls.tsx';
+import { Knob, RunControls } from './run-controls.tsx';
 
 afterEach(cleanup);
 const lesson = testLesson();

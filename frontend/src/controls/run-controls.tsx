@@ -1,16 +1,289 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
 
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
-import { type Knobs, knobOf, needBoot, runLine, sameRun, withParam } from '../navigation/knobs.ts';
-import type { Lesson } from '../protocol/lesson.ts';
-import { useDenied } from '../store/hooks.tsx';
+import {
+  fixedBecause,
+  type Knobs,
+  knobOf,
+  modelParams,
+  needBoot,
+  runLine,
+  sameRun,
+  withArm,
+  withClock,
+  withParam,
+  withWorkload,
+} from '../navigation/knobs.ts';
+import type { Lesson, Param } from '../protocol/lesson.ts';
+import { useDenied, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
-import { Stepper } from './knob-fields.tsx';
-import { type ArmState, KnobPanel } from './knob-panel.tsx';
 
-interface Props {
+// One knob: choices, yes or no, a number in a field, or a number turned by hand.
+
+interface KnobProps {
+  readonly name: string;
+  readonly param: Param;
+  readonly value: number;
+  readonly fixed?: string | null;
+  readonly onChange: (value: number) => void;
+}
+
+export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
+  const id = useId();
+  const help = [param.help, param.applies === 'boot' && !fixed ? t('needs new guests') : '']
+    .filter(Boolean)
+    .join('; ');
+  return (
+    <div className="knob" data-testid={`knob-${name}`}>
+      {param.choices.length > 0 ? (
+        <>
+          <span className="knob-title">{param.title}</span>
+          <fieldset className="segments" aria-label={param.title}>
+            {param.choices.map((choice, i) => (
+              <button
+                key={choice}
+                type="button"
+                className="button"
+                aria-pressed={choice === value}
+                onClick={() => onChange(choice)}
+              >
+                {param.labels[i] ?? choice}
+              </button>
+            ))}
+          </fieldset>
+        </>
+      ) : (
+        <>
+          <label className="knob-title" htmlFor={id}>
+            {param.title}
+          </label>
+          {param.type === 'bool' ? (
+            <input
+              id={id}
+              type="checkbox"
+              checked={value !== 0}
+              onChange={(event) => onChange(event.target.checked ? 1 : 0)}
+              {...off(fixed)}
+            />
+          ) : (
+            <NumberField id={id} param={param} value={value} fixed={fixed} onChange={onChange} />
+          )}
+        </>
+      )}
+      <small>{fixed ?? help}</small>
+    </div>
+  );
+}
+
+function NumberField(props: {
+  readonly id: string;
+  readonly param: Param;
+  readonly value: number;
+  readonly fixed: string | null;
+  readonly onChange: (value: number) => void;
+}) {
+  const { id, param, value, fixed, onChange } = props;
+  const [draft, setDraft] = useState<string | null>(null);
+  const wanted = draft === null ? value : Number(draft);
+  const out =
+    draft !== null &&
+    (draft.trim() === '' ||
+      !Number.isInteger(wanted) ||
+      (param.min != null && wanted < param.min) ||
+      (param.max != null && wanted > param.max));
+  return (
+    <span className="number-field">
+      <input
+        id={id}
+        type="number"
+        inputMode="numeric"
+        min={param.min ?? undefined}
+        max={param.max ?? undefined}
+        {...off(fixed)}
+        value={draft ?? value}
+        aria-invalid={out}
+        onChange={(e) => {
+          setDraft(e.target.value);
+          const next = Number(e.target.value);
+          const fits =
+            e.target.value.trim() !== '' &&
+            Number.isInteger(next) &&
+            (param.min == null || next >= param.min) &&
+            (param.max == null || next <= param.max);
+          if (fits) onChange(next);
+        }}
+        onBlur={() => {
+          if (out && draft !== null) onChange(wanted);
+          setDraft(null);
+        }}
+      />
+      {param.unit && <span className="quiet">{param.unit}</span>}
+      {out && (
+        <span role="alert" className="field-error">
+          {t('{min} to {max}', { min: param.min, max: param.max })}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A slider of this width has room for so many values. */
+const MOST_VALUES = 64;
+
+/** A small number turned by hand: minus, a slider, plus, and the value. */
+function Stepper({ name, param, value, onChange }: KnobProps) {
+  return (
+    <fieldset
+      className="stepper"
+      aria-label={param.title}
+      title={param.help}
+      data-testid={`knob-${name}`}
+    >
+      <button
+        type="button"
+        className="button"
+        data-icon
+        onClick={() => onChange(value - 1)}
+        aria-label={t('fewer {title}', { title: param.title })}
+        {...off(
+          param.min != null && value <= param.min && t('{min} is the least.', { min: param.min }),
+        )}
+      >
+        −
+      </button>
+      {param.min != null && param.max != null && param.max - param.min <= MOST_VALUES && (
+        <input
+          type="range"
+          min={param.min}
+          max={param.max}
+          value={value}
+          aria-label={param.title}
+          onChange={(e) => onChange(Number(e.target.value))}
+          data-testid={`slider-${name}`}
+        />
+      )}
+      <output className="number" data-testid={`value-${name}`}>
+        {value} {value === 1 ? param.title.replace(/s$/, '') : param.title}
+      </output>
+      <button
+        type="button"
+        className="button"
+        data-icon
+        onClick={() => onChange(value + 1)}
+        aria-label={t('more {title}', { title: param.title })}
+        {...off(
+          param.max != null && value >= param.max && t('{max} is the most.', { max: param.max }),
+        )}
+      >
+        +
+      </button>
+    </fieldset>
+  );
+}
+
+// All knobs of a live run but the one that is always in sight: arms, clock, workload and params.
+
+export interface ArmState {
+  readonly name: string;
+  /** "built", "not built yet", "building 40 %", "booting", "running", "failed" */
+  readonly words: string;
+  /** Its lane is a copy of a parked guest, so another run of it is there at once. */
+  readonly copied?: boolean;
+}
+
+interface KnobPanelProps {
+  readonly id: string;
+  readonly lesson: Lesson;
+  readonly knobs: Knobs;
+  /** The knob that stands elsewhere. */
+  readonly first: string;
+  readonly armStates: readonly ArmState[];
+  readonly onKnobs: (knobs: Knobs) => void;
+}
+
+function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
+  const { lesson, knobs, first, onKnobs } = props;
+  const rest = Object.entries(lesson.params).filter(([name]) => name !== first);
+  return (
+    <div className="desk-panel card" id={panel} data-testid="knob-panel">
+      <fieldset>
+        <legend>{t('kernels')}</legend>
+        <div className="desk-arms">
+          {lesson.arms.map((arm) => (
+            <label key={arm.name}>
+              <input
+                type="checkbox"
+                checked={knobs.arms.includes(arm.name)}
+                onChange={(e) => onKnobs(withArm(lesson, knobs, arm.name, e.target.checked))}
+                {...off(knobs.arms.join() === arm.name && t('A run has one arm at least.'))}
+              />
+              <span>
+                {arm.title}
+                <small data-volatile>
+                  {props.armStates.find((s) => s.name === arm.name)?.words ?? ''}
+                </small>
+              </span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <div className="desk-grid">
+        <div className="knob">
+          <span className="knob-title">{t('clock')}</span>
+          <fieldset className="segments" aria-label={t('clock')}>
+            {lesson.clocks.map((clock) => (
+              <button
+                key={clock}
+                type="button"
+                className="button"
+                aria-pressed={knobs.clock === clock}
+                onClick={() => onKnobs(withClock(lesson, knobs, clock))}
+              >
+                {clock}
+              </button>
+            ))}
+          </fieldset>
+          <small>
+            {knobs.clock === 'count'
+              ? t('guest time is the number of instructions; needs new guests')
+              : t('guest time is the time on the wall; needs new guests')}
+          </small>
+        </div>
+        <div className="knob">
+          <label className="knob-title" htmlFor={`${panel}-w`}>
+            {t('workload')}
+          </label>
+          <select
+            id={`${panel}-w`}
+            value={knobs.workload}
+            onChange={(e) => onKnobs(withWorkload(lesson, knobs, e.target.value))}
+          >
+            {Object.entries(lesson.workloads).map(([name, w]) => (
+              <option key={name} value={name}>
+                {w.title}
+              </option>
+            ))}
+          </select>
+          <small>{lesson.workloads[knobs.workload]?.summary}</small>
+        </div>
+        {rest.map(([name, param]) => (
+          <Knob
+            key={name}
+            name={name}
+            param={param}
+            value={knobs.params[name] ?? param.default}
+            fixed={fixedBecause(lesson, knobs, name)}
+            onChange={(v) => onKnobs(withParam(lesson, knobs, name, v))}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface RunControlsProps {
   readonly lesson: Lesson;
   readonly knobs: Knobs;
   /** What the stage shows; null before anything is there. */
@@ -30,7 +303,7 @@ interface Props {
   readonly tool?: ReactNode;
 }
 
-export function RunControls(props: Props) {
+export function RunControls(props: RunControlsProps) {
   const { lesson, knobs, shown, live, onKnobs } = props;
   const blocked = useDenied('run') || props.blocked;
   const [open, setOpen] = useState(false);
@@ -152,7 +425,7 @@ function useEscape(open: boolean, close: () => void): void {
 }
 
 interface ButtonsProps
-  extends Pick<Props, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
+  extends Pick<RunControlsProps, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
   /** Run would show what the stage shows already. */
   readonly same: boolean;
@@ -198,4 +471,16 @@ function RunButtons(props: ButtonsProps) {
       </button>
     </span>
   );
+}
+
+// Knobs of a model on the page go to the store, where what is made of a run is made.
+
+export function useModel(lesson: Lesson, knobs: Knobs): void {
+  const store = useStore();
+  const values = modelParams(lesson, knobs);
+  const key = JSON.stringify(values);
+  // Before the effects of the same change: where a step opens hangs on its knobs.
+  useLayoutEffect(() => {
+    store.setModel(JSON.parse(key));
+  }, [store, key]);
 }

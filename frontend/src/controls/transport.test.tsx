@@ -7,8 +7,7 @@ import { frameOver } from '../../test/fixtures/drawing.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { unaligned } from '../derive/align.ts';
 import { keyList } from './keyboard.ts';
-import { PlayButtons } from './play-buttons.tsx';
-import { Transport } from './transport.tsx';
+import { PlayButtons, Transport } from './transport.tsx';
 
 afterEach(cleanup);
 

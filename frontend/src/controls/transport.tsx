@@ -1,18 +1,187 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
 
-import { type CSSProperties, type ReactNode, useId, useState } from 'react';
+import {
+  type ComponentProps,
+  type CSSProperties,
+  type OutputHTMLAttributes,
+  type ReactNode,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { locale, t } from '../base/lang/t.ts';
-import { axisSpeedWords } from '../derive/retime.ts';
-import type { Frames } from '../derive/types.ts';
+import type { Theme } from '../base/theme.ts';
+import { operationsOfAll, together, unaligned } from '../derive/align.ts';
+import { noDivergence, noLongWait, noMarker } from '../derive/jumps.ts';
+import { isWait } from '../derive/query.ts';
+import { axisSpeedWords, momentWords } from '../derive/retime.ts';
+import type { Frames, RunIndex } from '../derive/types.ts';
+import { nthOf } from '../navigation/navigation.ts';
 import type { Align } from '../navigation/place.ts';
+import type { Playback } from '../playback/hooks.tsx';
 import { sliderOf, speedOf } from '../playback/machine.ts';
-import type { Axis } from '../protocol/lesson.ts';
-import { off } from '../ui/parts.tsx';
-import { MomentOutput } from './moment-output.tsx';
-import { PlayButtons, type PlayProps } from './play-buttons.tsx';
+import type { Axis, Lesson, Scene } from '../protocol/lesson.ts';
+import {
+  BackIcon,
+  EventBackIcon,
+  EventForwardIcon,
+  ForwardIcon,
+  nothingYet,
+  off,
+  PauseIcon,
+  PlayBackIcon,
+  PlayIcon,
+} from '../ui/parts.tsx';
+import { chooseTheme } from '../ui/theme.ts';
+import { Overview } from '../views/overview/index.tsx';
+import { type Act, windowActs } from './keyboard.ts';
 
-interface Props extends Required<PlayProps> {
+// Play and its steps: one row for the whole page and, with fewer buttons, for a frame in slides.
+
+interface PlayProps {
+  readonly moving: boolean;
+  /** It moves backwards. */
+  readonly backwards: boolean;
+  readonly empty: boolean;
+  /** "umount": one beat is one of these. */
+  readonly beat: string;
+  readonly onToggle: () => void;
+  readonly onBeat: (by: 1 | -1) => void;
+  /** Without it there are no such buttons; and so for the next. */
+  readonly onEvent?: (by: 1 | -1) => void;
+  readonly onBackwards?: () => void;
+}
+
+function StepButton({
+  what,
+  shown,
+  testId,
+  empty,
+  onStep,
+  children,
+}: {
+  readonly what: string;
+  readonly shown: string;
+  readonly testId: string;
+  readonly empty: boolean;
+  readonly onStep: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <button
+      type="button"
+      className="button"
+      data-icon
+      onClick={onStep}
+      aria-label={what.charAt(0).toUpperCase() + what.slice(1)}
+      title={`${what} (${shown})`}
+      data-testid={testId}
+      {...off(empty && nothingYet)}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** Steps and play, the way back on the left and the way on to the right. */
+export function PlayButtons(props: PlayProps) {
+  const { moving, backwards, empty, beat, onBeat, onEvent, onBackwards } = props;
+  const back = moving && backwards;
+  const on = moving && !backwards;
+  return (
+    <>
+      <StepButton
+        what={t('one {beat} back', { beat })}
+        shown="left arrow"
+        testId="beat-back"
+        empty={empty}
+        onStep={() => onBeat(-1)}
+      >
+        <BackIcon />
+      </StepButton>
+      {onEvent && (
+        <StepButton
+          what={t('one event back')}
+          shown="shift, left arrow"
+          testId="event-back"
+          empty={empty}
+          onStep={() => onEvent(-1)}
+        >
+          <EventBackIcon />
+        </StepButton>
+      )}
+      {onBackwards && (
+        <StepButton
+          what={back ? t('pause') : t('play backwards')}
+          shown="b"
+          testId="play-back"
+          empty={empty}
+          onStep={onBackwards}
+        >
+          {back ? <PauseIcon /> : <PlayBackIcon />}
+        </StepButton>
+      )}
+      <button
+        type="button"
+        className="button play"
+        data-icon
+        onClick={props.onToggle}
+        aria-label={on ? t('Pause') : t('Play')}
+        title={on ? t('pause (space)') : t('play (space)')}
+        data-testid="play"
+        {...off(empty && nothingYet)}
+      >
+        {on ? <PauseIcon /> : <PlayIcon />}
+      </button>
+      {onEvent && (
+        <StepButton
+          what={t('one event on')}
+          shown="shift, right arrow"
+          testId="event-forward"
+          empty={empty}
+          onStep={() => onEvent(1)}
+        >
+          <EventForwardIcon />
+        </StepButton>
+      )}
+      <StepButton
+        what={t('one {beat} on', { beat })}
+        shown="right arrow"
+        testId="beat-forward"
+        empty={empty}
+        onStep={() => onBeat(1)}
+      >
+        <ForwardIcon />
+      </StepButton>
+    </>
+  );
+}
+
+// The moment as a readout. It is written in each frame that is painted, as the playhead's own label is.
+
+interface MomentOutputProps extends Omit<OutputHTMLAttributes<HTMLOutputElement>, 'children'> {
+  readonly axis: Axis | null;
+  readonly frame: Frames;
+}
+
+export function MomentOutput({ axis, frame, ...more }: MomentOutputProps) {
+  const output = useRef<HTMLOutputElement>(null);
+  useLayoutEffect(() => {
+    const write = () => {
+      const words = momentWords(axis, frame.get().moment);
+      if (output.current && output.current.textContent !== words)
+        output.current.textContent = words;
+    };
+    write();
+    return frame.subscribe(write);
+  }, [axis, frame]);
+  // A screen reader reads the sentence when the run stands still; this would interrupt it in every frame.
+  return <output ref={output} aria-live="off" data-testid="moment" data-volatile {...more} />;
+}
+
+interface TransportProps extends Required<PlayProps> {
   readonly frame: Frames;
   readonly speed: number;
   readonly align: Align;
@@ -53,7 +222,7 @@ interface Props extends Required<PlayProps> {
 const plain: readonly Align[] = ['time', 'operation', 'marker'];
 const withBegin: readonly Align[] = ['time', 'begin', 'operation'];
 
-function alignWords(name: Align, { operation, axis, nth }: Props): string {
+function alignWords(name: Align, { operation, axis, nth }: TransportProps): string {
   if (name === 'time') return axis?.plural ?? t('time');
   if (name === 'begin') return `${operation} ${nth}`;
   return name === 'operation' ? operation : t('marker');
@@ -64,7 +233,7 @@ const alignTitles: Partial<Record<Align, string>> = {
 };
 
 /** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
-function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt'>) {
+function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
   return (
     <input
@@ -91,7 +260,7 @@ function AtField({ at, operation, onAt }: Pick<Props, 'at' | 'operation' | 'onAt
   );
 }
 
-export function Transport(props: Props) {
+export function Transport(props: TransportProps) {
   const { speed, align, armed, live, nth, unaligned } = props;
   const [more, setMore] = useState(false);
   const tools = useId();
@@ -217,4 +386,123 @@ export function Transport(props: Props) {
       </div>
     </footer>
   );
+}
+
+// The transport and the keys of any playback: of one run's lanes, or of two runs' side by side.
+
+interface Given {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly index: RunIndex | null;
+  readonly theme: Theme;
+  readonly settled: boolean;
+  readonly live: boolean;
+  /** The viewer is to predict first: what would answer him is not shown. */
+  readonly veiled?: boolean;
+  /** And neither is what would answer a later step's question. */
+  readonly askedLater?: boolean;
+  /** Nor how the lanes compare. */
+  readonly uncounted?: boolean;
+  /** The lesson as axis and scrubber show it: with a title for each lane. */
+  readonly lanesOf?: Lesson;
+  readonly onWords: () => void;
+}
+
+const predictFirst = t('Say what you expect first; this is shown after it.');
+export const askedSoon = t(
+  'A later step asks for a prediction about the whole run; this is shown after it.',
+);
+
+export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
+  const { lesson, scene, index } = given;
+  const { state } = playback;
+  /** Aligns at an operation and goes to where it happens on every lane at once. */
+  const onAt = (n: number) => {
+    const by = playback.state.alignment;
+    const at = index && together(index, by, n).at;
+    playback.align(by, n);
+    if (at !== null) playback.seek(at);
+  };
+  return {
+    moving: state.mode !== 'paused' && !state.veiled,
+    backwards: state.direction < 0,
+    frame: playback.frame,
+    speed: state.speed,
+    align: state.alignment,
+    armed: given.live && state.mode === 'scope',
+    live: given.live,
+    empty: !given.settled,
+    beat: lesson.beat?.name ?? lesson.operation.name,
+    operation: lesson.operation.name,
+    unaligned: unaligned(lesson),
+    nth: scene.align === 'begin' ? scene.operation : null,
+    at: { n: state.operation, most: index ? operationsOfAll(index) : 0 },
+    onAt,
+    axis: index?.axis ?? null,
+    lanes: index?.lanes.length ?? 0,
+    hidden: given.veiled ? predictFirst : '',
+    overview: given.askedLater ? (
+      <p className="small quiet">{askedSoon}</p>
+    ) : (
+      index &&
+      !given.veiled && (
+        <Overview
+          runIndex={index}
+          lesson={given.lanesOf ?? lesson}
+          frame={playback.frame}
+          theme={given.theme}
+          onWindow={playback.setWindow}
+          onView={playback.view}
+          onSeek={playback.seek}
+          moment={state.moment}
+          words={momentWords(index.axis, state.moment)}
+        />
+      )
+    ),
+    onToggle: playback.toggle,
+    onBackwards: playback.backwards,
+    onEvent: playback.event,
+    onBeat: playback.beat,
+    onSpeed: playback.setSpeed,
+    onAlign: (align) => playback.align(align, nthOf(align, scene), true),
+    onLongWait: lesson.kinds.some(isWait) ? playback.nextLongWait : null,
+    onDivergence: playback.firstDivergence,
+    ...whyNot(given),
+    onLoss: index?.lanes.some((lane) => lane.losses.length > 0) ? playback.nextLoss : null,
+    onScope: playback.scope,
+    onWords: given.onWords,
+  };
+}
+
+/** Why a jump cannot be made here; empty: it can. */
+function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }: Given) {
+  if (index === null || !settled)
+    return { noMarker: '', noLongWait: nothingYet, noDivergence: nothingYet };
+  return {
+    noMarker: noMarker(index, lesson),
+    noLongWait: veiled ? predictFirst : noLongWait(index),
+    noDivergence: veiled ? predictFirst : uncounted ? askedSoon : noDivergence(index, lanesOf),
+  };
+}
+
+/** What the keys of every page with lanes do. */
+export function playbackActs(playback: Playback, theme: Theme) {
+  return {
+    toggle: playback.toggle,
+    backwards: playback.backwards,
+    'beat-back': () => playback.beat(-1),
+    'beat-on': () => playback.beat(1),
+    'event-back': () => playback.event(-1),
+    'event-on': () => playback.event(1),
+    slower: () => playback.setSpeed(playback.now().speed / 1.5),
+    faster: () => playback.setSpeed(playback.now().speed * 1.5),
+    ...windowActs(playback),
+    'long-wait': playback.nextLongWait,
+    divergence: playback.firstDivergence,
+    loss: playback.nextLoss,
+    'align-time': () => playback.align('time'),
+    'align-operation': () => playback.align('operation', undefined, true),
+    'align-marker': () => playback.align('marker', undefined, true),
+    theme: () => chooseTheme(theme.name === 'dark' ? 'light' : 'dark'),
+  } satisfies Partial<Record<Act, () => void>>;
 }

@@ -4,7 +4,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { t } from '../base/lang/t.ts';
 import { readArmSource } from '../protocol/contract.checks.gen.ts';
-import { ask } from '../runs/saved-list.ts';
+import { ask } from '../runs/saved-runs.tsx';
 import { diffOf } from './diff.ts';
 import type { Incoming, Opened } from './door.tsx';
 import { readDraft, writeDraft } from './draft.ts';

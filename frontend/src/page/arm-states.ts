@@ -3,7 +3,7 @@
 
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
-import type { ArmState } from '../controls/knob-panel.tsx';
+import type { ArmState } from '../controls/run-controls.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { buildPhase, lanePhase } from '../runs/phase.ts';
 import type { Server } from './use-server.ts';

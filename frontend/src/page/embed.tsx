@@ -2,8 +2,7 @@
 /** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
 
 import { t } from '../base/lang/t.ts';
-import { MomentOutput } from '../controls/moment-output.tsx';
-import { PlayButtons } from '../controls/play-buttons.tsx';
+import { MomentOutput, PlayButtons } from '../controls/transport.tsx';
 import { momentWords } from '../derive/retime.ts';
 import { Legend } from '../panels/legend.tsx';
 import { Notices } from '../panels/notices.tsx';

@@ -2,8 +2,7 @@
 /** The middle of a lesson page: what the picture is made of, controls of live runs, the stage and its legend. */
 
 import { t } from '../base/lang/t.ts';
-import { ActBar } from '../controls/act-bar.tsx';
-import { HoldBar } from '../controls/hold-bar.tsx';
+import { ActBar, HoldBar } from '../controls/act-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
 import { bestRecording, recordingId } from '../derive/recording.ts';
 import { ChangeButton } from '../editor/entry.tsx';
@@ -14,8 +13,7 @@ import { Legend } from '../panels/legend.tsx';
 import { LaneErrors, Notices } from '../panels/notices.tsx';
 import { StateStrip } from '../panels/state-strip.tsx';
 import { WordsPanel } from '../panels/words-panel.tsx';
-import { ContendedNotice, canCount } from '../runs/contended.tsx';
-import { RunsLine } from '../runs/runs-line.tsx';
+import { ContendedNotice, canCount, RunsLine } from '../runs/runs-line.tsx';
 import { armStates, failedArms } from './arm-states.ts';
 import { LessonStage } from './lesson-stage.tsx';
 import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';

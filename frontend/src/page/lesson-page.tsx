@@ -4,8 +4,7 @@
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { ClassArea, ClassButton } from '../classroom/entry.tsx';
-import { Transport } from '../controls/transport.tsx';
-import { useTransport } from '../controls/use-transport.tsx';
+import { Transport, useTransport } from '../controls/transport.tsx';
 import { tableFor } from '../derive/recording.ts';
 import { ChangePane, useChanging } from '../editor/entry.tsx';
 import { LabArea } from '../labs/entry.tsx';

@@ -13,7 +13,7 @@ import { answersFile } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Entry } from '../panels/terms/entry.tsx';
-import { Mismatch } from '../runs/mismatch.tsx';
+import { Mismatch } from '../runs/runs-line.tsx';
 import { ToyInvitation } from './lesson-toy.tsx';
 import { StepNav } from './step-nav.tsx';
 import { Story } from './story.tsx';

@@ -4,14 +4,14 @@
 import type { CSSProperties, ReactNode } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { askedSoon } from '../controls/use-transport.tsx';
+import { askedSoon } from '../controls/transport.tsx';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { JumpLine } from '../panels/jump-line.tsx';
 import { LaneHeader } from '../panels/lane-header.tsx';
 import { useCounts, usePlayback } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
-import { contendedOf } from '../runs/contention.ts';
+import { contendedOf } from '../runs/runs-line.tsx';
 import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';

@@ -3,8 +3,8 @@
 
 import { useMemo } from 'react';
 import { useTrying } from '../classroom/use-trying.ts';
-import { mayAct } from '../controls/hold-bar.tsx';
-import { useModel } from '../controls/use-model.ts';
+import { mayAct } from '../controls/act-bar.tsx';
+import { useModel } from '../controls/run-controls.tsx';
 import {
   type Knobs,
   knobPlace,

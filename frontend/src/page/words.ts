@@ -7,7 +7,7 @@ import { knobWords, sceneParams } from '../navigation/knobs.ts';
 import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
-import { type Contended, unjudged } from '../runs/contention.ts';
+import { type Contended, unjudged } from '../runs/runs-line.tsx';
 
 /** That a recording is being read, and how far; empty while none is. */
 export function comingWords(

@@ -13,8 +13,7 @@ import {
   withParam,
 } from '../navigation/knobs.ts';
 import type { Contention } from '../protocol/messages.ts';
-import { ContendedNotice, canCount } from '../runs/contended.tsx';
-import { contendedOf, unjudged } from '../runs/contention.ts';
+import { ContendedNotice, canCount, contendedOf, unjudged } from '../runs/runs-line.tsx';
 import { LaneHeader } from './lane-header.tsx';
 
 afterEach(cleanup);

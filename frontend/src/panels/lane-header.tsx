@@ -6,8 +6,8 @@ import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import type { Arm } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
-import { percent, shareOf } from '../runs/contention.ts';
 import { lanePhase } from '../runs/phase.ts';
+import { percent, shareOf } from '../runs/runs-line.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
 

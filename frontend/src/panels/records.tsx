@@ -10,7 +10,7 @@ import { list } from '../protocol/check.ts';
 import { readRawEvent } from '../protocol/contract.checks.gen.ts';
 import type { RawEvent } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { ask } from '../runs/saved-list.ts';
+import { ask } from '../runs/saved-runs.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
 import { evidenceName } from '../ui/words.ts';

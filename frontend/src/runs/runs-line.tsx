@@ -3,12 +3,21 @@
 
 import { useEffect, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
-import { paramWords } from '../navigation/knobs.ts';
-import type { Lesson } from '../protocol/lesson.ts';
-import type { LiveRun, RunsMessage, WaitingRun } from '../protocol/messages.ts';
-import { LiveSign } from '../ui/parts.tsx';
+import { differs, workloadOf } from '../derive/recording.ts';
+import { knobWords, paramWords, sceneParams } from '../navigation/knobs.ts';
+import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
+import type {
+  Contention,
+  LaneMessage,
+  LiveRun,
+  RunMessage,
+  RunsMessage,
+  WaitingRun,
+} from '../protocol/messages.ts';
+import { useDenied } from '../store/hooks.tsx';
+import { CrossIcon, LiveSign, off, off as offBecause } from '../ui/parts.tsx';
 
-interface Props {
+interface RunsLineProps {
   readonly lesson: Lesson;
   /** `at`: the page's time when it came. */
   readonly runs: RunsMessage & { readonly at: number };
@@ -26,7 +35,7 @@ interface Props {
 /** So many lines at most; more live runs than this are counted only. */
 const most = 2;
 
-export function RunsLine(props: Props) {
+export function RunsLine(props: RunsLineProps) {
   const { lesson, runs, shown, onWatch, onCancel, onRecording, onEqual = null } = props;
   const { waiting } = runs;
   const watched = runs.live.find((one) => one.run_id === shown && !one.yours);
@@ -178,4 +187,188 @@ function liveWords(lesson: Lesson, run: LiveRun): string {
     t('{arms, plural, one {# lane} other {# lanes}}', { arms: run.arms.length }),
     t('{clock} clock', { clock: run.clock }),
   ].join(', ');
+}
+
+// When the run on the stage is not what the step speaks of: what differs, and two ways out.
+
+interface MismatchProps {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly run: RunMessage;
+  /** Titles of arms of the step that the run has not. */
+  readonly missing: readonly string[];
+  /** Why the step cannot be run now; empty when it can. */
+  readonly blocked: string;
+  readonly onRun: () => void;
+  /** Null where there is no recording to go back to. */
+  readonly onRecording: (() => void) | null;
+}
+
+export function Mismatch({
+  lesson,
+  scene,
+  run,
+  missing,
+  onRun,
+  onRecording,
+  ...props
+}: MismatchProps) {
+  const blocked = useDenied('run') || props.blocked;
+  const off = differs(lesson, { params: sceneParams(scene, run.clock) }, run.params);
+  const wanted = workloadOf(lesson, scene);
+  const title = (name: string) => lesson.workloads[name]?.title ?? name;
+  const other = run.workload !== wanted && scene.workload != null;
+  if (off.length === 0 && missing.length === 0 && !other) return null;
+  const what = t('{source, select, recorded {recording} other {run}}', { source: run.source });
+  return (
+    <div className="mismatch" data-testid="mismatch">
+      {missing.length > 0 && (
+        <p>
+          {t('This step shows {list}, which the {what} on the stage has not.', {
+            list: missing.join(' and '),
+            what,
+          })}
+        </p>
+      )}
+      {other && (
+        <p>
+          {t('This step shows “{wanted}”; the {what} on the stage is “{workload}”.', {
+            wanted: title(wanted),
+            what,
+            workload: title(run.workload),
+          })}
+        </p>
+      )}
+      {off.length > 0 && (
+        <p>
+          {t('This step speaks of {list}; the {what} on the stage has {list2}.', {
+            list: off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', '),
+            what,
+            list2: off.map((d) => knobWords(lesson, d.name, d.got)).join(', '),
+          })}
+        </p>
+      )}
+      <button
+        type="button"
+        className="button"
+        onClick={onRun}
+        data-testid="run-step"
+        {...offBecause(blocked)}
+      >
+        {t('run this step live')}
+      </button>{' '}
+      {onRecording && (
+        <button type="button" className="button" onClick={onRecording} data-testid="show-recording">
+          {t('show the recording')}
+        </button>
+      )}
+    </div>
+  );
+}
+
+// Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure.
+
+/** Of all lanes of a run together: lanes of one run wait for each other as well. */
+export interface Contended {
+  /** Waiting as a part of the CPU time that the vCPUs wanted, 0 to 1. */
+  readonly share: number;
+  /** Lengths and counts of the run are distorted. */
+  readonly distorted: boolean;
+}
+
+/**
+ * Null where nothing was measured (the count clock), and where the axis counts points: a picture of
+ * counted accesses has no lengths that a busy host could stretch.
+ */
+export function contendedOf(
+  lesson: Pick<Lesson, 'axis'>,
+  run: Pick<RunMessage, 'clock' | 'workload'> | null,
+  lanes: readonly Pick<LaneMessage, 'contention'>[],
+): Contended | null {
+  const found = lanes.map((lane) => lane.contention).filter((one) => one !== null);
+  const first = found[0];
+  if (run?.clock !== 'wall' || first === undefined || counts(lesson, run.workload)) return null;
+  const ran = found.reduce((sum, one) => sum + one.ran_s, 0);
+  const waited = found.reduce((sum, one) => sum + one.waited_s, 0);
+  const share = ran + waited > 0 ? waited / (ran + waited) : 0;
+  return { share, distorted: share > first.bound };
+}
+
+function counts({ axis }: Pick<Lesson, 'axis'>, workload: string): boolean {
+  return axis !== null && (axis.workloads.length === 0 || axis.workloads.includes(workload));
+}
+
+export function shareOf(one: Contention): number {
+  const wanted = one.ran_s + one.waited_s;
+  return wanted > 0 ? one.waited_s / wanted : 0;
+}
+
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
+/** Why the prediction is not judged on the run; empty where it may be. */
+export function unjudged(
+  found: Contended | null,
+  prediction: Pick<Prediction, 'judged_when_busy'>,
+): string {
+  if (!found?.distorted || prediction.judged_when_busy) return '';
+  return t(
+    'Not judged on this run: the host was busy, and its vCPUs waited {share} of their time for a CPU.',
+    { share: percent(found.share) },
+  );
+}
+
+// That the host was too busy for a run on the wall clock, and the way out: the count clock.
+
+interface ContendedNoticeProps {
+  readonly found: Contended | null;
+  /** The step can run on the count clock. */
+  readonly offers: boolean;
+  /** Why nothing can be started now; empty when it can. */
+  readonly blocked: string;
+  readonly onCount: () => void;
+}
+
+export function ContendedNotice({ found, offers, onCount, ...props }: ContendedNoticeProps) {
+  const blocked = useDenied('run') || props.blocked;
+  if (!found?.distorted) return null;
+  return (
+    <div className="notices">
+      <p className="notice" role="status" data-testid="contended" data-volatile>
+        <CrossIcon />
+        <span>
+          {rich(
+            'The host was busy: the vCPUs of this run waited {share} of the time in which they could run, for each other and for other work. Lengths and counts are distorted, and no prediction is judged on it. <span>{offers}</span>',
+            {
+              share: percent(found.share),
+              offers: offers
+                ? t(
+                    'The count clock counts instructions instead, and gives the same on every host.',
+                  )
+                : t('Run it again when the host has less to do, or with fewer lanes.'),
+              span: (words) => <span className="quiet">{words}</span>,
+            },
+          )}
+        </span>
+        <span className="spring" />
+        {offers && (
+          <button
+            type="button"
+            className="button"
+            onClick={onCount}
+            data-testid="run-count"
+            {...off(blocked)}
+          >
+            {t('run on the count clock')}
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** A workload that listens needs the wall clock. */
+export function canCount(lesson: Lesson, scene: Scene): boolean {
+  return lesson.clocks.includes('count') && !lesson.workloads[workloadOf(lesson, scene)]?.input;
 }

@@ -4,8 +4,7 @@ import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
-import { figureWords, shownFigure } from './differences.tsx';
-import { SavedOnHome, SavedRunsDialog } from './saved-runs.tsx';
+import { figureWords, SavedOnHome, SavedRunsDialog, shownFigure } from './saved-runs.tsx';
 
 afterEach(() => {
   cleanup();

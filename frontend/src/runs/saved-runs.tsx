@@ -1,15 +1,315 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Live runs that were saved: play, download, delete; and two runs of a lesson against each other. */
 
-import { t } from '../base/lang/t.ts';
+import { useCallback, useEffect, useState } from 'react';
+import { locale, rich, t } from '../base/lang/t.ts';
+import { siteOf } from '../base/site.ts';
+import { formatNs } from '../base/units.ts';
+import { recordingId, runNameOf } from '../derive/recording.ts';
 import { paramWords } from '../navigation/knobs.ts';
+import { frontPage, writePlace } from '../navigation/place.ts';
+import { check, list, type Read } from '../protocol/check.ts';
+import {
+  readComparison,
+  readDeleted,
+  readFailureBody,
+  readSavedRun,
+} from '../protocol/contract.checks.gen.ts';
+import type * as wire from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { fileSize, when } from '../ui/words.ts';
-import { Compare } from './differences.tsx';
-import { type SavedRun, savedId, useSavedRuns } from './saved-list.ts';
+import { HeadRow, off } from '../ui/parts.tsx';
+import { day, fileSize, sentenceCase, when } from '../ui/words.ts';
 
-interface Props {
+// The live runs that the server has saved, and two of them (or of the recordings) against each other.
+
+/** One line of the server's list; without a lesson it cannot be opened. */
+type SavedRun = wire.SavedRun;
+export type Difference = wire.Difference;
+type FigurePair = wire.FigurePair;
+/** One of the two, as its manifest says. */
+export type ComparedSide = wire.Side;
+/** The first, then the second. */
+export type Comparison = wire.Comparison;
+
+/** What `open` and the address call a saved run. */
+function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
+  return `kept:${run.lesson}:${run.name}`;
+}
+
+/** The answer of the server, checked, or its sentence as an error. */
+export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {}): Promise<T> {
+  const answer = await fetch(url, init).catch((cause: unknown) => {
+    if (init.signal?.aborted) throw cause;
+    throw new Error(t('The server did not answer. Is it still running?'));
+  });
+  const body: unknown = await answer.json().catch(() => null);
+  if (answer.ok) {
+    const checked = check(read, body);
+    if (checked.ok) return checked.value;
+    throw new Error(
+      t(
+        "The server's answer is not one that this page knows: {place} {complaint}. Reload the page.",
+        { place: checked.place, complaint: checked.complaint },
+      ),
+    );
+  }
+  const failure = check(readFailureBody, body);
+  if (!failure.ok) throw new Error(t('The server refused ({status}).', { status: answer.status }));
+  const { sentence, remedy } = failure.value.error;
+  throw new Error(`${sentenceCase(sentence)} ${remedy}`);
+}
+
+interface SavedRunList {
+  /** Null until the server has answered. */
+  readonly runs: readonly SavedRun[] | null;
+  readonly failed: string;
+  readonly remove: (name: string) => Promise<void>;
+}
+
+const readSavedRuns = list(readSavedRun);
+
+const againMs = 3000;
+
+/** The list of one lesson ('' for all), asked for again while it is looked at: a run is saved seconds after its end. */
+function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
+  const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
+  const [failed, setFailed] = useState('');
+  const [asked, setAsked] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a removal asks again
+  useEffect(() => {
+    if (!looking || siteOf() !== null) return;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const look = () =>
+      ask(`api/kept?lesson=${encodeURIComponent(lesson)}`, readSavedRuns, {
+        signal: stop.signal,
+      })
+        .then(
+          (runs) => {
+            setRuns(runs);
+            setFailed('');
+          },
+          (cause: Error) => setFailed(stop.signal.aborted ? '' : cause.message),
+        )
+        .finally(() => {
+          if (!stop.signal.aborted) timer = setTimeout(look, againMs);
+        });
+    void look();
+    return () => {
+      stop.abort();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [lesson, looking, asked]);
+  const remove = useCallback(async (name: string) => {
+    try {
+      await ask(`api/kept/${encodeURIComponent(name)}`, readDeleted, { method: 'DELETE' });
+    } catch (cause) {
+      setFailed(cause instanceof Error ? cause.message : String(cause));
+    }
+    setAsked((n) => n + 1);
+  }, []);
+  return { runs, failed, remove };
+}
+
+// Two runs of a lesson: what they differ in, stated first, then their figures side by side by arm.
+
+interface Choice {
+  readonly id: string;
+  readonly title: string;
+}
+
+interface FoundProps {
+  readonly lesson: Lesson;
+  readonly found: Comparison;
+}
+
+interface CompareProps {
+  readonly lesson: Lesson;
+  readonly saved: readonly SavedRun[];
+  readonly shown: string | null;
+}
+
+/** What can be compared: saved runs, then the lesson's recordings. */
+export function choicesOf(lesson: Lesson, saved: readonly SavedRun[]): readonly Choice[] {
+  return [
+    ...saved.map((run) => ({
+      id: savedId(run),
+      title: t('saved run of {when}', { when: when(run.recorded_at ?? '') }),
+    })),
+    ...lesson.recordings.map((recording) => ({
+      id: recordingId(lesson, recording),
+      title: t('recording {name}{when}', {
+        name: recording.name,
+        when: recording.recorded_at ? `, ${day(recording.recorded_at)}` : '',
+      }),
+    })),
+  ];
+}
+
+function Compare({ lesson, saved, shown }: CompareProps) {
+  const choices = choicesOf(lesson, saved);
+  const [first, setFirst] = useState('');
+  const [second, setSecond] = useState('');
+  const [found, setFound] = useState<Comparison | null>(null);
+  const [said, setSaid] = useState('');
+  const one = first || (choices.some((c) => c.id === shown) ? shown : null) || choices[0]?.id || '';
+  const other = second || choices.find((c) => c.id !== one)?.id || '';
+  if (choices.length < 2) return null;
+  const compare = async () => {
+    setFound(null);
+    setSaid(t('Both are being read…'));
+    try {
+      const query = new URLSearchParams({ first: one, second: other });
+      setFound(await ask(`api/compare?${query}`, readComparison));
+      setSaid('');
+    } catch (cause) {
+      setSaid(cause instanceof Error ? cause.message : String(cause));
+    }
+  };
+  return (
+    <section className="compare" aria-label={t('Compare two runs')} data-testid="compare">
+      <h3>{t('Compare two runs')}</h3>
+      <p className="compare-choice">
+        <RunPicker label={t('first')} value={one} choices={choices} onPick={setFirst} />
+        <RunPicker label={t('second')} value={other} choices={choices} onPick={setSecond} />
+        <button
+          type="button"
+          className="button"
+          onClick={compare}
+          {...off(one === other && t('Choose two runs that differ.'))}
+        >
+          {t('compare')}
+        </button>
+      </p>
+      {said && <p role="status">{said}</p>}
+      {found && (
+        <div data-testid="compared">
+          <Differences lesson={lesson} found={found} />
+          <p>
+            <a href={besideAddress(lesson, one, other)} data-testid="see-lanes">
+              {t('see their lanes beside each other')}
+            </a>
+          </p>
+          <Figures lesson={lesson} found={found} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Where both stand beside each other. */
+export function besideAddress(lesson: Lesson, first: string, second: string): string {
+  const [run, beside] = [runNameOf(lesson, first), runNameOf(lesson, second)];
+  return writePlace({ ...frontPage, lesson: lesson.slug, run, beside });
+}
+
+function RunPicker(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onPick: (id: string) => void;
+}) {
+  return (
+    <label className="small">
+      {props.label}{' '}
+      <select value={props.value} onChange={(event) => props.onPick(event.target.value)}>
+        {props.choices.map((choice) => (
+          <option key={choice.id} value={choice.id}>
+            {choice.title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** What two runs differ in; before any figure and any lane. */
+export function Differences({ lesson, found }: FoundProps) {
+  const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
+  return (
+    <>
+      {found.differences.length === 0 ? (
+        <p>{t('Knobs, kernels, config, patches, host and programs are the same.')}</p>
+      ) : (
+        <>
+          <p>{t('They differ in:')}</p>
+          <ul className="small" data-testid="differences">
+            {found.differences.map((d) => (
+              <li key={`${d.of} ${d.what} ${d.arm}`}>
+                {rich('<b>{of}:</b> {what}{more}: {recorded} in the first, {now} in the second', {
+                  of: d.of,
+                  b: (words) => <b>{words}</b>,
+                  what: d.what,
+                  more: d.arm && t(' of {arm}', { arm: title(d.arm) }),
+                  recorded: d.recorded,
+                  now: d.now,
+                })}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {Object.entries(found.only).map(([arm, which]) => (
+        <p key={arm} className="small">
+          {t('{arm} is in the {which} alone.', { arm: title(arm), which })}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Their figures by arm, and what these are worth. */
+export function Figures({ lesson, found }: FoundProps) {
+  const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
+  return (
+    <>
+      <table className="table small">
+        <HeadRow heads={[t('arm'), t('figure'), t('first'), t('second'), t('change')]} />
+        <tbody>
+          {found.figures.filter(isCount).map((row) => (
+            <tr key={`${row.arm} ${row.figure}`}>
+              <td>{title(row.arm)}</td>
+              <td>{figureWords(row.figure)}</td>
+              <td className="number">{shownFigure(row.figure, row.recorded)}</td>
+              <td className="number">{shownFigure(row.figure, row.now)}</td>
+              <td className="number">{change(row)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="small quiet">{found.worth}</p>
+    </>
+  );
+}
+
+/** Rates of traced runs would look like a verdict; those come from measured tables alone. */
+function isCount({ figure }: FigurePair): boolean {
+  return figure !== 'ops_per_s';
+}
+
+/** metrics.wait_ns.p50 -> "wait, p50"; the unit stands with the value. */
+export function figureWords(name: string): string {
+  // A recording may be a window of the run; the workload counted all of it.
+  if (name === 'ops') return t('operations of the whole run');
+  const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
+  return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
+}
+
+export function shownFigure(name: string, value: number | null): string {
+  if (value === null) return '–';
+  if (/_ns(\.|$)/.test(name)) return formatNs(value);
+  if (/_us(\.|$)/.test(name)) return formatNs(value * 1000);
+  return value.toLocaleString(locale(), { maximumFractionDigits: 2 });
+}
+
+function change({ ratio }: FigurePair): string {
+  if (ratio === null) return '';
+  const percent = 100 * (ratio - 1);
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
+}
+
+interface SavedRunsDialogProps {
   readonly lesson: Lesson;
   readonly open: boolean;
   /** The run on the stage. */
@@ -18,7 +318,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: Props) {
+export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: SavedRunsDialogProps) {
   const { runs, failed, remove } = useSavedRuns(lesson.slug, open);
   return (
     <Dialog title={t('Saved runs')} open={open} onClose={onClose} testId="saved-runs">

@@ -2,7 +2,7 @@
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
 import { rich, t } from '../../base/lang/t.ts';
-import { MomentOutput } from '../../controls/moment-output.tsx';
+import { MomentOutput } from '../../controls/transport.tsx';
 import { ChangeNews } from '../../editor/entry.tsx';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { off } from '../../ui/parts.tsx';

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { testLesson, testRun } from '../../test/fixtures/page.tsx';
 import type { ControlMessage, HeldMessage } from '../protocol/messages.ts';
 import { Store } from '../store/store.ts';
-import { HoldBar, holdWords } from './hold-bar.tsx';
+import { HoldBar, holdWords } from './act-bar.tsx';
 
 afterEach(cleanup);
 
