@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { opsRatio, tableRatio } from '../src/derive/prediction.ts';
-import { spoilersOf } from '../src/panels/spoilers.ts';
+import { spoilersOf } from '../src/panels/predict.ts';
 import { viewOf } from '../src/views/registry.ts';
 import { recordedLessons, shownScene } from './fixtures/recordings.ts';
 

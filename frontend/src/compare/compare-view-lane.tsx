@@ -11,10 +11,14 @@ import type { FrameSource } from '../derive/types.ts';
 import { knobsAt } from '../navigation/knobs.ts';
 import type { Place } from '../navigation/place.ts';
 import { LiveLaneHeader } from '../page/stage.tsx';
-import { LensList } from '../panels/lens-badge.tsx';
-import { LossList } from '../panels/loss-list.tsx';
-import { StateStrip } from '../panels/state-strip.tsx';
-import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
+import {
+  LensList,
+  LossList,
+  StateStrip,
+  useKernel,
+  useLenses,
+  useLosses,
+} from '../panels/state-strip.tsx';
 import { type Playback, useCounts } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/runs-line.tsx';

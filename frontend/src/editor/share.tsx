@@ -4,7 +4,7 @@
 import { useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
-import { saveFile } from '../panels/recap/save-file.ts';
+import { saveFile } from '../panels/recap/memory.ts';
 import { copiedMs, off, useCopy } from '../ui/parts.tsx';
 import { linkChars, packChange } from './link.ts';
 import { readPatch } from './read-patch.ts';

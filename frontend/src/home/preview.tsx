@@ -2,8 +2,7 @@
 /** A lesson's picture on the front page: a recorded scene, still until it is pointed at. */
 
 import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
-import { readAnswers } from '../panels/predict.ts';
-import { frontStep } from '../panels/spoilers.ts';
+import { frontStep, readAnswers } from '../panels/predict.ts';
 import { usePlayback } from '../playback/hooks.tsx';
 import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';

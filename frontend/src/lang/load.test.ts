@@ -28,7 +28,7 @@ test('a text belongs to the part that alone says it, else to the page', () => {
   expect(partOf('editor/pane.tsx')).toBe('editor');
   expect(partOf('editor/door.tsx')).toBe('server');
   expect(partOf('labs/scores-page.tsx')).toBe('scores');
-  expect(fileOf(['views/memcg-wall/draw.ts', 'views/memcg-wall/toy/rows.ts'])).toBe('memcg-wall');
+  expect(fileOf(['views/memcg-wall/draw.ts', 'views/memcg-wall/toy.ts'])).toBe('memcg-wall');
   expect(fileOf(['views/memcg-wall/draw.ts', 'views/inode-flow/draw.ts'])).toBe(page);
   expect(fileOf(['controls/transport.tsx'])).toBe(page);
 });

@@ -11,13 +11,12 @@ const places: Readonly<Record<string, readonly string[]>> = {
   // What a site says in place of a comparison.
   page: ['compare/use-compare-view.ts'],
   report: ['report/'],
-  scores: ['labs/grading.tsx', 'labs/scores-page.tsx'],
+  scores: ['labs/scores-page.tsx'],
   server: [
     'classroom/',
     'compare/',
     'editor/door.tsx',
     'editor/entry.tsx',
-    'editor/words.ts',
     'home/',
     'labs/',
     'numbers/',

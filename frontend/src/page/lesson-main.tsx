@@ -8,7 +8,7 @@ import { bestRecording, recordingId } from '../derive/recording.ts';
 import { ChangeButton } from '../editor/entry.tsx';
 import { equalRecording, recordedNs } from '../navigation/knobs.ts';
 import { hasStep, toRun } from '../navigation/navigation.ts';
-import { AxisLine } from '../panels/axis-line.tsx';
+import { AxisLine } from '../panels/lane-header.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { LaneErrors, Notices } from '../panels/notices.tsx';
 import { StateStrip } from '../panels/state-strip.tsx';

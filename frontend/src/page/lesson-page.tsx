@@ -9,7 +9,7 @@ import { tableFor } from '../derive/recording.ts';
 import { ChangePane, useChanging } from '../editor/entry.tsx';
 import { LabArea } from '../labs/entry.tsx';
 import { frontPage } from '../navigation/place.ts';
-import type { Spoils } from '../panels/spoilers.ts';
+import type { Spoils } from '../panels/predict.ts';
 import { TopBar } from '../panels/top-bar.tsx';
 import { ClassNotes } from './class-notes.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';

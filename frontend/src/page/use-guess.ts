@@ -3,8 +3,7 @@
 
 import { useState } from 'react';
 import type { Place } from '../navigation/place.ts';
-import type { Answers } from '../panels/predict.ts';
-import { askingSteps, type Spoils, spoilersOf } from '../panels/spoilers.ts';
+import { type Answers, askingSteps, type Spoils, spoilersOf } from '../panels/predict.ts';
 import { usePrediction } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { viewOf } from '../views/registry.ts';

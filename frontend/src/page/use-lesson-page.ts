@@ -22,8 +22,8 @@ import {
 } from '../navigation/navigation.ts';
 import type { Pane, Place } from '../navigation/place.ts';
 import { type Go, useIdle, useNavigation, useSettled } from '../navigation/use-navigation.ts';
-import { useAnswers } from '../panels/use-answers.ts';
-import { useKernel, useLenses, useLosses } from '../panels/use-losses.ts';
+import { useAnswers } from '../panels/predict.ts';
+import { useKernel, useLenses, useLosses } from '../panels/state-strip.tsx';
 import { type Playback, usePlayback, useRunIndex, useSentence } from '../playback/hooks.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/runs-line.tsx';

@@ -6,7 +6,7 @@ import type { Act, Key } from '../controls/keyboard.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Inline } from './prose.tsx';
-import { saveFile } from './recap/save-file.ts';
+import { saveFile } from './recap/memory.ts';
 import { Terms } from './terms/terms.tsx';
 
 interface DialogProps {

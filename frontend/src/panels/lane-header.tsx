@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Over each lane: which kernel this is, in which state, and how many operations at the moment. */
 
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
-import type { Arm } from '../protocol/lesson.ts';
+import { axisWords } from '../derive/align.ts';
+import { jumpWords } from '../derive/jumps.ts';
+import type { RunIndex } from '../derive/types.ts';
+import { type Playback, usePlayback } from '../playback/hooks.tsx';
+import type { Arm, Lesson } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage } from '../protocol/messages.ts';
 import { lanePhase } from '../runs/phase.ts';
 import { percent, shareOf } from '../runs/runs-line.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
+import { viewOf } from '../views/registry.ts';
 
-interface Props {
+interface LaneHeaderProps {
   readonly arm: Arm;
   readonly lane: LaneMessage | null;
   readonly build: BuildMessage | null;
@@ -39,7 +44,7 @@ const roleWords: Readonly<Record<Arm['role'], string>> = {
   mainline: t('what Linux does about it in a later version'),
 };
 
-export function LaneHeader(props: Props) {
+export function LaneHeader(props: LaneHeaderProps) {
   const { arm, lane, build, recorded, ops, total, operation, lost, lines } = props;
   const [details, setDetails] = useState(false);
   const phase = lanePhase(lane, build, recorded, props.pending, props.missing);
@@ -160,4 +165,62 @@ export function LaneHeader(props: Props) {
       </Dialog>
     </div>
   );
+}
+
+// What the common axis of the lanes counts, and by what they are aligned: a line under them.
+
+interface AxisLineProps {
+  readonly lesson: Lesson;
+  readonly index: RunIndex | null;
+  readonly playback: Playback;
+}
+
+export function AxisLine({ lesson, index, playback }: AxisLineProps) {
+  if (index === null) return null;
+  const { title } = axisWords(index, playback.frame.get(), lesson);
+  return (
+    <p className="axis-line small quiet" data-testid="axis-line">
+      {t('axis: {title}', { title })}
+    </p>
+  );
+}
+
+// What is where a jump has led, in one sentence over the lanes, until something else is done.
+
+interface JumpLineProps {
+  readonly lesson: Lesson;
+  readonly index: RunIndex | null;
+  /** Why it is not said in what lanes differ; empty: it is. */
+  readonly withheld?: string;
+}
+
+export function JumpLine({ lesson, index, withheld = '' }: JumpLineProps) {
+  const { state, frame } = usePlayback();
+  const { jumped } = state;
+  const line = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (jumped !== null && line.current) bring(line.current);
+  }, [jumped]);
+  if (jumped === null || index === null) return null;
+  const hidden = jumped.what === 'divergence' ? withheld : '';
+  return (
+    <p ref={line} className="stage-unseen" role="status" data-testid="jump-words">
+      {hidden ||
+        jumpWords(
+          jumped.what,
+          jumped.from,
+          index,
+          frame.get(),
+          lesson,
+          viewOf(lesson.view).entryWords,
+        )}
+    </p>
+  );
+}
+
+/** Where the page scrolls, the button is in view and the picture need not be. */
+function bring(line: HTMLElement): void {
+  line.scrollIntoView?.({ block: 'nearest' });
+  const foot = document.querySelector('.transport')?.getBoundingClientRect().top ?? innerHeight;
+  if (line.getBoundingClientRect().bottom > foot) line.scrollIntoView?.({ block: 'start' });
 }

@@ -7,13 +7,72 @@ import { paramWords } from '../navigation/knobs.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useDenied } from '../store/hooks.tsx';
-import { off } from '../ui/parts.tsx';
+import { off, useCopy } from '../ui/parts.tsx';
 import { day } from '../ui/words.ts';
-import { inTitles, titleOf } from './arm-titles.ts';
-import { CopyMail } from './copy-mail.tsx';
-import { measureCommand, metricWords } from './mail.ts';
+import { mailText, measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
-import { onScreen, rowsBeyond, verdictLines } from './verdict-lines.ts';
+
+// Sentences of the server name kernels as files do; the page names them as people do. Pure.
+
+export function titleOf(lesson: Pick<Lesson, 'arms'>, arm: string): string {
+  return lesson.arms.find((one) => one.name === arm)?.title ?? arm;
+}
+
+/**
+ * A verdict or a warning with titles in place of names. A name that is a plain word as well, such as `before`, is one
+ * only where it is compared.
+ */
+export function inTitles(lesson: Pick<Lesson, 'arms'>, sentence: string): string {
+  const names = lesson.arms.map((arm) => arm.name).sort((a, b) => b.length - a.length);
+  if (names.length === 0) return sentence;
+  const any = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+  const name = new RegExp(`(?<![\\w-])(${any})(?![\\w-])`, 'g');
+  return sentence.replaceAll(name, (found: string, _name: string, at: number) => {
+    const [before, after] = [sentence.slice(0, at), sentence.slice(at + found.length)];
+    const compared = /against $/.test(before) || /^ ([-+]?\d|against )/.test(after);
+    return /[-\d]/.test(found) || compared ? titleOf(lesson, found) : found;
+  });
+}
+
+// Verdicts as a screen writes them: a line for each kernel, each thing once. A mail has the plain ASCII. Pure.
+
+/** What the server writes for mails: "-" before a number is a minus, "us" is the unit. */
+export function onScreen(text: string): string {
+  return text.replace(/(?<=^|\s)-(?=\d)/g, '−').replace(/\bus\b/g, 'µs');
+}
+
+/** The server joins the sentences of all kernels; each ends with what it rests on, or gives no verdict. */
+export function verdictLines(verdict: string): string[] {
+  const lines = verdict.split(/(?<=\)\.) |(?<=\.) (?=No verdict)/);
+  return lines.filter((line) => line !== '').map(onScreen);
+}
+
+type Row = MeasuredMessage['rows'][number];
+
+/** Rows whose own words the sentences above do not say. */
+export function rowsBeyond(measured: Pick<MeasuredMessage, 'rows' | 'verdict'>): readonly Row[] {
+  const { rows, verdict } = measured;
+  return rows.filter((row) => row.verdict && !(verdict ?? '').includes(row.verdict));
+}
+
+// A measured table as the text of a mail, to the clipboard, or to the page where the browser has none to give.
+
+function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {
+  const [copied, copy] = useCopy(null);
+  const text = mailText(lesson, measured);
+  return (
+    <>
+      <button type="button" className="button" data-testid="copy-mail" onClick={() => copy(text)}>
+        {copied === 'copied' ? t('copied') : t('copy as mail')}
+      </button>
+      {copied === 'refused' && (
+        <pre className="console" data-testid="mail-text">
+          {text}
+        </pre>
+      )}
+    </>
+  );
+}
 
 interface Props {
   readonly lesson: Lesson;

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A patch as text becomes files, hunks and lines. Pure. */
+/** A patch: its files, hunks and lines, which way it is read, and which marks a line of it caused. Pure. */
+
+import { laneTime } from '../derive/align.ts';
+import { laneOf, markOf, spansIn } from '../derive/query.ts';
+import type { Frame, Mark, RunIndex } from '../derive/types.ts';
+import type { Arm, Lesson, Lit } from '../protocol/lesson.ts';
 
 export interface PatchLine {
   readonly sign: '+' | '-' | ' ';
@@ -65,4 +70,186 @@ export function tally(hunks: readonly Hunk[]): { added: number; removed: number 
     added: lines.filter((l) => l.sign === '+').length,
     removed: lines.filter((l) => l.sign === '-').length,
   };
+}
+
+// The two ends of a patch: which way it is read, which kernel each of its lines runs on, and which hunk tells why. Pure.
+
+/** A line and the function that reaches it, on the kernel that has the line. */
+export interface LitLine {
+  readonly lit: Lit;
+  readonly arm: string;
+}
+
+/** An arm that takes a change back is read the other way round: from before to after, as history made it. */
+export function readsBackwards(arm: Pick<Arm, 'role' | 'patch_texts'>): boolean {
+  return arm.role === 'before' && arm.patch_texts.length > 0;
+}
+
+/** The kernel that a patch applies to: the arm on the same base that has none; null: the lesson has no such arm. */
+export function otherEnd(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
+  const same = (one: Arm) => one.base === arm.base && one.config === arm.config;
+  return lesson.arms.find((one) => one.patch_texts.length === 0 && same(one)) ?? null;
+}
+
+/** The patch that takes this one back. Lines are the same objects as before, but for those that change. */
+export function turned(files: readonly PatchFile[]): readonly PatchFile[] {
+  return files.map((file) => {
+    const hunks = file.hunks.map((hunk) => ({ ...hunk, lines: turnedLines(hunk.lines) }));
+    return { ...file, hunks, ...tally(hunks) };
+  });
+}
+
+/** What goes comes first, as in any diff. */
+function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
+  const all: PatchLine[] = [];
+  for (let i = 0; i < lines.length; ) {
+    const changed: PatchLine[] = [];
+    for (; i < lines.length && lines[i]!.sign !== ' '; i++) changed.push(lines[i]!);
+    const to = (from: PatchLine['sign'], sign: PatchLine['sign']) =>
+      changed.filter((line) => line.sign === from).map(({ text }) => ({ sign, text }));
+    all.push(...to('+', '-'), ...to('-', '+'));
+    if (i < lines.length) all.push(lines[i++]!);
+  }
+  return all;
+}
+
+/**
+ * Each call is lit at its first line, on either side: lines that come run on one end of the patch, lines that go on the
+ * other, and the rest on both; those are lit for the kernel that comes.
+ *
+ * @param comes arm that has the lines with a plus
+ * @param goes arm that has those with a minus; null: no arm of the lesson
+ */
+export function litLines(
+  lits: readonly Lit[],
+  comes: string,
+  goes: string | null,
+  files: readonly PatchFile[],
+): ReadonlyMap<PatchLine, LitLine> {
+  const found = new Map<PatchLine, LitLine>();
+  const lines = files.flatMap((file) => file.hunks).flatMap((hunk) => hunk.lines);
+  const has = (lit: Lit, arm: string) => lit.arms.length === 0 || lit.arms.includes(arm);
+  for (const lit of lits) {
+    const ends = [
+      { arm: comes, without: '-' },
+      { arm: goes, without: '+' },
+    ] as const;
+    for (const { arm, without } of ends) {
+      if (arm === null || !has(lit, arm)) continue;
+      const line = lines.find((one) => one.sign !== without && one.text.includes(lit.match));
+      if (line && !found.has(line)) found.set(line, { lit, arm });
+    }
+  }
+  return found;
+}
+
+const commentLine = /^\s*(\/\*|\*)/;
+
+/** Lines of the longest comment that a hunk adds or takes away. */
+export function commentLines({ lines }: Pick<Hunk, 'lines'>): number {
+  let [most, now] = [0, 0];
+  for (const [i, { sign, text }] of lines.entries()) {
+    const goesOn = i > 0 && lines[i - 1]!.sign === sign;
+    now = sign !== ' ' && commentLine.test(text) ? (goesOn ? now : 0) + 1 : 0;
+    most = Math.max(most, now);
+  }
+  return most;
+}
+
+/** A comment of fewer lines tells nothing that the code does not. */
+const leastComment = 3;
+
+/** Hunks that stand open: those with a line that runs, and the one whose comment says most. */
+export function hunksThatMatter(
+  files: readonly PatchFile[],
+  runs: (line: PatchLine) => boolean,
+): ReadonlySet<Hunk> {
+  const all = files.flatMap((file) => file.hunks);
+  const open = new Set(all.filter((hunk) => hunk.lines.some(runs)));
+  const most = Math.max(0, ...all.map(commentLines));
+  const tells = most < leastComment ? undefined : all.find((hunk) => commentLines(hunk) === most);
+  if (tells) open.add(tells);
+  return open;
+}
+
+// The marks that a line of a patch caused: functions of a kind on a lane, in order of time. Pure.
+
+/** The first mark of the kind that begins after `now` (lane time), or the first of all; null: none. */
+export function nextMark(
+  index: RunIndex | null,
+  arm: string,
+  kind: string,
+  now: number,
+): Mark | null {
+  const lane = index?.lanes.find((one) => one.arm === arm);
+  if (!index || !lane) return null;
+  let first: Mark | null = null;
+  let next: Mark | null = null;
+  for (const span of spansIn(lane, 'function', 0, Number.POSITIVE_INFINITY)) {
+    if (index.kinds[span.kind]?.name !== kind) continue;
+    if (first === null || span.t0 < first.t0) first = markOf(arm, span);
+    if (span.t0 > now && (next === null || span.t0 < next.t0)) next = markOf(arm, span);
+  }
+  return next ?? first;
+}
+
+/** Whether a function of the kind ran on the lane at all. */
+export function ranOn(index: RunIndex | null, arm: string, kind: string): boolean {
+  const lane = index?.lanes.find((one) => one.arm === arm);
+  if (!index || !lane) return false;
+  const number = index.kinds.findIndex(({ name }) => name === kind);
+  return [lane.spans, lane.open].some((table) => {
+    for (let i = 0; i < table.length; i++) if (table.kind[i] === number) return true;
+    return false;
+  });
+}
+
+/** The function that a mark is of, or lies in: the innermost one of these kinds; null: none. */
+export function functionOf(
+  index: RunIndex | null,
+  mark: Mark | null,
+  kinds: ReadonlySet<string>,
+): { readonly arm: string; readonly kind: string } | null {
+  if (index === null || mark?.table !== 'spans') return null;
+  const { arm, row, t0 } = mark;
+  const own = index.kinds[mark.kind]?.name;
+  if (own !== undefined && kinds.has(own)) return { arm, kind: own };
+  const lane = index.lanes.find((one) => one.arm === arm);
+  if (!lane) return null;
+  let best: { readonly t0: number; readonly kind: string } | null = null;
+  for (const span of spansIn(lane, 'function', t0, t0 + 1)) {
+    const kind = index.kinds[span.kind]?.name;
+    if (span.row !== row || span.t0 > t0 || kind === undefined || !kinds.has(kind)) continue;
+    if (best === null || span.t0 >= best.t0) best = { t0: span.t0, kind };
+  }
+  return best && { arm, kind: best.kind };
+}
+
+// Which functions are open on a lane at the moment: what lights the lines of a patch. Pure.
+
+/**
+ * How many rows of an arm stand inside each of these functions now. A row counts for its innermost
+ * one: who waits in synchronize_srcu() has left the lines of its caller before the call.
+ */
+export function openFunctions(
+  index: RunIndex | null,
+  frame: Pick<Frame, 'moment' | 'offset'>,
+  arm: string,
+  kinds: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const lane = index === null ? null : laneOf(index, arm);
+  const found = new Map<string, number>();
+  if (index === null || lane === null) return found;
+  const now = laneTime(frame.offset, arm, frame.moment);
+  const innermost = new Map<number, { readonly t0: number; readonly kind: string }>();
+  for (const span of spansIn(lane, 'function', now, now + 1)) {
+    const kind = index.kinds[span.kind]?.name;
+    if (kind === undefined || !kinds.has(kind) || span.t0 > now) continue;
+    const before = innermost.get(span.row);
+    if (before === undefined || span.t0 >= before.t0) {
+      innermost.set(span.row, { t0: span.t0, kind });
+    }
+  }
+  for (const { kind } of innermost.values()) found.set(kind, (found.get(kind) ?? 0) + 1);
+  return found;
 }

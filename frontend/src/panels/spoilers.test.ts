@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
-import { askingSteps, frontStep, spoilersOf } from './spoilers.ts';
+import { askingSteps, frontStep, spoilersOf } from './predict.ts';
 
 const recording = (name: string, hogs: number) => {
   return { name, arms: ['rwsem', 'srcu'], params: { hogs }, clock: 'wall', workload: null };

@@ -6,8 +6,7 @@ import { laneMessage } from '../../test/fixtures/messages.ts';
 import { testRun } from '../../test/fixtures/page.tsx';
 import type { ControlMessage, LaneMessage, LensMessage } from '../protocol/messages.ts';
 import { lanePhase } from '../runs/phase.ts';
-import type { LaneLens } from './lens-badge.tsx';
-import { SourceBadge, StateStrip } from './state-strip.tsx';
+import { type LaneLens, SourceBadge, StateStrip } from './state-strip.tsx';
 
 afterEach(() => {
   cleanup();

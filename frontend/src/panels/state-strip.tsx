@@ -3,14 +3,132 @@
 
 import type { ReactNode } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
 import { isSavedRun } from '../derive/recording.ts';
-import type { ControlMessage, RunMessage } from '../protocol/messages.ts';
+import type { Lesson } from '../protocol/lesson.ts';
+import type { ControlMessage, LensMessage, RunMessage } from '../protocol/messages.ts';
+import { useEventsVersion, useStore } from '../store/hooks.tsx';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
-import { day, when } from '../ui/words.ts';
-import { type LaneLens, LensBadges } from './lens-badge.tsx';
+import { day, sentenceCase, when } from '../ui/words.ts';
 import { TermMark } from './terms/terms.tsx';
 
-interface Props {
+// The lenses of the lanes, a badge each, and each lane's own state one click away.
+
+export interface LaneLens {
+  readonly title: string;
+  readonly lens: LensMessage;
+}
+
+const routes: Readonly<Record<LensMessage['route'], string>> = {
+  memory: t("the guest's memory is read directly"),
+  qmp: t('the guest’s memory is read through QMP text, which is slow'),
+  unknown: '',
+};
+
+interface LensBadgesProps {
+  readonly lanes: readonly LaneLens[];
+  readonly onOpen: () => void;
+}
+
+const titles: Readonly<Record<LensMessage['lens'], string>> = {
+  xray: 'x-ray',
+  microscope: 'microscope',
+};
+
+/** Nothing where no lane is looked into. */
+function LensBadges({ lanes, onOpen }: LensBadgesProps) {
+  return (['xray', 'microscope'] as const).map((name) => (
+    <LensBadge
+      key={name}
+      name={name}
+      lanes={lanes.filter(({ lens }) => lens.lens === name && lens.state !== 'off')}
+      onOpen={onOpen}
+    />
+  ));
+}
+
+function LensBadge({
+  name,
+  lanes: there,
+  onOpen,
+}: LensBadgesProps & { readonly name: LensMessage['lens'] }) {
+  if (there.length === 0) return null;
+  const bad = there.some(({ lens }) => lens.state === 'failed');
+  const sum = (of: (lens: LensMessage) => number) => there.reduce((n, l) => n + of(l.lens), 0);
+  const torn = sum((lens) => lens.torn);
+  const failed = sum((lens) => lens.failed);
+  return (
+    <button
+      type="button"
+      className="badge"
+      data-tone={bad ? 'hazard' : undefined}
+      onClick={onOpen}
+      data-testid={name === 'xray' ? 'lens' : name}
+      data-volatile
+    >
+      {bad && <CrossIcon />} {titles[name]}{' '}
+      {/* One piece: between pieces of a badge there is a gap, and a comma follows its number. */}
+      <span>
+        <b>{formatCount(sum((lens) => lens.samples))}</b>
+        {torn + failed > 0
+          ? t(', {torn} torn, {failed} failed', {
+              torn: formatCount(torn),
+              failed: formatCount(failed),
+            })
+          : ''}
+        {there.some(({ lens }) => lens.state === 'attaching') && t(', attaching')}
+      </span>
+    </button>
+  );
+}
+
+/** What each lane's x-ray did, and why it stopped. */
+export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
+  return (
+    <div className="loss-list">
+      {lanes.map(({ title, lens }) => (
+        <section key={`${title} ${lens.lens}`}>
+          <h3>
+            {title}, {titles[lens.lens]}
+          </h3>
+          {lens.message && (
+            <p>
+              {lens.state === 'failed' && <CrossIcon />} {sentenceCase(lens.message)} {lens.remedy}
+            </p>
+          )}
+          {lens.lens === 'xray' ? (
+            <p>
+              {rich(
+                '{samples, plural, one {# sample} other {# samples}}; {torn} torn reads (two reads differed), {failed} failed, {dropped} that were due and did not come{more}.',
+                {
+                  samples: lens.samples,
+                  torn: formatCount(lens.torn),
+                  failed: formatCount(lens.failed),
+                  dropped: formatCount(lens.dropped),
+                  more: routes[lens.route] && `; ${routes[lens.route]}`,
+                },
+              )}
+            </p>
+          ) : (
+            <p>
+              {t(
+                '{samples, plural, one {# access} other {# accesses}} kept one by one; {dropped} found no room. Counts include them.',
+                { samples: lens.samples, dropped: formatCount(lens.dropped) },
+              )}
+            </p>
+          )}
+        </section>
+      ))}
+      <p className="small quiet">
+        {t(
+          'The x-ray reads the running kernel’s memory from the host and never stops it. A sample tells what was there at its time, give or take its error. The microscope sees loads and stores of chosen functions as QEMU executes them: it counts each, and keeps a bounded number of them one by one.',
+        )}
+      </p>
+    </div>
+  );
+}
+
+interface StateStripProps {
   readonly run: RunMessage | null;
   readonly kernel: string | null;
   readonly lanes: number;
@@ -28,7 +146,7 @@ interface Props {
   readonly tool?: ReactNode;
 }
 
-export function StateStrip(props: Props) {
+export function StateStrip(props: StateStripProps) {
   const { run, kernel, lanes, lost, gaps, pending } = props;
   const control = props.control?.run_id === run?.run_id ? props.control : null;
   return (
@@ -187,4 +305,118 @@ function ControlBadge({
       <b>{whose}</b>
     </span>
   );
+}
+
+// Where events were lost, lane by lane.
+
+interface LaneLoss {
+  readonly arm: string;
+  readonly title: string;
+  readonly events: number;
+  readonly losses: readonly {
+    readonly t0: number;
+    readonly t1: number;
+    /** Null: nobody can say how many. */
+    readonly events: number | null;
+    readonly where: string;
+  }[];
+  readonly gapRows: number;
+}
+
+export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
+  return (
+    <div className="loss-list">
+      {lanes.map((lane) => (
+        <section key={lane.arm}>
+          <h3>{lane.title}</h3>
+          {lane.events === 0 && lane.gapRows === 0 && (
+            <p className="quiet">
+              {t('Nothing was lost: every event that the kernel wrote is here.')}
+            </p>
+          )}
+          {lane.events > 0 && (
+            <p>
+              {rich('{icon} {events, plural, one {# event} other {# events}} lost.', {
+                icon: <CrossIcon />,
+                events: lane.events,
+              })}
+            </p>
+          )}
+          <ul>
+            {lane.losses.map((loss) => (
+              <li key={`${loss.where} ${loss.t0}`}>
+                {t('{events} in the {where}, between {from} and {to} ms', {
+                  events:
+                    loss.events === null
+                      ? t('An unknown number of events')
+                      : t('{events, plural, one {# event} other {# events}}', {
+                          events: loss.events,
+                        }),
+                  where: loss.where,
+                  from: (loss.t0 / 1e6).toFixed(3),
+                  to: (loss.t1 / 1e6).toFixed(3),
+                })}
+              </li>
+            ))}
+          </ul>
+          {lane.gapRows > 0 && (
+            <p>
+              {t(
+                '{gapRows, plural, one {# row} other {# rows}} were not sent to this browser, which was too slow. Reload the page to get them.',
+                { gapRows: lane.gapRows },
+              )}
+            </p>
+          )}
+        </section>
+      ))}
+      <p className="small quiet">
+        {t(
+          'Counts and sentences of a stretch with losses are low by what was lost; no measured number comes from such a run.',
+        )}
+      </p>
+    </div>
+  );
+}
+
+// What must be said of all lanes together: what they lack, and their kernel.
+
+export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
+  const store = useStore();
+  useEventsVersion();
+  const run = store.shown();
+  return lesson.arms
+    .filter((arm) => arms.includes(arm.name))
+    .map((arm) => {
+      const lane = run?.lanes.get(arm.name);
+      const lostEvents = lane?.losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0) ?? 0;
+      return {
+        arm: arm.name,
+        title: arm.title,
+        events: Math.max(lostEvents, lane?.metrics?.events_lost ?? 0),
+        losses: lane?.losses ?? [],
+        gapRows: lane?.gaps.reduce((sum, gap) => sum + gap.rows, 0) ?? 0,
+      };
+    });
+}
+
+/** How the x-ray of each lane is; lanes without one are left out. */
+export function useLenses(lesson: Lesson, arms: readonly string[]): readonly LaneLens[] {
+  const store = useStore();
+  useEventsVersion();
+  const run = store.shown();
+  return lesson.arms
+    .filter((arm) => arms.includes(arm.name))
+    .flatMap(({ name, title }) =>
+      [...(run?.lanes.get(name)?.lenses.values() ?? [])].map((lens) => ({ title, lens })),
+    );
+}
+
+/** The kernel of the run on the stage, as uname says it. */
+export function useKernel(): string | null {
+  const store = useStore();
+  useEventsVersion();
+  for (const lane of store.shown()?.lanes.values() ?? []) {
+    if (lane.state?.kernel) return lane.state.kernel;
+  }
+  return null;
 }

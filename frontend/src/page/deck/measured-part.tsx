@@ -4,10 +4,8 @@
 import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
 import { paramWords } from '../../navigation/knobs.ts';
-import { inTitles, titleOf } from '../../panels/arm-titles.ts';
 import { metricWords } from '../../panels/mail.ts';
-import { Samples } from '../../panels/measured-panel.tsx';
-import { onScreen } from '../../panels/verdict-lines.ts';
+import { inTitles, onScreen, Samples, titleOf } from '../../panels/measured-panel.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { MeasuredMessage } from '../../protocol/messages.ts';
 import { day } from '../../ui/words.ts';

@@ -3,9 +3,14 @@
 
 import { useMemo } from 'react';
 import { t } from '../../base/lang/t.ts';
-import { openFunctions } from '../../panels/active-lines.ts';
-import { parsePatch } from '../../panels/patch.ts';
-import { litLines, otherEnd, readsBackwards, turned } from '../../panels/turned.ts';
+import {
+  litLines,
+  openFunctions,
+  otherEnd,
+  parsePatch,
+  readsBackwards,
+  turned,
+} from '../../panels/patch.ts';
 import { usePlayback } from '../../playback/hooks.tsx';
 import { useMetrics } from '../../store/hooks.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';

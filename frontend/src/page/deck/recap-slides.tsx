@@ -2,7 +2,7 @@
 /** The end of a class: what is explained in three sentences, and questions, each before and after its answer. */
 
 import { t } from '../../base/lang/t.ts';
-import { rightWords } from '../../panels/recap/judge.ts';
+import { rightWords } from '../../panels/recap/memory.ts';
 import { Terms } from '../../panels/terms/terms.tsx';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { Choices } from './choices.tsx';

@@ -2,7 +2,7 @@
 /** What stands over a slide, what a speaker says at a stop, and what comes next. Pure. */
 
 import { t } from '../../base/lang/t.ts';
-import { rightWords } from '../../panels/recap/judge.ts';
+import { rightWords } from '../../panels/recap/memory.ts';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import { claimOf } from './claim.ts';
 import type { Part, Slide, Stop } from './slides.ts';

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
 import { togglePane } from '../../navigation/navigation.ts';
 import { writePlace } from '../../navigation/place.ts';
-import { spoilersOf } from '../../panels/spoilers.ts';
+import { spoilersOf } from '../../panels/predict.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { ViewKind } from '../../views/contract.ts';
 import { viewOf } from '../../views/registry.ts';

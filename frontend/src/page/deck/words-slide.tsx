@@ -3,7 +3,7 @@
 
 import { rich } from '../../base/lang/t.ts';
 import { dateWords } from '../../panels/discussion.tsx';
-import { Drawing } from '../../panels/terms/drawing.tsx';
+import { Drawing } from '../../panels/terms/terms.tsx';
 import type { Lesson } from '../../protocol/lesson.ts';
 
 interface Props {

@@ -4,9 +4,16 @@ import { cleanup, fireEvent, render, screen, within } from '@testing-library/rea
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testLesson } from '../../../test/fixtures/lesson.ts';
 import type { QuizQuestion } from '../../protocol/lesson.ts';
-import { certificateJson, certificateSvg } from './certificate.ts';
-import { isRight, typedNumber } from './judge.ts';
-import { type Progress, progressOf, readProgress, readRecap } from './memory.ts';
+import {
+  certificateJson,
+  certificateSvg,
+  isRight,
+  type Progress,
+  progressOf,
+  readProgress,
+  readRecap,
+  typedNumber,
+} from './memory.ts';
 import { RecapDialog } from './recap.tsx';
 
 const asked: QuizQuestion = {

@@ -3,21 +3,405 @@
 
 import {
   createContext,
+  createElement,
+  memo,
   type ReactNode,
   useContext,
   useEffect,
   useId,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
+  useSyncExternalStore,
 } from 'react';
+import { createPortal } from 'react-dom';
 import type { Components } from 'react-markdown';
-import type { Lesson } from '../../protocol/lesson.ts';
-import { TermCard } from './card.tsx';
-import { CardHost } from './host.ts';
-import { type Matcher, matcherOf } from './matcher.ts';
-import { withPageTerms } from './page-terms.ts';
-import { markTerms } from './rehype.ts';
+import { t } from '../../base/lang/t.ts';
+import type { Lesson, Term } from '../../protocol/lesson.ts';
+
+// A drawing of a term, built element by element from its text. Only shapes, words and their looks are taken over, so
+// nothing of it can act, load or be styled from outside; the server refuses such files already (lessons/drawings.py).
+
+const elements = new Set([
+  ...['g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan'],
+]);
+const attributes = new Set([
+  ...['d', 'x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry', 'dx', 'dy', 'width'],
+  ...['height', 'points', 'transform', 'fill', 'stroke', 'stroke-width', 'stroke-dasharray'],
+  ...['stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight'],
+  ...['font-style', 'font-family'],
+]);
+const plain = /^[A-Za-z0-9\s.,()+-]*$/;
+
+interface Drawn {
+  readonly title: string;
+  readonly box: string;
+  readonly parts: readonly ReactNode[];
+}
+
+/** The drawing's parts for React; null where the text is none. */
+export function drawn(svg: string): Drawn | null {
+  const root = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
+  const box = root.getAttribute('viewBox') ?? '';
+  if (root.localName !== 'svg' || !plain.test(box)) return null;
+  const title = [...root.children].find((child) => child.localName === 'title');
+  return { title: title?.textContent?.trim() ?? '', box, parts: [...root.children].map(part) };
+}
+
+function part(element: Element, key: number): ReactNode {
+  if (!elements.has(element.localName)) return null;
+  const looks = [...element.attributes].filter(
+    ({ name, value }) => attributes.has(name) && plain.test(value),
+  );
+  const props = Object.fromEntries(looks.map(({ name, value }) => [camel(name), value]));
+  const children = [...element.childNodes].map((node, i) =>
+    node.nodeType === 3 ? node.textContent : node.nodeType === 1 ? part(node as Element, i) : null,
+  );
+  return createElement(element.localName, { ...props, key }, ...children);
+}
+
+const camel = (name: string) => name.replaceAll(/-([a-z])/g, (_all, c: string) => c.toUpperCase());
+
+export const Drawing = memo(({ svg }: { readonly svg: string }) => {
+  const found = useMemo(() => drawn(svg), [svg]);
+  if (found === null) return null;
+  return (
+    <svg className="term-drawing" viewBox={found.box} role="img" aria-label={found.title}>
+      {found.parts}
+    </svg>
+  );
+});
+Drawing.displayName = 'Drawing';
+
+// Which term's card is open, and when it opens and closes. One at a time.
+
+interface Shown {
+  readonly name: string;
+  readonly anchor: HTMLElement;
+  /** It was asked for by a click or a tap, and stays when the pointer leaves. */
+  readonly pinned: boolean;
+}
+
+const openMs = 160;
+/** Long enough to go from the word to its card. */
+const closeMs = 220;
+
+class CardHost {
+  private shown: Shown | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly listeners = new Set<() => void>();
+
+  readonly current = (): Shown | null => this.shown;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** The mouse came over the word. */
+  point(name: string, anchor: HTMLElement): void {
+    this.later(openMs, () => {
+      if (this.shown?.anchor !== anchor) this.set({ name, anchor, pinned: false });
+    });
+  }
+
+  /** Keys came to the word. */
+  focus(name: string, anchor: HTMLElement): void {
+    this.stay();
+    this.set({ name, anchor, pinned: false });
+  }
+
+  /** First click: it stays. Second click: it goes. */
+  click(name: string, anchor: HTMLElement): void {
+    this.stay();
+    const again = this.shown?.anchor === anchor && this.shown.pinned;
+    this.set(again ? null : { name, anchor, pinned: true });
+  }
+
+  /** The mouse left the word, or its card. */
+  leave(): void {
+    this.later(closeMs, () => {
+      if (!this.shown?.pinned) this.set(null);
+    });
+  }
+
+  /** Whatever was about to happen does not. */
+  stay(): void {
+    clearTimeout(this.timer);
+  }
+
+  /** The word lost the focus, or is no longer in the page. */
+  gone(anchor: HTMLElement | null): void {
+    if (anchor !== null && this.shown?.anchor === anchor) this.close();
+  }
+
+  close(): void {
+    this.stay();
+    if (this.shown !== null) this.set(null);
+  }
+
+  private later(ms: number, act: () => void): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(act, ms);
+  }
+
+  private set(shown: Shown | null): void {
+    this.shown = shown;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+// Where a card stands: below its word or above it, inside the window, never over the word.
+
+export interface Rect {
+  readonly left: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+interface Spot {
+  readonly left: number;
+  readonly top: number;
+  /** It scrolls where neither side has room for all of it. */
+  readonly height: number;
+}
+
+const gap = 7;
+const edge = 8;
+
+/** All lengths in CSS pixels; `view` is the window. */
+export function spotOf(
+  word: Rect,
+  card: { readonly width: number; readonly height: number },
+  view: { readonly width: number; readonly height: number },
+): Spot {
+  const left = Math.max(edge, Math.min(word.left, view.width - edge - card.width));
+  const below = view.height - edge - (word.bottom + gap);
+  const above = word.top - gap - edge;
+  const under = below >= card.height || below >= above;
+  const height = Math.max(0, Math.min(card.height, under ? below : above));
+  return { left, top: under ? word.bottom + gap : word.top - gap - height, height };
+}
+
+// The card of a term: its drawing and what it is. Esc and a click elsewhere close it.
+
+interface TermCardProps {
+  readonly host: CardHost;
+  readonly terms: ReadonlyMap<string, Term>;
+  readonly drawings: Lesson['drawings'];
+}
+
+function TermCard({ host, terms, drawings }: TermCardProps) {
+  const shown = useSyncExternalStore(host.subscribe, host.current);
+  const term = shown && terms.get(shown.name);
+  if (!shown || !term) return null;
+  return <Card key={term.name} {...{ host, shown, term }} svg={drawings[term.name] ?? ''} />;
+}
+
+interface CardProps {
+  readonly host: CardHost;
+  readonly shown: Shown;
+  readonly term: Term;
+  readonly svg: string;
+}
+
+function Card({ host, shown, term, svg }: CardProps) {
+  const card = useRef<HTMLDivElement>(null);
+  const spot = useSpot(host, shown.anchor, card);
+  useClosing(host, shown, card);
+  return createPortal(
+    <div
+      ref={card}
+      role="tooltip"
+      className="term-card"
+      data-testid="term-card"
+      style={spot ? { left: spot.left, top: spot.top, maxHeight: spot.height } : undefined}
+      data-placed={spot ? '' : undefined}
+      onPointerEnter={() => host.stay()}
+      onPointerLeave={() => host.leave()}
+    >
+      {svg && <Drawing svg={svg} />}
+      <p>
+        <b>{term.name}</b> {term.says}
+      </p>
+    </div>,
+    document.body,
+  );
+}
+
+/** Follows the word when the page scrolls; a word that is out of sight has no card. */
+function useSpot(
+  host: CardHost,
+  anchor: HTMLElement,
+  card: React.RefObject<HTMLElement | null>,
+): Spot | null {
+  const [spot, setSpot] = useState<Spot | null>(null);
+  useLayoutEffect(() => {
+    const place = () => {
+      const word = anchor.getBoundingClientRect();
+      const view = { width: innerWidth, height: innerHeight };
+      if (word.bottom < 0 || word.top > view.height) return host.close();
+      const own = card.current;
+      if (own)
+        setSpot(spotOf(word, { width: own.offsetWidth, height: own.scrollHeight + 2 }, view));
+    };
+    place();
+    addEventListener('scroll', place, { capture: true, passive: true });
+    addEventListener('resize', place);
+    return () => {
+      removeEventListener('scroll', place, { capture: true });
+      removeEventListener('resize', place);
+    };
+  }, [host, anchor, card]);
+  return spot;
+}
+
+/** Before anybody else gets the key: Esc closes the card and nothing behind it. */
+function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const key = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      event.preventDefault();
+      host.close();
+    };
+    const press = ({ target }: PointerEvent) => {
+      const at = target instanceof Node ? target : null;
+      if (!card.current?.contains(at) && !shown.anchor.contains(at)) host.close();
+    };
+    addEventListener('keydown', key, { capture: true });
+    addEventListener('pointerdown', press, { capture: true });
+    return () => {
+      removeEventListener('keydown', key, { capture: true });
+      removeEventListener('pointerdown', press, { capture: true });
+    };
+  }, [host, shown, card]);
+}
+
+// Finds the terms of a lesson in a text; the server's lint has the same rule (lessons/terms.py).
+
+/** A text in pieces: plain words, and forms of terms. */
+export type Piece = string | { readonly name: string; readonly text: string };
+
+interface Matcher {
+  readonly terms: ReadonlyMap<string, Term>;
+  /** The first form of each term that `seen` does not have yet becomes a piece, and is added to it. */
+  readonly split: (text: string, seen: Set<string>) => readonly Piece[];
+}
+
+export function matcherOf(terms: readonly Term[]): Matcher | null {
+  const owner = new Map<string, string>();
+  for (const term of terms)
+    for (const form of [term.name, ...term.also]) owner.set(form.toLowerCase(), term.name);
+  if (owner.size === 0) return null;
+  const forms = terms.flatMap((term) => [term.name, ...term.also]);
+  const longestFirst = forms.toSorted((a, b) => b.length - a.length).map(either);
+  const any = new RegExp(`(?<![\\w-])(?:${longestFirst.join('|')})(?![\\w-])`, 'g');
+  return {
+    terms: new Map(terms.map((term) => [term.name, term])),
+    split: (text, seen) => {
+      const pieces: Piece[] = [];
+      let from = 0;
+      for (const { 0: found, index } of text.matchAll(any)) {
+        const name = owner.get(found.replaceAll(/\s+/g, ' ').toLowerCase());
+        if (name === undefined || seen.has(name)) continue;
+        seen.add(name);
+        if (index > from) pieces.push(text.slice(from, index));
+        pieces.push({ name, text: found });
+        from = index + found.length;
+      }
+      if (from < text.length) pieces.push(text.slice(from));
+      return pieces;
+    },
+  };
+}
+
+/** What is written small may begin a sentence; a space may be the end of a line. */
+function either(form: string): string {
+  const [first = '', ...rest] = form;
+  const small = first !== first.toUpperCase();
+  const tail = rest
+    .join('')
+    .replaceAll(/[-.*+?^$|()[\]{}\\]/g, '\\$&')
+    .replaceAll(' ', '\\s+');
+  return `${small ? `[${first}${first.toUpperCase()}]` : first}${tail}`;
+}
+
+// Marks terms in Markdown: the first of each in a paragraph becomes a `dfn`, titled by the term's name.
+
+/** Of a tree of HTML, as far as it matters here. */
+export interface MarkdownNode {
+  type: string;
+  tagName?: string;
+  value?: string;
+  properties?: Record<string, unknown>;
+  children?: MarkdownNode[];
+}
+
+/** What begins anew; what stands between them in one list item belongs to the paragraph there. */
+const paragraphs = new Set(['p', 'li', 'td', 'th']);
+/** Code is quoted, a link or a heading has another purpose. */
+const left = new Set(['code', 'pre', 'a', 'h1', 'h2', 'h3', 'h4']);
+
+export function markTerms(matcher: Matcher) {
+  const marked = (children: readonly MarkdownNode[], seen: Set<string>): MarkdownNode[] =>
+    children.flatMap((child) => {
+      if (child.type === 'text') return pieces(child.value ?? '', seen);
+      if (child.children && !left.has(child.tagName ?? '')) {
+        const own = paragraphs.has(child.tagName ?? '') ? new Set<string>() : seen;
+        child.children = marked(child.children, own);
+      }
+      return [child];
+    });
+  const pieces = (text: string, seen: Set<string>): MarkdownNode[] =>
+    matcher.split(text, seen).map((piece) =>
+      typeof piece === 'string'
+        ? { type: 'text', value: piece }
+        : {
+            type: 'element',
+            tagName: 'dfn',
+            properties: { title: piece.name },
+            children: [{ type: 'text', value: piece.text }],
+          },
+    );
+  return () => (tree: MarkdownNode) => {
+    tree.children = marked(tree.children ?? [], new Set());
+  };
+}
+
+// Words of the page itself, in every lesson; a lesson's own term of the same name goes before.
+
+const page = (name: string, says: string, ...also: string[]): Term => ({
+  ...{ name, also, says },
+  ...{ drawing: '', entry: false, shared: false },
+});
+
+const terms: readonly Term[] = [
+  page(
+    t('arm'),
+    t('One of the kernels that a lesson compares. They differ by their own patches alone.'),
+    t('arms'),
+  ),
+  page(t('lane'), t('One kernel at work, and the part of the picture that shows it.'), t('lanes')),
+  page(
+    t('count clock'),
+    t(
+      'Guest time is counted in instructions, 1 ns each unless it is said otherwise. It knows no caches and no busy host, so an equal run gives equal times.',
+    ),
+  ),
+  page(
+    t('wall clock'),
+    t('Guest time is the time of the machine that runs the guest. Another run gives other times.'),
+  ),
+];
+
+/** The terms of a lesson, and those of the page that it has no word of. */
+export function withPageTerms(own: readonly Term[]): readonly Term[] {
+  const taken = new Set(own.flatMap(({ name, also }) => [name, ...also]));
+  const free = terms.filter(({ name, also }) => ![name, ...also].some((form) => taken.has(form)));
+  return [...own, ...free];
+}
 
 interface Known {
   readonly matcher: Matcher;
@@ -28,13 +412,13 @@ interface Known {
 
 const Context = createContext<Known | null>(null);
 
-interface Props {
+interface TermsProviderProps {
   readonly lesson: Pick<Lesson, 'terms' | 'drawings'>;
   readonly children: ReactNode;
 }
 
 /** Texts inside it have cards; elsewhere the same texts are plain. */
-export function TermsProvider({ lesson, children }: Props) {
+export function TermsProvider({ lesson, children }: TermsProviderProps) {
   const id = useId();
   const [host] = useState(() => new CardHost());
   const terms = useMemo(() => withPageTerms(lesson.terms), [lesson.terms]);

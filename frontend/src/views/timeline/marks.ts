@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Everything that one lane shows in the window, as geometry. Spans are gathered by kind; where a line has more of them
- * than the window has pixels they become shares of columns (shares.ts), from the level-of-detail pyramid when the
+ * than the window has pixels they become shares of columns (addShares), from the level-of-detail pyramid when the
  * window is wide.
  */
 

@@ -254,7 +254,7 @@ class TimedRun {
  * One order of all accesses.
  *
  * - random: each time one of the CPUs that have accesses left, all equally likely, does its next one.
- * - timed: every CPU has a time of its own, and waits for lines that others use (timed.ts).
+ * - timed: every CPU has a time of its own, and waits for lines that others use (timedOrder).
  */
 export function interleave(
   streams: readonly AccessStream[],

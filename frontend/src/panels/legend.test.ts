@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
-import { signsShown } from './first-rows.ts';
+import { signsShown } from './legend.tsx';
 
 test('three rows stand as they are; of more, the first two are shown', () => {
   expect(signsShown([])).toBeNull();
