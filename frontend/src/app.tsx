@@ -11,7 +11,7 @@ import { readLab } from './labs/address.ts';
 import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { withWords } from './lang/load.ts';
 import { usePlace } from './navigation/use-navigation.ts';
-import { passKeys } from './page/deck-keys.ts';
+import { passKeys } from './page/embed.tsx';
 import { LessonLoader, TypedLesson } from './page/lesson-loader.tsx';
 import { reportIn } from './report/address.ts';
 import { ReportPage } from './report/entry.tsx';

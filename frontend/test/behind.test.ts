@@ -10,7 +10,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { lightTheme } from '../src/base/theme.ts';
 import type { Behind } from '../src/derive/behind.ts';
 import type { Mark } from '../src/derive/types.ts';
-import { behindOf } from '../src/page/marks.ts';
+import { behindOf } from '../src/page/use-lesson-page.ts';
 import type { RawEvent } from '../src/protocol/contract.gen.ts';
 import type { Lesson } from '../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../src/views/contract.ts';

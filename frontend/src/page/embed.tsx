@@ -1,18 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
 
+import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
+import {
+  type DeckKey,
+  type FrameMessage,
+  isDeckKey,
+  isFrameMessage,
+  tag,
+} from '../component/frame-messages.ts';
 import { MomentOutput, PlayButtons } from '../controls/transport.tsx';
 import { momentWords } from '../derive/retime.ts';
 import { Legend } from '../panels/legend.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { SourceBadge } from '../panels/state-strip.tsx';
 import { Terms } from '../panels/terms/terms.tsx';
+import type { Playback } from '../playback/hooks.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
-import { LessonStage } from './lesson-stage.tsx';
 import { LessonToy, ToyButton, toyOpen } from './lesson-toy.tsx';
-import { useFrame } from './use-frame.ts';
+import { LessonStage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
+
+// The bare page takes play, pause and a moment from the page that frames it.
+
+/** @param ready the run is there, and the viewer may go about in it */
+function useFrame(playback: Playback, ready: boolean): void {
+  const latest = useRef(playback);
+  latest.current = playback;
+  useEffect(() => {
+    if (!ready || parent === window) return undefined;
+    const take = ({ source, data }: MessageEvent<unknown>) => {
+      if (source !== parent || !isFrameMessage(data)) return;
+      const now = latest.current;
+      if (data.act === 'seek') now.seek(data.at_ms * 1e6);
+      if (data.act === 'pause') now.pause();
+      if (data.act === 'play' && now.state.mode === 'paused') now.toggle();
+    };
+    addEventListener('message', take);
+    parent.postMessage({ kind: tag, act: 'ready' }, '*');
+    return () => removeEventListener('message', take);
+  }, [ready]);
+}
 
 export function EmbedPage({ page }: { readonly page: LessonModel }) {
   const { lesson, index, playback, sentence } = page;
@@ -77,4 +106,53 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
       </footer>
     </main>
   );
+}
+
+// In a frame the bare page has the keys as soon as it is clicked on: those that it does not use go to the deck.
+
+const typed = 'textarea, select, input:not([type="range"]), [role="dialog"], [contenteditable]';
+/** What presses of the space bar and of arrows mean something to. */
+const pressed = 'button, a, summary, input';
+const scrolling: ReadonlySet<DeckKey> = new Set(['Home', 'End', 'ArrowUp', 'ArrowDown', ' ']);
+
+/** The key if it is the deck's; null: the page or the browser uses it here. */
+function deckKeyOf(event: KeyboardEvent): DeckKey | null {
+  const { key, target, defaultPrevented } = event;
+  if (!isDeckKey(key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)
+    return null;
+  const at = target instanceof Element ? target : null;
+  if (at?.closest(typed)) return null;
+  // It lets go of what is selected, and of the keys.
+  if (key === 'Escape') return key;
+  if (defaultPrevented) return null;
+  // Clickers send these two; a scrubber can do without them.
+  if (key === 'PageUp' || key === 'PageDown') return key;
+  if (at?.closest(pressed)) return null;
+  const { scrollHeight, clientHeight } = document.documentElement;
+  return scrolling.has(key) && scrollHeight > clientHeight ? null : key;
+}
+
+/** Passes keys on to the page that frames this one. Returns what ends it. */
+export function passKeys(): () => void {
+  const held = new Set<DeckKey>();
+  const say = (act: 'keydown' | 'keyup', key: DeckKey) => {
+    const message: FrameMessage = { kind: tag, act, key };
+    parent.postMessage(message, '*');
+  };
+  const down = (event: KeyboardEvent) => {
+    const key = deckKeyOf(event);
+    if (key === null) return;
+    event.preventDefault();
+    held.add(key);
+    say('keydown', key);
+  };
+  const up = ({ key }: KeyboardEvent) => {
+    if (isDeckKey(key) && held.delete(key)) say('keyup', key);
+  };
+  addEventListener('keydown', down);
+  addEventListener('keyup', up);
+  return () => {
+    removeEventListener('keydown', down);
+    removeEventListener('keyup', up);
+  };
 }

@@ -2,31 +2,205 @@
 /** The shell of a lesson that is read: story, stage, side and transport. */
 
 import { useState } from 'react';
+import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
 import { ClassArea, ClassButton } from '../classroom/entry.tsx';
+import { ActBar, HoldBar } from '../controls/act-bar.tsx';
+import { RunControls } from '../controls/run-controls.tsx';
 import { Transport, useTransport } from '../controls/transport.tsx';
-import { tableFor } from '../derive/recording.ts';
-import { ChangePane, useChanging } from '../editor/entry.tsx';
+import { bestRecording, recordingId, tableFor } from '../derive/recording.ts';
+import { ChangeButton, ChangePane, useChanging } from '../editor/entry.tsx';
 import { LabArea } from '../labs/entry.tsx';
+import { equalRecording, recordedNs } from '../navigation/knobs.ts';
+import { hasStep, toRun } from '../navigation/navigation.ts';
 import { frontPage } from '../navigation/place.ts';
+import { AxisLine } from '../panels/lane-header.tsx';
+import { Legend } from '../panels/legend.tsx';
+import { LaneErrors, Notices } from '../panels/notices.tsx';
 import type { Spoils } from '../panels/predict.ts';
+import { StateStrip } from '../panels/state-strip.tsx';
+import { useMarked } from '../panels/terms/terms.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
-import { ClassNotes } from './class-notes.tsx';
+import { WordsPanel } from '../panels/words-panel.tsx';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { ContendedNotice, canCount, RunsLine } from '../runs/runs-line.tsx';
+import { Elapsed, plannedOf } from './deck/notes-page.tsx';
 import { LessonDialogs } from './lesson-dialogs.tsx';
-import { LessonMain } from './lesson-main.tsx';
-import { LessonSteps, LessonStory } from './lesson-story.tsx';
+import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';
 import { hasSide, Side } from './side-panel.tsx';
-import type { LessonModel } from './use-lesson-page.ts';
-import { useWidth } from './use-width.ts';
+import { LessonStage } from './stage.tsx';
+import { LessonSteps, LessonStory, useWidth } from './story.tsx';
+import { armStates, failedArms, type LessonModel, pendingWords } from './use-lesson-page.ts';
 
-interface Props {
+// The middle of a lesson page: what the picture is made of, controls of live runs, the stage and its legend.
+
+interface LessonMainProps {
+  readonly page: LessonModel;
+}
+
+function LessonMain({ page }: LessonMainProps) {
+  const { lesson, scene, place, index, playback, theme, server, actions } = page;
+  const { run, commands } = server;
+  const playing = toyOpen(page);
+  return (
+    <main className="stage">
+      <State page={page} />
+      <Notices />
+      <UnknownStep page={page} />
+      <OtherRuns page={page} />
+      <LaneErrors failed={failedArms(lesson, server)} />
+      <ContendedNotice
+        found={page.contended}
+        offers={canCount(lesson, scene)}
+        blocked={actions.running ? t('A live run is going on.') : actions.blocked}
+        onCount={actions.beginOnCount}
+      />
+      {hasKnobs(page) && !playing && <Controls page={page} />}
+      <ActBar lesson={lesson} run={run} onAct={commands.act} />
+      <HoldBar
+        {...{ lesson, run, control: server.control, holds: server.holds }}
+        onHold={commands.hold}
+      />
+      <ToyTabs page={page} />
+      {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
+      {place.panes.includes('words') && (
+        <WordsPanel
+          sentence={page.sentence}
+          onMark={page.onMark}
+          onClose={() => page.toggle('words', false)}
+        />
+      )}
+      {!playing && (
+        <div className="stage-foot">
+          <Legend {...{ lesson, scene, theme, index }} folds />
+          <AxisLine lesson={lesson} index={index} playback={playback} />
+        </div>
+      )}
+    </main>
+  );
+}
+
+/** A link may name a step that the lesson has no more. */
+function UnknownStep({ page }: LessonMainProps) {
+  const { lesson, place } = page;
+  const { step } = place;
+  if (step === null || hasStep(lesson, step)) return null;
+  return (
+    <div className="notices">
+      <p className="notice" data-calm role="status" data-testid="unknown-step">
+        {t('This lesson has no step “{step}”; its first step is shown.', { step })}
+      </p>
+    </div>
+  );
+}
+
+function State({ page }: LessonMainProps) {
+  const { arms, server, losses, setDialog } = page;
+  return (
+    <StateStrip
+      run={server.run}
+      kernel={page.kernel}
+      lanes={arms.length}
+      lost={losses.reduce((sum, lane) => sum + lane.events, 0)}
+      gaps={losses.reduce((sum, lane) => sum + lane.gapRows, 0)}
+      control={server.control}
+      pending={server.pending ? pendingWords(server.pending) : ''}
+      lenses={page.lenses}
+      onLoss={() => setDialog('losses')}
+      onLens={() => setDialog('lens')}
+      onRuns={page.site ? undefined : () => setDialog('runs')}
+      onControl={server.commands.control}
+      tool={offersChange(page) ? null : <ChangeButton label={t('change the patch')} look="badge" />}
+    />
+  );
+}
+
+/** Whether the knobs or the patch are there, each with a button that opens the editor. */
+function offersChange(page: LessonModel): boolean {
+  return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
+}
+
+function hasKnobs({ scene, place }: LessonModel): boolean {
+  return scene.show.includes('knobs') !== place.panes.includes('knobs');
+}
+
+/** Live runs of this server, to watch or to withdraw. */
+function OtherRuns({ page }: LessonMainProps) {
+  const { lesson, scene, server, live, go } = page;
+  if (!server.runs || page.site) return null;
+  const best = bestRecording(lesson, scene);
+  const equal = equalRecording(lesson, page.actions.knobs);
+  const there = equal !== null && server.run?.run_id === recordingId(lesson, equal);
+  return (
+    <RunsLine
+      lesson={lesson}
+      runs={server.runs}
+      shown={(server.pending ?? server.run)?.run_id ?? null}
+      onWatch={(id) => go(toRun(id))}
+      onCancel={server.commands.stop}
+      onRecording={best && live ? () => go(toRun(best.name)) : null}
+      onEqual={equal && !there ? () => go(toRun(equal.name)) : null}
+    />
+  );
+}
+
+function Controls({ page }: LessonMainProps) {
+  const { lesson, server, live, actions } = page;
+  return (
+    <RunControls
+      lesson={lesson}
+      knobs={actions.knobs}
+      shown={server.run}
+      recorded={recordedNs(server.run, page.index)}
+      live={live}
+      running={actions.running}
+      armStates={armStates(lesson, server)}
+      blocked={actions.blocked}
+      onKnobs={actions.turn}
+      onRun={() => actions.begin()}
+      onStop={actions.stop}
+      onAgain={actions.again}
+      tool={<ChangeButton label={t('change')} />}
+    />
+  );
+}
+
+// For the instructor alone: what to say at this step, and the time of the class against the lesson's plan.
+
+interface ClassNotesProps {
+  readonly lesson: Pick<Lesson, 'scenes'>;
+  readonly scene: Pick<Scene, 'id' | 'notes'>;
+  /** ms, when the clock began. */
+  readonly since: number;
+  readonly onRestart: () => void;
+}
+
+function ClassNotes({ lesson, scene, since, onRestart }: ClassNotesProps) {
+  const marked = useMarked();
+  return (
+    <div data-testid="class-notes">
+      <p className="class-clock small">
+        <Elapsed since={since} planned={plannedOf(lesson.scenes, scene.id)} onRestart={onRestart} />
+      </p>
+      {scene.notes ? (
+        <div className="prose small">
+          <Markdown {...marked}>{scene.notes}</Markdown>
+        </div>
+      ) : (
+        <p className="quiet small">{t('This step has no notes.')}</p>
+      )}
+    </div>
+  );
+}
+
+interface LessonPageProps {
   readonly page: LessonModel;
 }
 
 /** A run of one's own answers what one wants to know. */
 const nothing: Spoils = () => false;
 
-export function LessonPage({ page }: Props) {
+export function LessonPage({ page }: LessonPageProps) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
   const [since, setSince] = useState(() => Date.now());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The stage: every lane on one axis, a header over each, and words where there is nothing to draw yet. */
 
-import type { CSSProperties, ReactNode } from 'react';
+import { type CSSProperties, type ReactNode, useCallback } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
+import { PointMap } from '../classroom/entry.tsx';
 import { askedSoon } from '../controls/transport.tsx';
+import { unseenWords } from '../derive/sought.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { JumpLine, LaneHeader } from '../panels/lane-header.tsx';
 import { useCounts, usePlayback } from '../playback/hooks.tsx';
@@ -15,7 +17,38 @@ import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
-import { useBelow } from './use-below.ts';
+import { comingWords, type LessonModel } from './use-lesson-page.ts';
+
+// Marks a box that scrolls while something in it lies below its lower edge, so that style sheets can show it.
+
+/** Less is a rounded border, nothing to scroll to. */
+const leastPx = 4;
+
+/** For the `ref` of the box: it has `data-below` while there is more below. */
+function useBelow(): (box: HTMLElement) => () => void {
+  return useCallback((box: HTMLElement) => {
+    const look = () =>
+      box.toggleAttribute(
+        'data-below',
+        box.scrollHeight - box.clientHeight - box.scrollTop > leastPx,
+      );
+    const sizes = new ResizeObserver(look);
+    const watch = () => {
+      sizes.disconnect();
+      for (const one of [box, ...box.children]) sizes.observe(one);
+      look();
+    };
+    const parts = new MutationObserver(watch);
+    watch();
+    parts.observe(box, { childList: true });
+    box.addEventListener('scroll', look, { passive: true });
+    return () => {
+      box.removeEventListener('scroll', look);
+      parts.disconnect();
+      sizes.disconnect();
+    };
+  }, []);
+}
 
 interface Props {
   readonly lesson: Lesson;
@@ -47,7 +80,7 @@ interface Props {
   readonly spotlight?: Spotlight | null;
 }
 
-export function Stage(props: Props) {
+function Stage(props: Props) {
   const { lesson, scene, arms, index, run, theme } = props;
   const { frame, seek, view: onWindow } = usePlayback();
   const below = useBelow();
@@ -157,6 +190,47 @@ export function LiveLaneHeader(props: HeaderProps) {
       total={part ? null : (metrics?.ops ?? null)}
       lines={lines.map((line) => line.text)}
       lost={Math.max(lostEvents, metrics?.events_lost ?? 0)}
+    />
+  );
+}
+
+// The stage of a lesson, covered while the viewer is asked to predict.
+
+/** Headers over many lanes are low. */
+const lowHeader = 26;
+const many = 3;
+
+export function LessonStage(props: { readonly page: LessonModel; readonly headerHeight?: number }) {
+  const { page } = props;
+  const { lesson, scene, arms, index, theme, server, nav, guess } = page;
+  const low = arms.length > many ? lowHeader : null;
+  const headerHeight = props.headerHeight ?? low;
+  return (
+    <Stage
+      {...{ lesson, scene, arms, index, theme }}
+      {...(headerHeight === null ? {} : { headerHeight })}
+      run={server.run}
+      lanes={server.lanes}
+      builds={server.builds}
+      pending={server.pending !== null}
+      shown={server.shownLanes}
+      uncounted={guess.spoils('counts') && !page.live}
+      coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
+      unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
+      veil={
+        guess.veiled && (
+          <div className="stage-veil" data-testid="veil">
+            <p>{t('First say what you expect; then look.')}</p>
+            <button type="button" className="button" onClick={guess.reveal}>
+              {t('just show me')}
+            </button>
+          </div>
+        )
+      }
+      onMark={page.onMark}
+      onLoss={() => page.setDialog('losses')}
+      spotlight={page.inClass.spotlight}
+      over={!guess.veiled && <PointMap shown={page.pointing.shown} />}
     />
   );
 }

@@ -1,19 +1,316 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The text of a lesson: the step on the stage, in a column that scrolls all steps, and the sentence counted from the events. */
 
-import { Fragment, memo, type ReactNode, useRef } from 'react';
+import {
+  Fragment,
+  memo,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
+import { useAnswerClass } from '../classroom/use-answer-class.ts';
+import { bestRecording, isSavedRun } from '../derive/recording.ts';
+import { sceneKnobs } from '../navigation/knobs.ts';
+import { toRun } from '../navigation/navigation.ts';
+import { Questions } from '../panels/dialogs.tsx';
+import { Discussion, Entry } from '../panels/discussion.tsx';
+import { answersFile } from '../panels/predict.ts';
+import { PredictCard } from '../panels/predict-card.tsx';
+import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { Mismatch } from '../runs/runs-line.tsx';
+import { off, useMedia } from '../ui/parts.tsx';
 import { evidenceWords } from '../ui/words.ts';
-import { readable } from './reading.ts';
-import { StepNav } from './step-nav.tsx';
-import { useReading } from './use-reading.ts';
-import { useTop } from './use-top.ts';
-import type { Width } from './use-width.ts';
+import { ToyInvitation } from './lesson-toy.tsx';
+import { type LessonModel, notJudged } from './use-lesson-page.ts';
 
-interface Props {
+// The way from step to step: dots and two buttons.
+
+/** Arrows move between steps while the list has the focus. */
+export function StepNav({
+  lesson,
+  scene,
+  onStep,
+  onEnd = null,
+}: {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly onStep: (id: string) => void;
+  readonly onEnd?: (() => void) | null | undefined;
+}) {
+  const at = lesson.scenes.indexOf(scene);
+  const before = lesson.scenes[at - 1];
+  const after = lesson.scenes[at + 1];
+  return (
+    <nav
+      className="steps"
+      aria-label={t('Steps')}
+      onKeyDown={(event) => {
+        const to =
+          event.key === 'ArrowRight' || event.key === 'ArrowDown'
+            ? after
+            : event.key === 'ArrowLeft' || event.key === 'ArrowUp'
+              ? before
+              : undefined;
+        if (!to) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onStep(to.id);
+      }}
+    >
+      <button
+        type="button"
+        className="button"
+        onClick={() => before && onStep(before.id)}
+        aria-label={before ? t('Back to {title}', { title: before.title }) : t('Back')}
+        data-testid="step-back"
+        {...off(!before && t('This is the first step.'))}
+      >
+        {t('back')}
+      </button>
+      <ol>
+        {lesson.scenes.map((s, i) => (
+          <li key={s.id}>
+            <button
+              type="button"
+              title={s.title}
+              aria-label={t('Step {i}: {title}', { i: i + 1, title: s.title })}
+              aria-current={s === scene ? 'step' : undefined}
+              onClick={() => onStep(s.id)}
+            />
+          </li>
+        ))}
+      </ol>
+      <button
+        type="button"
+        className="button"
+        data-strong={after || onEnd ? '' : undefined}
+        onClick={() => (after ? onStep(after.id) : onEnd?.())}
+        aria-label={
+          after ? t('Next: {title}', { title: after.title }) : onEnd ? t('Recap') : t('Next')
+        }
+        data-testid="step-next"
+        {...off(!after && !onEnd && t('This is the last step.'))}
+      >
+        {after || !onEnd ? t('next') : t('recap')}
+      </button>
+    </nav>
+  );
+}
+
+// A story that is scrolled: which step a reader has reached, and how much of the other steps he may read. Pure.
+
+/** How much of a step's text stands there while another step is on the stage. */
+export type Readable =
+  | 'all'
+  /** What stands before its question. */
+  | 'question'
+  /** Its title: a question before it is still open, and its text might answer it. */
+  | 'title';
+
+/** `asking`: the steps whose question the viewer has not answered. */
+export function readable(
+  scenes: readonly Scene[],
+  now: Scene,
+  step: Scene,
+  asking: readonly Scene[],
+): Readable {
+  if (asksBefore(scenes, now, step, asking) !== undefined) return 'title';
+  return asking.includes(step) ? 'question' : 'all';
+}
+
+/** The first step with an open question between the one on the stage and this one. */
+export function asksBefore(
+  scenes: readonly Scene[],
+  now: Scene,
+  step: Scene,
+  asking: readonly Scene[],
+): Scene | undefined {
+  const [from, to] = [scenes.indexOf(now), scenes.indexOf(step)];
+  return asking.find((one) => {
+    const at = scenes.indexOf(one);
+    return at >= from && at < to;
+  });
+}
+
+/** Where the text of a step begins in the window, px. */
+export interface Standing {
+  readonly id: string;
+  readonly top: number;
+}
+
+/** The step whose text crosses a line of the window; between two texts, the one above. Null: none begins above it. */
+export function reached(texts: readonly Standing[], line: number): string | null {
+  return texts.findLast(({ top }) => top <= line)?.id ?? null;
+}
+
+// Where all steps stand below each other: another step begins at its title, and who scrolls to the text of a step gets that step.
+
+/** A text is read when scrolling has rested for so long: who scrolls past steps opens none of them. */
+const restMs = 140;
+/** Where the eyes are, as a share of the window's height. */
+const eyes = 0.4;
+/** A page that moves so long after a wheel, a finger or a key was moved by something else. */
+const intendedMs = 1200;
+
+interface Reading {
+  readonly on: boolean;
+  /** The step on the stage. */
+  readonly now: string;
+  /** Scrolling moves nobody: his own live run goes on, or he changes a patch. */
+  readonly fixed: boolean;
+  readonly onReach: (id: string) => void;
+}
+
+/** For the element that holds the texts of the steps, each with `data-step`. */
+function useReading(
+  box: RefObject<HTMLElement | null>,
+  { on, now, fixed, onReach }: Reading,
+): void {
+  const latest = useRef({ now, fixed, onReach });
+  latest.current = { now, fixed, onReach };
+  /** The step that was scrolled to, and where its text stood: it stays there. */
+  const led = useRef<{ readonly id: string; readonly top: number } | null>(null);
+
+  useLayoutEffect(() => {
+    const text = textOf(box.current, now);
+    const from = led.current;
+    led.current = null;
+    if (!on || text === null) return;
+    // Who went to the picture of a question goes on with the question.
+    const asked = text.querySelector('[data-asking]');
+    if (from?.id === now) scrollBy(0, text.getBoundingClientRect().top - from.top);
+    else if (asked) asked.scrollIntoView({ block: 'center' });
+    else text.scrollIntoView({ block: 'start' });
+  }, [box, on, now]);
+
+  useEffect(() => {
+    if (!on) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let held = false;
+    /** The page was moved while something was held. */
+    let late = false;
+    const look = () => {
+      const { now: here, fixed: still, onReach: reach } = latest.current;
+      const id = reached(textsOf(box.current), innerHeight * eyes);
+      late = held;
+      if (still || held || id === null || id === here) return;
+      const top = textOf(box.current, id)?.getBoundingClientRect().top ?? 0;
+      led.current = { id, top };
+      reach(id);
+    };
+    /** When the viewer last moved the page, as far as events say; a page goes on by itself once it is thrown. */
+    let moved = Number.NEGATIVE_INFINITY;
+    const intend = (event: Event) => {
+      // A key that means something here is no key to scroll by.
+      if (!event.defaultPrevented || event.type === 'wheel') moved = event.timeStamp;
+    };
+    const scrolled = ({ timeStamp }: Event) => {
+      if (timeStamp - moved > intendedMs) return;
+      moved = timeStamp;
+      clearTimeout(timer);
+      timer = setTimeout(look, restMs);
+    };
+    /** Somebody drags in the picture or in the run: it stays under his hand. */
+    const press = (event: PointerEvent) => {
+      const { target } = event;
+      held = target instanceof Element && target.closest('.lanes, .transport') !== null;
+      // A scrollbar is part of the page as a whole.
+      if (target === document.documentElement) intend(event);
+    };
+    const release = () => {
+      held = false;
+      if (late) look();
+    };
+    // A button that is let go of outside the window, or over a scrollbar, is not reported.
+    const move = ({ buttons }: PointerEvent) => {
+      if (buttons === 0) release();
+    };
+    const moves = ['wheel', 'touchmove', 'keydown'] as const;
+    for (const name of moves) addEventListener(name, intend, { passive: true });
+    addEventListener('scroll', scrolled, { passive: true });
+    addEventListener('pointerdown', press, true);
+    addEventListener('pointermove', move, true);
+    addEventListener('pointerup', release, true);
+    addEventListener('pointercancel', release, true);
+    return () => {
+      clearTimeout(timer);
+      for (const name of moves) removeEventListener(name, intend);
+      removeEventListener('scroll', scrolled);
+      removeEventListener('pointerdown', press, true);
+      removeEventListener('pointermove', move, true);
+      removeEventListener('pointerup', release, true);
+      removeEventListener('pointercancel', release, true);
+    };
+  }, [box, on]);
+}
+
+function textsOf(box: HTMLElement | null): { id: string; top: number }[] {
+  return [...(box?.querySelectorAll<HTMLElement>('[data-step]') ?? [])].map((text) => ({
+    id: text.dataset['step'] ?? '',
+    top: text.getBoundingClientRect().top,
+  }));
+}
+
+function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
+  return box?.querySelector<HTMLElement>(`[data-step="${id}"]`) ?? null;
+}
+
+// A new step opens with its title: its text does not go on where the reader left the step before.
+
+/** Where the page scrolls, the title is in view as long as it stands in this share of the window. */
+const upper = 0.5;
+
+/** Not `on`: the text moves otherwise (use-reading.ts). */
+function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
+  const story = useRef<HTMLElement>(null);
+  const shown = useRef(step);
+  useLayoutEffect(() => {
+    if (shown.current === step) return;
+    shown.current = step;
+    if (on && story.current) toTop(story.current);
+  }, [step, on]);
+  useEffect(() => {
+    // Else Back and Forward bring back how far the page was scrolled in the step before.
+    const before = history.scrollRestoration;
+    history.scrollRestoration = 'manual';
+    return () => {
+      history.scrollRestoration = before;
+    };
+  }, []);
+  return story;
+}
+
+function toTop(story: HTMLElement): void {
+  const text = story.querySelector('.story-text');
+  if (text) text.scrollTop = 0;
+  // Who went to the picture of a question goes on with the question.
+  const asked = story.querySelector('[data-asking]');
+  if (asked) return asked.scrollIntoView({ block: 'nearest' });
+  const title = story.querySelector('h2')?.getBoundingClientRect();
+  if (title && (title.top < 0 || title.bottom > innerHeight * upper)) story.scrollIntoView();
+}
+
+// How a lesson is laid out: a desk, a text that scrolls beside its picture, or one column.
+
+/**
+ * `middle`: a column of text beside a picture that stays, 300 px and 520 px at least. `narrow`: no room for both.
+ * What stands at which place follows from it, so it is no matter of style sheets alone.
+ */
+type Width = 'wide' | 'middle' | 'narrow';
+
+export function useWidth(): Width {
+  const narrow = useMedia('(max-width: 889px)');
+  const desk = useMedia('(min-width: 1001px)');
+  return narrow ? 'narrow' : desk ? 'wide' : 'middle';
+}
+
+interface StoryProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
   /** In the middle all steps stand below each other. */
@@ -55,7 +352,7 @@ const Text = memo(({ children }: { readonly children: string }) => (
 ));
 Text.displayName = 'Text';
 
-export function Story(props: Props) {
+function Story(props: StoryProps) {
   const { lesson, scene, width } = props;
   const box = useRef<HTMLDivElement>(null);
   const story = useTop(scene.id, width !== 'middle');
@@ -89,7 +386,7 @@ export function Story(props: Props) {
 }
 
 /** The step on the stage, with all that belongs to it. */
-function Step(props: Props) {
+function Step(props: StoryProps) {
   const { lesson, scene } = props;
   const [before, after] = partsOf(lesson, scene);
   const last = scene === lesson.scenes.at(-1);
@@ -129,7 +426,7 @@ function Step(props: Props) {
 }
 
 /** A step above or below the one on the stage: its text, as far as it answers no question that is still open. */
-function OtherStep({ step, ...props }: Props & { readonly step: Scene }) {
+function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
   const { lesson, scene, asking } = props;
   const much = readable(lesson.scenes, scene, step, asking);
   const [before, after] = partsOf(lesson, step);
@@ -146,7 +443,7 @@ function OtherStep({ step, ...props }: Props & { readonly step: Scene }) {
   );
 }
 
-interface HeadProps extends Pick<Props, 'lesson' | 'entry'> {
+interface HeadProps extends Pick<StoryProps, 'lesson' | 'entry'> {
   readonly step: Scene;
   readonly testId?: string;
 }
@@ -193,5 +490,137 @@ export function Sentence({
       <span className="evidence">{evidenceWords(text, recorded)}</span>
       <Terms text={text} />
     </p>
+  );
+}
+
+// The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions.
+
+interface LessonStepsProps {
+  readonly page: LessonModel;
+}
+
+interface LessonStoryProps extends LessonStepsProps {
+  readonly width: Width;
+  /** Patch and evidence, where they stand below the text. */
+  readonly side: ReactNode;
+  /** A patch is being changed. */
+  readonly changing: boolean;
+}
+
+export function LessonStory({ page, width, side, changing }: LessonStoryProps) {
+  const { lesson, scene, place, server, guess, answers, actions, acts } = page;
+  const clock = server.run?.clock ?? actions.knobs.clock;
+  const open = recapOf(page);
+  return (
+    <Story
+      lesson={lesson}
+      scene={scene}
+      width={width}
+      fixed={changing || actions.running}
+      onReach={(id) => page.step(id, {}, 'replace')}
+      asking={guess.asking}
+      note={clock === 'count' ? (scene.on_count?.note ?? '') : ''}
+      sentence={guess.veiled ? '' : page.sentence}
+      recorded={page.recorded}
+      answered={answers.answered.length}
+      mismatch={<RunMismatch page={page} />}
+      predict={<Prediction page={page} />}
+      predicted={guess.predicted}
+      entry={<Entry lesson={lesson} />}
+      end={
+        <>
+          {open && <RecapCard lesson={lesson} onOpen={open} />}
+          <Discussion slug={lesson.slug} discussion={lesson.discussion} />
+        </>
+      }
+      onEnd={open}
+      side={side}
+      onStep={page.step}
+      onCaveats={acts.caveats}
+      onQuestions={acts.questions}
+    >
+      <ToyInvitation page={page} />
+      {place.panes.includes('questions') && <LessonQuestions page={page} />}
+    </Story>
+  );
+}
+
+/** The way on, where it stands at the end of the page. */
+export function LessonSteps({ page }: LessonStepsProps) {
+  const { lesson, scene, step } = page;
+  return <StepNav {...{ lesson, scene }} onStep={step} onEnd={recapOf(page)} />;
+}
+
+/** Opens the recap; null: the lesson has none. */
+function recapOf({ lesson, setDialog }: LessonModel): (() => void) | null {
+  return hasRecap(lesson) ? () => setDialog('recap') : null;
+}
+
+function RunMismatch({ page }: LessonStepsProps) {
+  const { lesson, scene, arms, actions, live, go } = page;
+  const { run } = page.server;
+  if (run === null) return null;
+  const best = bestRecording(lesson, scene);
+  const title = (name: string) => lesson.arms.find((a) => a.name === name)?.title ?? name;
+  return (
+    <Mismatch
+      lesson={lesson}
+      scene={scene}
+      run={run}
+      missing={arms.filter((a) => !run.arms.includes(a)).map(title)}
+      blocked={actions.running ? t('Your live run goes on.') : actions.blocked}
+      onRun={() => actions.begin(sceneKnobs(lesson, actions.knobs, scene))}
+      onRecording={(live || isSavedRun(run.run_id)) && best ? () => go(toRun(best.name)) : null}
+    />
+  );
+}
+
+function Prediction({ page }: LessonStepsProps) {
+  const { lesson, scene, guess, contended } = page;
+  const { prediction, answer, settle } = guess;
+  const answerClass = useAnswerClass(scene);
+  const blocked = prediction && notJudged(lesson, scene, prediction, page.server.run, contended);
+  const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
+  useEffect(() => {
+    if (truth !== null) settle(truth);
+  });
+  if (prediction === undefined) return null;
+  return (
+    <PredictCard
+      prediction={prediction}
+      guess={guess.guess}
+      answer={answer}
+      unfit={blocked ?? ''}
+      plural={lesson.operation.plural}
+      onGuess={(choice) => {
+        guess.say(choice);
+        answerClass(choice, truth === null ? null : truth === choice);
+      }}
+      onForget={guess.forget}
+    />
+  );
+}
+
+function LessonQuestions({ page }: LessonStepsProps) {
+  const { lesson, scene, place, answers, questions, playback } = page;
+  return (
+    <Questions
+      lesson={lesson}
+      scene={scene.id}
+      file={() => answersFile(lesson, answers)}
+      answered={answers.answered}
+      asking={questions.asking}
+      said={questions.said}
+      onAsk={(i) => {
+        questions.ask(i);
+        if (i === null) page.toggle('questions', false);
+        else playback.pause();
+      }}
+      onStep={(id, i) => {
+        page.step(id, { panes: place.panes });
+        questions.ask(i);
+      }}
+      onForget={() => page.save({ ...answers, answered: [], marks: {} })}
+    />
   );
 }

@@ -2,37 +2,441 @@
 /** What the shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
 
 import { useEffect, useMemo, useState } from 'react';
+import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
 import { useRoom } from '../classroom/hooks.tsx';
 import { useOwnGo } from '../classroom/use-follow.ts';
 import { useInClass } from '../classroom/use-in-class.ts';
 import { usePointClass } from '../classroom/use-point-class.ts';
+import { useTrying } from '../classroom/use-trying.ts';
+import { mayAct } from '../controls/act-bar.tsx';
 import { type Act, keyList, useKeys, windowKeys } from '../controls/keyboard.ts';
+import { type ArmState, useModel } from '../controls/run-controls.tsx';
 import { playbackActs } from '../controls/transport.tsx';
 import { unaligned } from '../derive/align.ts';
-import type { Behind } from '../derive/behind.ts';
-import type { Mark } from '../derive/types.ts';
+import { type Behind, behindMark } from '../derive/behind.ts';
+import { laneOf } from '../derive/query.ts';
+import type { Frame, Mark, RunIndex } from '../derive/types.ts';
+import {
+  type Knobs,
+  knobPlace,
+  knobsAt,
+  knobWords,
+  onClock,
+  runParams,
+  sceneParams,
+  withParam,
+} from '../navigation/knobs.ts';
 import {
   linkTo,
   recordingInstead,
   stepAfter,
   togglePane,
+  toKnobs,
+  toNewRun,
   toStep,
   type Wanted,
 } from '../navigation/navigation.ts';
 import type { Pane, Place } from '../navigation/place.ts';
 import { type Go, useIdle, useNavigation, useSettled } from '../navigation/use-navigation.ts';
-import { useAnswers } from '../panels/predict.ts';
+import {
+  type Answers,
+  answeredBy,
+  askingSteps,
+  type Pointed,
+  type Spoils,
+  spoilersOf,
+  useAnswers,
+} from '../panels/predict.ts';
 import { useKernel, useLenses, useLosses } from '../panels/state-strip.tsx';
-import { type Playback, usePlayback, useRunIndex, useSentence } from '../playback/hooks.tsx';
-import type { Lesson, Scene } from '../protocol/lesson.ts';
-import { contendedOf } from '../runs/runs-line.tsx';
+import {
+  type Playback,
+  pointsAt,
+  usePlayback,
+  usePrediction,
+  useRunIndex,
+  useSentence,
+} from '../playback/hooks.tsx';
+import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
+import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
+import type { Connection } from '../protocol/socket.ts';
+import { buildPhase, lanePhase } from '../runs/phase.ts';
+import { type Contended, contendedOf, unjudged } from '../runs/runs-line.tsx';
+import {
+  useBegun,
+  useBuilds,
+  useCommands,
+  useConnection,
+  useControl,
+  useHello,
+  useHolds,
+  useLanes,
+  useLost,
+  useMeasured,
+  usePendingRun,
+  useReading,
+  useRun,
+  useRuns,
+  useShownLanes,
+} from '../store/hooks.tsx';
 import { useTheme } from '../ui/theme.ts';
-import { behindOf } from './marks.ts';
-import { type Guess, useGuess } from './use-guess.ts';
-import { useQuestions } from './use-questions.ts';
-import { useRunActions } from './use-run-actions.ts';
-import { useServer } from './use-server.ts';
+import { viewOf } from '../views/registry.ts';
+
+// The prediction of a step: the viewer's guess, the answer, and whether the stage is covered until he has guessed.
+
+const nobody: Pick<Answers, 'guesses'> = { guesses: {} };
+const none: ReadonlySet<string> = new Set();
+const nothing: Spoils = () => false;
+
+function useGuess(
+  { lesson, scene, place }: { lesson: Lesson; scene: Scene; place: Place },
+  answers: Answers,
+  save: (answers: Answers) => void,
+) {
+  const answer = usePrediction(scene.predict);
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
+  const id = scene.predict ?? '';
+  const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
+  const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
+  // A link to a moment shows all that its step has. Pausing puts a moment into the address as well: that opens nothing,
+  // or evidence would come up beside the picture, and the lanes would get narrow, at the press of a button.
+  const [linked] = useState(() => (place.moment === null ? null : scene.id));
+  // Slides are shown in order, to others than who has guessed here.
+  const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
+  const open = prediction === undefined || guess !== null || seen.has(scene.id);
+  const { veiled, predicted } = coverOf(open, place);
+  return {
+    prediction,
+    guess,
+    answer,
+    veiled,
+    /** What beside the picture would answer a later step's question. */
+    spoils:
+      place.embed || linked === scene.id
+        ? nothing
+        : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
+    /** The text that explains the answer may be shown. */
+    predicted,
+    /** The steps whose question is still open. */
+    asking: askingSteps(lesson, answers, seen),
+    reveal: () => setSeen(new Set([...seen, scene.id])),
+    say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
+    forget: () => {
+      const { [id]: _gone, ...guesses } = answers.guesses;
+      const { [id]: _old, ...truths } = answers.truths ?? {};
+      save({ ...answers, guesses, truths });
+    },
+    /** What a run that may judge the guess says to it. */
+    settle: (truth: number) => {
+      if (guess === null || answers.truths?.[id] === truth) return;
+      save({ ...answers, truths: { ...answers.truths, [id]: truth } });
+    },
+  };
+}
+
+/**
+ * Whether the stage is covered, and whether the text below the question is shown: never one without the other where a
+ * moment was sought, by a link or by stepping through the picture.
+ *
+ * @param open nothing is asked, or the viewer has guessed, or does not want to
+ */
+export function coverOf(
+  open: boolean,
+  place: Pick<Place, 'present' | 'embed' | 'moment'>,
+): { veiled: boolean; predicted: boolean } {
+  const sought = place.moment !== null;
+  const veiled = !open && place.present === null && !place.embed && !sought;
+  return { veiled, predicted: open || sought };
+}
+
+type Guess = ReturnType<typeof useGuess>;
+
+// A mark that was pointed at, as its drawer and answers name it. Pure.
+
+function pointedAt(index: RunIndex, mark: Mark): Pointed {
+  const lane = laneOf(index, mark.arm);
+  const guest = (t: number) => lane?.guestTime(t) ?? t;
+  return {
+    run: index.runId,
+    arm: mark.arm,
+    kind: index.kinds[mark.kind]?.name ?? '',
+    t0_ns: guest(mark.t0),
+    t1_ns: guest(mark.t1),
+    at: new Date().toISOString(),
+  };
+}
+
+/** What a mark was made from, by its view, or as any lane has it. */
+export function behindOf(index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark): Behind | null {
+  const own = viewOf(lesson.view).behind;
+  return own ? own(index, frame, lesson, mark) : behindMark(index, lesson, mark);
+}
+
+// Questions that the viewer answers by pointing at a mark.
+
+function useQuestions(
+  lesson: Lesson,
+  index: RunIndex | null,
+  answers: Answers,
+  save: (answers: Answers) => void,
+  /** Somebody has pointed: at which question, at what, and whether it is right. */
+  pointed: (question: number, mark: Mark, right: boolean) => void,
+) {
+  const [asking, setAsking] = useState<number | null>(null);
+  const [said, setSaid] = useState('');
+  const ask = (question: number | null) => {
+    setSaid('');
+    setAsking(question);
+  };
+  /**
+   * Takes a mark as the answer to the question that is asked; false: none is. Whoever has the list open and has not
+   * chosen yet wants to answer, and nothing is to cover the picture.
+   */
+  const point = (mark: Mark, listed: boolean): boolean => {
+    const question = asking === null ? undefined : lesson.questions[asking];
+    if (listed && asking === null && answers.answered.length < lesson.questions.length) {
+      setSaid(t('Choose a question first, then point at its mark.'));
+      return true;
+    }
+    if (!question || asking === null || !index) return false;
+    const right = pointsAt(index, mark, question);
+    pointed(asking, mark, right);
+    if (right) {
+      setSaid('');
+      save(answeredBy(answers, asking, pointedAt(index, mark)));
+      const next = lesson.questions.findIndex(
+        (_q, i) => i > asking && !answers.answered.includes(i),
+      );
+      setAsking(next < 0 ? null : next);
+    } else {
+      const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
+      const { operation } = lesson;
+      const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
+      // What can be pointed at, and is of no kind, has not come to pass.
+      const what =
+        kind === undefined ? t('Nothing has happened to that') : t('That is “{kind}”', { kind });
+      setSaid(t('{what} on {arm}. Look again.', { what, arm }));
+    }
+    return true;
+  };
+  return { asking, said, ask, point, drop: () => setAsking(null) };
+}
+
+// All that a lesson page shows of what the server said, and what it may ask of it.
+
+type Server = ReturnType<typeof useServer>;
+
+function useServer(lesson: string) {
+  return {
+    run: useRun(),
+    pending: usePendingRun(),
+    begun: useBegun(),
+    lost: useLost().lost,
+    reading: useReading(),
+    lanes: useLanes(),
+    shownLanes: useShownLanes(),
+    builds: useBuilds(lesson),
+    measured: useMeasured(),
+    control: useControl(),
+    runs: useRuns(),
+    holds: useHolds(),
+    connection: useConnection(),
+    hello: useHello(),
+    commands: useCommands(),
+  };
+}
+
+// What each arm of a lesson is doing: kernel, guest, failure. Pure, but for what kind of page this is.
+
+type Seen = Pick<Server, 'run' | 'pending' | 'lanes' | 'builds'>;
+
+function laneAndBuild(name: string, { lanes, builds }: Seen) {
+  const lane = lanes.find((l) => l.arm === name) ?? null;
+  const build = builds.find((b) => b.arm === name) ?? null;
+  return { lane, build };
+}
+
+export function armStates(lesson: Lesson, seen: Seen): ArmState[] {
+  return lesson.arms.map(({ name }) => {
+    if (siteOf()) return { name, words: '' };
+    const { lane, build } = laneAndBuild(name, seen);
+    const building = buildPhase(build)?.words;
+    const built = (lesson.ready[name] ?? false) || build?.phase === 'done';
+    const alive =
+      lane && (seen.run?.source === 'live' || seen.pending) && lane.phase !== 'waiting'
+        ? lanePhase(lane, build, false).words
+        : '';
+    const kernel = built ? t('kernel built') : t('not built yet: run builds it');
+    return { name, words: alive || building || kernel, copied: lane?.cloned ?? false };
+  });
+}
+
+export function failedArms(lesson: Lesson, seen: Seen) {
+  const recorded = seen.run?.source === 'recorded';
+  return lesson.arms
+    .map((arm) => {
+      const { lane, build } = laneAndBuild(arm.name, seen);
+      return { arm, phase: lanePhase(lane, build, recorded, seen.pending !== null) };
+    })
+    .filter(({ phase }) => phase.bad);
+}
+
+// What a lesson page says of runs that are read, prepared, refused or of no use. Pure.
+
+/** That a recording is being read, and how far; empty while none is. */
+export function comingWords(
+  reading: ReadingMessage | null,
+  run: RunMessage | null,
+  awaiting: boolean,
+): string {
+  if (reading === null || (!awaiting && reading.run_id !== run?.run_id)) return '';
+  const share = reading.total > 0 ? Math.floor((100 * reading.read) / reading.total) : 0;
+  return t('reading the recording…{share}', { share: share > 0 ? ` ${share} %` : '' });
+}
+
+export function pendingWords(run: RunMessage): string {
+  if (run.source === 'recorded') return t('another recording is on its way');
+  return (
+    run.message ||
+    (run.phase === 'booting' ? t('guests are booting') : t('a live run is being prepared'))
+  );
+}
+
+/** Why no live run can begin now; empty: one can. */
+function blockedWords(connection: Connection, hello: HelloMessage | null): string {
+  if (connection.state !== 'open') return t('There is no connection to the server now.');
+  if (hello?.live !== false) return '';
+  return siteOf()
+    ? t('This page plays a recording; it has no server that could run kernels.')
+    : t('This server shows recordings only; its guests are switched off.');
+}
+
+/** Why a prediction is not judged now; empty when it is. A table answers whatever run is on the stage. */
+export function notJudged(
+  lesson: Lesson,
+  scene: Scene,
+  prediction: Prediction,
+  run: RunMessage | null,
+  contended: Contended | null,
+): string {
+  if (prediction.measured_on !== null) return '';
+  return unfit(lesson, scene, prediction.params, run) || unjudged(contended, prediction);
+}
+
+/** Why the run on the stage cannot answer a prediction; empty when it can. */
+export function unfit(
+  lesson: Lesson,
+  scene: Scene,
+  params: Readonly<Record<string, number>>,
+  run: RunMessage | null,
+): string {
+  const there = run === null ? params : sceneParams({ ...scene, params }, run.clock);
+  const requested = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
+  const wrong = requested.filter(([k, v]) => run !== null && run.params[k] !== v);
+  if (wrong.length === 0) return '';
+  return t('The run on the stage cannot answer: it takes one with {list}.', {
+    list: wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', '),
+  });
+}
+
+// Live runs of a lesson page: the knobs as they stand, and to begin, end, repeat or measure a run with them.
+
+/** Fewer runs of an arm give no verdict. */
+const repeats = 5;
+
+const busyPhases: readonly RunMessage['phase'][] = [
+  'preparing',
+  'booting',
+  'ready',
+  'running',
+  'draining',
+];
+
+interface Given {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly place: Place;
+  readonly go: Go;
+}
+
+/** `onBegin`: a run with these knobs was asked for. */
+function useRunActions(
+  { lesson, scene, arms, place, go }: Given,
+  { run, pending, control, runs, connection, hello, commands }: Server,
+  onBegin: () => void,
+) {
+  const { knobs: turned, clock, workload } = place;
+  const placed = useMemo(
+    () => knobsAt(lesson, scene, { knobs: turned, clock, workload }),
+    [lesson, scene, turned, clock, workload],
+  );
+  useModel(lesson, placed);
+  const knobs: Knobs = { ...placed, arms };
+  const trying = useTrying(lesson.slug, scene.id);
+  const goesOn = run?.source === 'live' && busyPhases.includes(run.phase);
+  const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
+  /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
+  const stoppable =
+    goesOn && control?.run_id === run.run_id && mayAct(control) ? run.run_id : own?.run_id;
+  const choiceOf = (requested: Knobs) => ({
+    lesson: lesson.slug,
+    arms,
+    workload: requested.workload,
+    params: runParams(lesson, requested),
+    clock: requested.clock,
+  });
+  const letGo = () => go(toNewRun, 'replace');
+  const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
+  return {
+    knobs,
+    /** The knobs of the place alone: the arms are the step's. */
+    placed,
+    goesOn,
+    running: pending?.source === 'live' || stoppable !== undefined,
+    blocked: blockedWords(connection, hello),
+    turn,
+    /** One knob, to what the lesson allows of it. */
+    turnOne: (name: string, value: number) => turn(withParam(lesson, knobs, name, value)),
+    begin: (with_: Knobs = knobs) => {
+      letGo();
+      onBegin();
+      commands.start(choiceOf(with_));
+    },
+    /** The knobs as they stand, with these arms: the page shows them from now on. */
+    beginWith: (chosen: readonly string[]) => {
+      go({ ...toNewRun, arms: chosen }, 'replace');
+      onBegin();
+      const choice = { ...choiceOf(knobs), arms: chosen };
+      if (trying?.step.patches) trying.attempt(choice);
+      else commands.start(choice);
+    },
+    /** A member tries the knobs as they stand; null: the step is not open for it. */
+    attempt:
+      trying === null
+        ? null
+        : () => {
+            letGo();
+            onBegin();
+            trying.attempt(choiceOf(knobs));
+          },
+    /** The step as it stands, on the clock that a busy host cannot disturb. */
+    beginOnCount: () => {
+      const next = onClock(lesson, scene, knobs, 'count');
+      go({ ...toNewRun, ...knobPlace(lesson, scene, next) }, 'replace');
+      onBegin();
+      commands.start({ ...choiceOf(next), workload: knobs.workload });
+    },
+    again: () => {
+      letGo();
+      commands.again();
+    },
+    stop: () => {
+      if (stoppable !== undefined) commands.stop(stoppable);
+    },
+    measure: () => commands.measure(choiceOf(knobs), repeats),
+  };
+}
 
 export interface LessonProps {
   readonly lesson: Lesson;

@@ -1,23 +1,381 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
 
+import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
 import { MomentOutput } from '../../controls/transport.tsx';
+import { answeredBy } from '../../derive/prediction.ts';
 import { ChangeNews } from '../../editor/entry.tsx';
+import { dateWords } from '../../panels/discussion.tsx';
+import { Legend } from '../../panels/legend.tsx';
+import { LaneErrors, Notices } from '../../panels/notices.tsx';
+import { rightWords } from '../../panels/recap/memory.ts';
 import { SourceBadge } from '../../panels/state-strip.tsx';
+import { Drawing, Terms } from '../../panels/terms/terms.tsx';
+import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
+import { evidenceWords } from '../../ui/words.ts';
 import { LessonDialogs } from '../lesson-dialogs.tsx';
-import { ToyButton, toyOpen } from '../lesson-toy.tsx';
-import type { LessonModel } from '../use-lesson-page.ts';
-import { AskSlide } from './ask-slide.tsx';
+import { LessonToy, ToyButton, toyOpen } from '../lesson-toy.tsx';
+import { LessonStage } from '../stage.tsx';
+import { failedArms, type LessonModel, notJudged } from '../use-lesson-page.ts';
 import { EvidenceSlide } from './evidence-slide.tsx';
-import { PictureSlide } from './picture-slide.tsx';
-import { ExplainSlide, QuizSlide } from './recap-slides.tsx';
-import { headOf } from './say.ts';
-import type { Stop } from './slides.ts';
+import { claimOf, headOf, type Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
-import { useSheet } from './use-scale.ts';
-import { WordsSlide } from './words-slide.tsx';
+
+// The beginning of a class: what the lesson asks, who wrote the mail, and its words with their drawings.
+
+interface WordsSlideProps {
+  readonly lesson: Lesson;
+  readonly terms: readonly string[];
+  readonly mail: boolean;
+}
+
+function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
+  const shown = terms.flatMap((name) => lesson.terms.find((term) => term.name === name) ?? []);
+  const first = Object.values(lesson.mails)[0];
+  return (
+    <div className="words-slide" data-testid="words">
+      {mail && first && (
+        <p className="words-mail" data-testid="words-mail">
+          {rich('It began with a mail of <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>', {
+            author: first.author,
+            b: (words) => <b>{words}</b>,
+            date: dateWords(first.date),
+            time: (words) => <time dateTime={first.date}>{words}</time>,
+            subject: first.subject,
+            q: (words) => <q>{words}</q>,
+          })}
+        </p>
+      )}
+      <ul className="words-cards">
+        {shown.map((term) => (
+          <li key={term.name}>
+            <Drawing svg={lesson.drawings[term.name] ?? ''} />
+            <h2>{term.name}</h2>
+            <p>{term.says}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+// What the step claims, and the picture that shows it, with every lane of the step; under it what its events say.
+
+/** Pictures that need less than the stage has are shown so much larger, at most. */
+const largest = 2;
+/** Headers over several lanes are low, over many as low as their letters; those have no pale kinds in the legend. */
+const [usualHeader, lowHeader, lowestHeader] = [34, 26, 21];
+const many = 4;
+
+function headerOf(lanes: number): number {
+  return lanes >= many ? lowestHeader : lanes > 1 ? lowHeader : usualHeader;
+}
+
+export function zoomOf(has: number, needs: number): number {
+  return needs > 0 && has > 0 ? Math.max(1, Math.min(largest, has / needs)) : 1;
+}
+
+function ZoomedStage({ page }: { readonly page: LessonModel }) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const outer = box.current;
+    if (outer === null) return undefined;
+    const zoom = () => {
+      const lanes = outer.querySelector<HTMLElement>('.lanes');
+      const needs = Number.parseFloat(lanes?.style.getPropertyValue('--lanes-height') ?? '');
+      const whole = outer.querySelector('.undrawn') === null;
+      outer.style.setProperty('--zoom', String(whole ? zoomOf(outer.clientHeight, needs) : 1));
+    };
+    const observer = new ResizeObserver(zoom);
+    observer.observe(outer);
+    const changes = new MutationObserver(zoom);
+    changes.observe(outer, { subtree: true, childList: true, attributeFilter: ['style'] });
+    zoom();
+    return () => {
+      observer.disconnect();
+      changes.disconnect();
+    };
+  }, []);
+  const lanes = page.arms.length;
+  return (
+    <div ref={box} className="deck-stage" data-many={lanes >= many ? '' : undefined}>
+      <LessonStage page={page} headerHeight={headerOf(lanes)} />
+    </div>
+  );
+}
+
+function PictureSlide({ page }: { readonly page: LessonModel }) {
+  if (toyOpen(page)) return <LessonToy page={page} />;
+  return <Picture page={page} />;
+}
+
+function Picture({ page }: { readonly page: LessonModel }) {
+  const { lesson, scene, theme, server, sentence } = page;
+  return (
+    <>
+      <p className="deck-claim" data-testid="claim">
+        <Terms text={claimOf(lesson, scene)} />
+      </p>
+      <Notices />
+      <LaneErrors failed={failedArms(lesson, server)} />
+      <ZoomedStage page={page} />
+      <Legend lesson={lesson} scene={scene} theme={theme} index={page.index} />
+      <p className="deck-sentence" data-testid="sentence" data-volatile>
+        {sentence && <span className="evidence">{evidenceWords(sentence, page.recorded)}</span>}
+        <Terms text={sentence} />
+      </p>
+    </>
+  );
+}
+
+// How many of a class raised their hands for each choice; counted on the wall, and forgotten with the page.
+
+const none: readonly number[] = [];
+/** A hall has no more. */
+const most = 999;
+
+/** The counts after one hand more or less for a choice. */
+export function withHand(counts: readonly number[], choice: number, by: number): readonly number[] {
+  const length = Math.max(counts.length, choice + 1);
+  return Array.from({ length }, (_, i) =>
+    i === choice ? Math.max(0, Math.min(most, (counts[i] ?? 0) + by)) : (counts[i] ?? 0),
+  );
+}
+
+const asked = new Map<string, readonly number[]>();
+
+/** Keys 1 to 9 add a hand for a choice while the question is on the wall. */
+function useHands(id: string, choices: number) {
+  const [, again] = useState(0);
+  const raise = (choice: number, by: number) => {
+    asked.set(id, withHand(asked.get(id) ?? none, choice, by));
+    again((n) => n + 1);
+  };
+  const latest = useRef(raise);
+  latest.current = raise;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const choice = Number(event.key) - 1;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (Number.isInteger(choice) && choice >= 0 && choice < choices) latest.current(choice, 1);
+    };
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, [choices]);
+  return { counts: asked.get(id) ?? none, raise };
+}
+
+// Answers to a question on a wall: hands are counted for each, and one is marked when it is known.
+
+interface ChoicesProps {
+  /** Hands are remembered by it. */
+  readonly id: string;
+  readonly choices: readonly string[];
+  /** The right one, from 0; null: not shown yet. */
+  readonly truth: number | null;
+  /** Who says so. */
+  readonly by: string;
+}
+
+function Choices({ id, choices, truth, by }: ChoicesProps) {
+  const { counts, raise } = useHands(id, choices.length);
+  const hands = counts.reduce((sum, n) => sum + n, 0);
+  return (
+    <ol className="ask-choices">
+      {choices.map((choice, i) => (
+        <li key={choice} data-truth={truth === i ? '' : undefined}>
+          <button
+            type="button"
+            className="ask-choice"
+            onClick={() => raise(i, 1)}
+            title={t('one hand more (key of its number)')}
+          >
+            <b>{i + 1}</b>
+            <span className="ask-words">{choice}</span>
+            {truth === i && <span className="ask-truth">{by}</span>}
+            {hands > 0 && (
+              <span className="ask-hands">
+                <i style={{ width: `${(100 * (counts[i] ?? 0)) / hands}%` }} />
+                <span className="number">{counts[i] ?? 0}</span>
+              </span>
+            )}
+          </button>
+          {(counts[i] ?? 0) > 0 && (
+            <button
+              type="button"
+              className="ask-fewer"
+              aria-label={t('One hand fewer for {choice}', { choice })}
+              onClick={() => raise(i, -1)}
+            >
+              −
+            </button>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+// A prediction on the wall: the first press asks, hands are counted, the second press shows the answer.
+
+interface AskSlideProps {
+  readonly page: LessonModel;
+  readonly revealed: boolean;
+}
+
+function AskSlide({ page, revealed }: AskSlideProps) {
+  const { lesson, scene, guess, contended } = page;
+  const { prediction } = guess;
+  if (prediction === undefined) return null;
+  const why = notJudged(lesson, scene, prediction, page.server.run, contended);
+  const answer = why === '' ? guess.answer : null;
+  const truth = revealed && answer !== null ? answer.choice : null;
+  return (
+    <div className="ask" data-revealed={truth === null ? undefined : ''} data-testid="ask">
+      <p className="ask-question">
+        <Terms text={prediction.question} />
+      </p>
+      <Choices
+        id={`${lesson.slug} ${scene.predict}`}
+        choices={prediction.choices}
+        truth={truth}
+        by={answer === null ? '' : answeredBy(answer).who}
+      />
+      <p className="ask-answer" data-testid="ask-answer" data-volatile>
+        {!revealed
+          ? t('Hands up: keys 1 to 9 count them. The next press shows what happened.')
+          : answer !== null
+            ? `${answeredBy(answer).how}: ${answer.words}`
+            : why || t('The run on the stage has not counted enough to answer.')}
+      </p>
+    </div>
+  );
+}
+
+// The end of a class: what is explained in three sentences, and questions, each before and after its answer.
+
+function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean }) {
+  const { explain } = lesson;
+  if (explain === null) return null;
+  return (
+    <div className="ask" data-testid="explain">
+      <p className="ask-question">
+        <Terms text={explain.ask} />
+      </p>
+      <ol className="ask-choices">
+        {explain.ours.map((sentence, i) => (
+          <li key={sentence}>
+            <div className="ask-choice ask-sentence">
+              <b>{i + 1}</b>
+              <span className="ask-words">{revealed && <Terms text={sentence} />}</span>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p className="ask-answer">
+        {revealed
+          ? t('Ours, to compare with.')
+          : t('In three sentences of your own. The next press shows ours.')}
+      </p>
+    </div>
+  );
+}
+
+interface QuizProps {
+  readonly lesson: Lesson;
+  readonly questions: readonly number[];
+  readonly revealed: boolean;
+}
+
+function QuizSlide({ lesson, questions, revealed }: QuizProps) {
+  const asked = questions.flatMap((i) => lesson.quiz[i] ?? []);
+  const [first] = asked;
+  if (first === undefined) return null;
+  if (asked.length > 1) return <AllQuestions asked={asked} />;
+  const { choices, right, unit } = first;
+  const number = choices.length === 0;
+  return (
+    <div className="ask" data-revealed={revealed ? '' : undefined} data-testid="quiz">
+      <p className="ask-question">
+        <Terms text={first.ask} />
+      </p>
+      {number ? (
+        <div className="ask-choices">
+          <p className="ask-choice ask-number" data-truth={revealed ? '' : undefined}>
+            {revealed ? rightWords(first) : `? ${unit}`}
+          </p>
+        </div>
+      ) : (
+        <Choices
+          id={`${lesson.slug} quiz ${questions[0]}`}
+          choices={choices}
+          truth={revealed && right !== null ? right - 1 : null}
+          by="right"
+        />
+      )}
+      <p className="ask-answer" data-testid="quiz-why">
+        {revealed ? (
+          <Terms text={first.why} />
+        ) : number ? (
+          t('Say a number. The next press shows it.')
+        ) : (
+          t('Hands up: keys 1 to 9 count them. The next press shows the answer.')
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** On paper. */
+function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
+  return (
+    <ol className="quiz-sheet">
+      {asked.map(({ ask, choices, unit }) => (
+        <li key={ask}>
+          <p>{ask}</p>
+          {choices.length === 0 ? (
+            <p className="quiz-line">{unit}</p>
+          ) : (
+            <ul>
+              {choices.map((choice) => (
+                <li key={choice}>{choice}</li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+// Slides are laid out on a small sheet and scaled up: the page's smallest text, 13 px, is 20 px at 1920x1080.
+
+/** The sheet, px: 1920x1080 shows it 1.549 times as large. */
+export const sheet = { width: 1240, height: 697 } as const;
+
+/** How much larger than laid out a window shows the sheet; a window that is smaller gets a smaller sheet. */
+export function deckScale(width: number, height: number): number {
+  return Math.max(1, Math.min(width / sheet.width, height / sheet.height));
+}
+
+/** The style of an element that fills the window, laid out at its own size. */
+export function sheetStyle(width: number, height: number): CSSProperties {
+  const scale = deckScale(width, height);
+  return { width: width / scale, height: height / scale, transform: `scale(${scale})` };
+}
+
+function useSheet(): CSSProperties {
+  const now = () => sheetStyle(window.innerWidth, window.innerHeight);
+  const [style, set] = useState(now);
+  useEffect(() => {
+    const follow = () => set(now());
+    addEventListener('resize', follow);
+    return () => removeEventListener('resize', follow);
+  });
+  return style;
+}
 
 export function DeckPage({ page }: { readonly page: LessonModel }) {
   const deck = useDeck(page);

@@ -1,14 +1,381 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Charts, tables and the patch of a step, as large as the slide lets them be. */
 
+import { Children, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
+import { t } from '../../base/lang/t.ts';
+import { formatFigure } from '../../base/units.ts';
 import { tableFor } from '../../derive/recording.ts';
+import { paramWords } from '../../navigation/knobs.ts';
 import { CountsPanel } from '../../panels/counts-panel.tsx';
+import { metricWords } from '../../panels/mail.ts';
+import { inTitles, onScreen, Samples, titleOf } from '../../panels/measured-panel.tsx';
+import {
+  type Hunk,
+  litLines,
+  openFunctions,
+  otherEnd,
+  type PatchFile,
+  type PatchLine,
+  parsePatch,
+  readsBackwards,
+  turned,
+} from '../../panels/patch.ts';
+import { usePlayback } from '../../playback/hooks.tsx';
+import type { Lesson } from '../../protocol/lesson.ts';
+import type { MeasuredMessage } from '../../protocol/messages.ts';
+import { useMetrics } from '../../store/hooks.tsx';
+import { day } from '../../ui/words.ts';
 import { Latency, ViewPanels } from '../side-panel.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
-import { Cards } from './cards.tsx';
-import { MeasuredPart } from './measured-part.tsx';
-import { PatchMessage, PatchPart } from './patch-part.tsx';
+import { type Limits, layOut, standing } from './pack.ts';
 import type { Part } from './slides.ts';
+
+// Cards of a slide, as large as they all fit, and never smaller than the page's smallest text.
+
+const gap = 32;
+const largest = 1.9;
+
+interface CardsProps {
+  readonly children: ReactNode;
+  readonly columns: readonly number[];
+  /** The smallest scale; what does not fit is left out, and a line says so. */
+  readonly least: number;
+  /** The last card only fills the slide: it goes before anything else does. */
+  readonly filler: boolean;
+}
+
+function Cards({ children, columns, least, filler }: CardsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const sheet = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const [outer, inner] = [box.current, sheet.current];
+    if (outer === null || inner === null) return undefined;
+    const limits: Limits = { least, most: largest, columns, gap };
+    let before = '';
+    const fill = () => {
+      layOut(outer, inner, limits);
+      before = standing(inner);
+    };
+    const observer = new ResizeObserver(fill);
+    observer.observe(outer);
+    // A chart that comes later, or a figure that needs another line. Most figures that change need none.
+    const changes = new MutationObserver(() => {
+      if (standing(inner) !== before) fill();
+    });
+    changes.observe(inner, { subtree: true, childList: true, characterData: true });
+    fill();
+    return () => {
+      observer.disconnect();
+      changes.disconnect();
+    };
+  }, [columns, least]);
+  const cards = Children.toArray(children);
+  return (
+    <div ref={box} className="fit">
+      <div ref={sheet} className="fit-content deck-cards">
+        {cards.map((card, i) => (
+          <div
+            // biome-ignore lint/suspicious/noArrayIndexKey: the cards of a slide never move
+            key={i}
+            className="deck-card"
+            data-filler={filler && i === cards.length - 1 ? '' : undefined}
+          >
+            {card}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+// What a measured table proves, a few words for each row. Pure.
+
+type Row = MeasuredMessage['rows'][number];
+
+/** A verdict that is as short as a cell stands there; a longer one is a reason, below the table. */
+const shortest = 24;
+
+/** "-89.9 %, worse", "no difference proven", "no verdict"; empty of the row that others are compared with. */
+function verdictOf(row: Row, better: MeasuredMessage['better']): string {
+  if (row.verdict) return row.verdict.length <= shortest ? row.verdict : t('no verdict');
+  const change = row.change_percent;
+  if (change === null || change === undefined) return '';
+  const gains = better === 'higher' ? change > 0 : better === 'lower' ? change < 0 : null;
+  const sign = change > 0 ? '+' : change < 0 ? '−' : '';
+  const words = `${sign}${Math.abs(change).toFixed(1)} %`;
+  return gains === null ? words : `${words}, ${gains ? 'better' : 'worse'}`;
+}
+
+/** Why there are no verdicts, each reason once, and what is not of one patch. */
+function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'>) {
+  const long = rows.map((row) => row.verdict ?? '').filter((words) => words.length > shortest);
+  const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
+  return [
+    ...reasons,
+    ...warnings.map((words) => t('More than one patch apart: {words}', { words })),
+  ];
+}
+
+// The measured table on a wall: each kernel's verdict stands in its row; the page and the terminal have the intervals.
+
+interface MeasuredPartProps {
+  readonly lesson: Lesson;
+  readonly measured: MeasuredMessage | null;
+}
+
+function MeasuredPart({ lesson, measured }: MeasuredPartProps) {
+  const rows = measured?.rows ?? [];
+  const most = Math.max(1, ...rows.flatMap((r) => [...r.ops_per_s, r.ops_per_s_median ?? 0]));
+  const base = rows.find((row) => row.to)?.to ?? null;
+  if (measured === null || rows.length === 0)
+    return (
+      <section className="panel" aria-label={t('Measured')} data-testid="measured">
+        <h3 className="eyebrow">{onScreen(metricWords(measured, lesson))}</h3>
+        <p className="quiet">{t('Nothing measured yet with these knobs.')}</p>
+      </section>
+    );
+  return (
+    <section className="panel" aria-label={t('Measured')} data-testid="measured">
+      <h3 className="eyebrow">
+        {onScreen(metricWords(measured, lesson))}{' '}
+        <span className="evidence">
+          {measured.clock === 'count' ? t('counted') : t('measured')}
+        </span>
+        {measured.source === 'recorded' && (
+          <span className="evidence" data-recorded>
+            {t('recorded {at}', { at: day(measured.at) })}
+          </span>
+        )}
+      </h3>
+      <table className="table measured-table">
+        <thead>
+          <tr>
+            <th scope="col">{t('kernel')}</th>
+            <th scope="col" className="right">
+              {t('median')}
+            </th>
+            <th scope="col">{t('all samples')}</th>
+            {base !== null && (
+              <th scope="col">{t('against {lesson}', { lesson: titleOf(lesson, base) })}</th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.arm}>
+              <th scope="row">{titleOf(lesson, row.arm)}</th>
+              <td className="right strong">
+                {row.ops_per_s_median === null ? t('refused') : formatFigure(row.ops_per_s_median)}
+              </td>
+              <td>
+                <Samples values={row.ops_per_s} most={most} median={row.ops_per_s_median} />
+              </td>
+              {base !== null && <td>{verdictOf(row, measured.better)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {reasonsOf(measured).map((reason) => (
+        <p key={reason} className="verdict" data-testid="verdict">
+          {inTitles(lesson, reason)}
+        </p>
+      ))}
+      <p className="small quiet">
+        {t('{list}, {clock} clock, untraced, one kernel after the other, {n} runs each', {
+          list: [measured.workload, ...paramWords(lesson, measured.params)].join(', '),
+          clock: measured.clock,
+          n: rows[0]?.n,
+        })}
+      </p>
+    </section>
+  );
+}
+
+// The part of a patch that a slide can hold: the hunks that matter, cut where there are too many lines. Pure.
+
+interface ExcerptHunk {
+  readonly path: string;
+  readonly where: string;
+  readonly lines: readonly PatchLine[];
+  /** Lines of the hunk are missing above or below. */
+  readonly cut: boolean;
+}
+
+export interface Excerpt {
+  readonly hunks: readonly ExcerptHunk[];
+  /** Changed lines of the patch that are not shown. */
+  readonly left: number;
+}
+
+/** A hunk's heading takes the room of so many lines. */
+const headLines = 2;
+const leastLines = 4;
+
+/**
+ * At most so many lines of a patch: of the hunks with lines of `matters`, or where no line matters of those that add
+ * most. They are shown in the patch's own order.
+ */
+export function excerptOf(
+  files: readonly PatchFile[],
+  matters: (line: PatchLine) => boolean,
+  room: number,
+): Excerpt {
+  const whole = files.flatMap((file) => file.hunks.map((hunk) => ({ path: file.path, hunk })));
+  const these = whole.filter(({ hunk }) => hunk.lines.some(matters));
+  const all = these.length > 0 ? these : whole;
+  const weight = ({ hunk }: { hunk: Hunk }) => hunk.lines.filter((l) => l.sign === '+').length;
+  const chosen = new Map<Hunk, ExcerptHunk>();
+  let left = room;
+  for (const { path, hunk } of all.toSorted((a, b) => weight(b) - weight(a))) {
+    const lines = cutTo(hunk.lines, matters, left - headLines);
+    if (lines.length === 0) continue;
+    left -= lines.length + headLines;
+    chosen.set(hunk, { path, where: hunk.where, lines, cut: lines.length < hunk.lines.length });
+  }
+  const hunks = all.flatMap(({ hunk }) => chosen.get(hunk) ?? []);
+  const changed = (lines: readonly PatchLine[]) => lines.filter((l) => l.sign !== ' ').length;
+  const sum = (of: readonly { lines: readonly PatchLine[] }[]) =>
+    of.reduce((n, { lines }) => n + changed(lines), 0);
+  return { hunks, left: sum(whole.map(({ hunk }) => hunk)) - sum(hunks) };
+}
+
+/** So many lines of a hunk, around those that matter; without one around its first changed line. */
+function cutTo(
+  lines: readonly PatchLine[],
+  matters: (line: PatchLine) => boolean,
+  room: number,
+): readonly PatchLine[] {
+  if (lines.length <= room) return lines;
+  if (room < leastLines) return [];
+  const marks = lines.flatMap((line, i) => (matters(line) ? [i] : []));
+  const within = (from: number) => marks.filter((i) => i >= from && i < from + room).length;
+  // The view with most of them; of equal ones that around the last, which is the deepest call.
+  const around = marks.length > 0 ? marks : [lines.findIndex((line) => line.sign !== ' ')];
+  const views = around.map((i) =>
+    Math.max(0, Math.min(i - Math.floor(room / 2), lines.length - room)),
+  );
+  const from = views.reduce((best, at) => (within(at) >= within(best) ? at : best), views[0] ?? 0);
+  return lines.slice(from, from + room);
+}
+
+/** So many characters of a message stand beside a patch. */
+const mostWords = 900;
+
+/** The first paragraphs of a patch's message, as prose. */
+export function messageOf(body: string): readonly string[] {
+  let left = mostWords;
+  const paragraphs: string[] = [];
+  for (const paragraph of body.split(/\n\s*\n/)) {
+    // Tables and commands keep their lines in the patch; trailers credit.
+    if (paragraph === '' || /^\s|^[\w-]+: /.test(paragraph)) continue;
+    left -= paragraph.length;
+    if (left < 0 && paragraphs.length > 0) break;
+    paragraphs.push(paragraph.replace(/\s+/g, ' ').trim());
+  }
+  return paragraphs;
+}
+
+// The part of a patch that matters, for a wall; lines whose function runs at the moment are lit.
+
+interface PatchPartProps {
+  readonly page: LessonModel;
+  readonly arm: string;
+  /** Parts of lines that are to be seen; none: those that run. */
+  readonly at: readonly string[];
+  /** Lines that there is room for. */
+  readonly room: number;
+}
+
+function PatchPart({ page: { lesson, index }, arm: name, at, room }: PatchPartProps) {
+  const arm = lesson.arms.find((one) => one.name === name);
+  const { state } = usePlayback();
+  const spans = useMetrics(name)?.spans;
+  const other = (arm && otherEnd(lesson, arm)?.name) ?? null;
+  const back = arm !== undefined && readsBackwards(arm);
+  const files = useMemo(() => {
+    const written = (arm?.patch_texts ?? []).flatMap((patch) => parsePatch(patch.text));
+    return back ? turned(written) : written;
+  }, [arm, back]);
+  const lits = useMemo(
+    () =>
+      back
+        ? litLines(lesson.lit, other ?? '', name, files)
+        : litLines(lesson.lit, name, other, files),
+    [lesson, name, other, back, files],
+  );
+  const kinds = useMemo(() => new Set(lesson.lit.map((lit) => lit.kind)), [lesson]);
+  const open = useMemo(
+    () => new Map([name, other ?? ''].map((one) => [one, openFunctions(index, state, one, kinds)])),
+    [index, state, name, other, kinds],
+  );
+  const occurs = (kind: string) => spans === undefined || (spans[kind] ?? 0) > 0;
+  const named = (line: ExcerptHunk['lines'][number]) => at.some((text) => line.text.includes(text));
+  const runs = (line: ExcerptHunk['lines'][number]) => occurs(lits.get(line)?.lit.kind ?? '—');
+  const excerpt = excerptOf(files, at.length > 0 ? named : runs, room);
+  const colour = (kind: string) => lesson.kinds.find((k) => k.name === kind)?.colour ?? 'work';
+  const lit = (line: ExcerptHunk['lines'][number]) => {
+    const found = lits.get(line);
+    if (found === undefined || !open.get(found.arm)?.get(found.lit.kind)) return undefined;
+    return colour(found.lit.kind);
+  };
+  return (
+    <section
+      className="panel patch"
+      aria-label={t('Patch of {title}', { title: arm?.title ?? name })}
+      data-testid="patch"
+    >
+      <h3 className="eyebrow">
+        {arm?.title}: {arm?.summary}
+      </h3>
+      {excerpt.hunks.map((hunk, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: hunks of one patch never move
+        <div key={n} className="patch-file">
+          <p className="patch-path">
+            <code>{hunk.path}</code>
+            <code>{hunk.where}</code>
+          </p>
+          <pre>
+            {hunk.lines.map((line, i) => (
+              <span
+                // biome-ignore lint/suspicious/noArrayIndexKey: lines of one hunk never move
+                key={i}
+                className="patch-line"
+                data-sign={line.sign}
+                data-lit={lit(line)}
+                data-named={named(line) ? '' : undefined}
+              >
+                <i>{line.sign === '-' ? '−' : line.sign}</i>
+                {line.text || ' '}
+              </span>
+            ))}
+          </pre>
+        </div>
+      ))}
+      {excerpt.left > 0 && (
+        <p className="small quiet">
+          {t(
+            '{left, plural, one {# more changed line} other {# more changed lines}}: the lesson’s page has the whole patch.',
+            { left: excerpt.left },
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What the patch's own message says, beside its lines. */
+function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'page' | 'arm'>) {
+  const arm = lesson.arms.find((one) => one.name === name);
+  const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
+  return (
+    <section className="patch-message" aria-label={t('Message of the patch')}>
+      <h3>{subject}</h3>
+      {messageOf(body).map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+    </section>
+  );
+}
 
 /** Lines of a patch on a slide: beside its message, beside other parts, and alone, where they are larger. */
 const [patchLines, patchLinesBeside, patchLinesAlone] = [25, 16, 18];
@@ -22,13 +389,13 @@ const [oneOrTwo, all] = [
   [1, 2, 3],
 ] as const;
 
-interface Props {
+interface EvidenceSlideProps {
   readonly page: LessonModel;
   readonly parts: readonly Part[];
   readonly paper: boolean;
 }
 
-export function EvidenceSlide({ page, parts, paper }: Props) {
+export function EvidenceSlide({ page, parts, paper }: EvidenceSlideProps) {
   const cards = parts.flatMap((part) => cardsOf(page, part, parts));
   // Lines of code want half of the width.
   const patched = parts.some((part) => part.what === 'patch');

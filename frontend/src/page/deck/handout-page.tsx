@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** All slides on paper, one a page, with the step's text below: to be printed, or saved as PDF. */
 
-import { useCallback, useEffect, useRef } from 'react';
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
 import { sceneOf } from '../../navigation/navigation.ts';
@@ -9,11 +17,139 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
 import { showTheme } from '../../ui/theme.ts';
 import type { LessonModel } from '../use-lesson-page.ts';
-import { SlideFace } from './deck-page.tsx';
-import { Fit } from './fit.tsx';
-import { paperSay } from './say.ts';
-import { type PaperPage, usePages } from './use-pages.ts';
-import { sheet } from './use-scale.ts';
+import { SlideFace, sheet } from './deck-page.tsx';
+import { paperSay, paperStops, type Stop } from './slides.ts';
+import { useStops } from './use-deck.ts';
+
+// Text on paper fills its box: it is laid out narrower and shown larger, until the box is full.
+
+const largest = 2.2;
+/** Better small than cut off: a reader of paper can come nearer. */
+const smallest = 0.7;
+const step = 0.05;
+
+/** The largest scale at which the content is not higher than the box. `heightAt`: at a layout width, px. */
+export function scaleToFill(
+  box: { readonly width: number; readonly height: number },
+  heightAt: (width: number) => number,
+): number {
+  for (let n = Math.round(largest / step); n > Math.round(smallest / step); n--) {
+    const scale = n * step;
+    if (heightAt(box.width / scale) * scale <= box.height) return scale;
+  }
+  return smallest;
+}
+
+function Fit({ children }: { readonly children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const [outer, inner] = [box.current, content.current];
+    if (outer === null || inner === null) return undefined;
+    const fill = () => {
+      const { clientWidth: width, clientHeight: height } = outer;
+      if (width === 0 || height === 0) return;
+      const scale = scaleToFill({ width, height }, (at) => {
+        inner.style.width = `${Math.floor(at)}px`;
+        return inner.offsetHeight;
+      });
+      inner.style.width = `${Math.floor(width / scale)}px`;
+      inner.style.transform = `scale(${scale})`;
+    };
+    const observer = new ResizeObserver(fill);
+    observer.observe(outer);
+    observer.observe(inner);
+    fill();
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={box} className="fit">
+      <div ref={content} className="fit-content">
+        {children}
+      </div>
+    </div>
+  );
+}
+
+// A slide as it stands now, for paper: text stays text, what was drawn becomes a picture.
+
+/** A copy of an element that nobody can use. Canvases are read, so they must have been drawn. */
+function snapshot(of: HTMLElement): HTMLElement {
+  const copy = of.cloneNode(true) as HTMLElement;
+  const drawn = [...of.querySelectorAll('canvas')];
+  for (const [i, empty] of [...copy.querySelectorAll('canvas')].entries()) {
+    const image = document.createElement('img');
+    image.src = drawn[i]?.toDataURL('image/png') ?? '';
+    image.alt = '';
+    image.style.cssText = empty.style.cssText;
+    image.className = empty.className;
+    empty.replaceWith(image);
+  }
+  for (const element of [copy, ...copy.querySelectorAll<HTMLElement>('*')]) {
+    element.removeAttribute('data-testid');
+    element.removeAttribute('id');
+  }
+  copy.inert = true;
+  return copy;
+}
+
+// Walks a lesson and takes a copy of each slide, three quarters through its window.
+
+interface PaperPage {
+  readonly stop: Stop;
+  readonly face: HTMLElement;
+}
+
+/** Where in a window most has happened, and the next has not begun. */
+const share = 0.75;
+/** Text follows the moment ten times a second. */
+const calmMs = 450;
+const pollMs = 60;
+
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+function usePages(page: LessonModel, face: RefObject<HTMLElement | null>) {
+  const stops = paperStops(useStops(page.lesson));
+  const [pages, setPages] = useState<readonly PaperPage[]>([]);
+  const latest = useRef({ page, stops });
+  latest.current = { page, stops };
+  useEffect(() => {
+    let off = false;
+    const until = async (reached: () => boolean) => {
+      while (!off && !reached()) await sleep(pollMs);
+    };
+    const take = async (stop: Stop): Promise<PaperPage | null> => {
+      const now = () => latest.current.page;
+      if (now().scene.id !== stop.step) now().step(stop.step, { slide: stop.press });
+      else now().go({ slide: stop.press }, 'replace');
+      await until(() => now().scene.id === stop.step && (now().place.slide ?? 1) === stop.press);
+      await until(() => now().nav.settled && now().nav.whole && !now().nav.awaiting);
+      const { playback } = now();
+      playback.pause();
+      const { start, span } = playback.now();
+      playback.look(start, span, start + share * span);
+      await until(() => document.documentElement.dataset['idle'] === 'true');
+      // A model that is still at work is no picture yet.
+      await until(() => face.current?.querySelector('[aria-busy="true"]') === null);
+      await sleep(calmMs);
+      return off || face.current === null ? null : { stop, face: snapshot(face.current) };
+    };
+    const takeAll = async () => {
+      for (const stop of latest.current.stops) {
+        const taken = await take(stop);
+        if (taken === null) return;
+        setPages((before) => [...before, taken]);
+      }
+    };
+    setPages([]);
+    void takeAll();
+    return () => {
+      off = true;
+    };
+  }, [face]);
+  const stop = stops[pages.length] ?? null;
+  return { pages, total: stops.length, stop };
+}
 
 export function HandoutPage({ page }: { readonly page: LessonModel }) {
   const { lesson, go } = page;

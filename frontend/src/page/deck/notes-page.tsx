@@ -9,15 +9,104 @@ import { sceneOf } from '../../navigation/navigation.ts';
 import type { Place } from '../../navigation/place.ts';
 import type { Go } from '../../navigation/use-navigation.ts';
 import { useMarked } from '../../panels/terms/terms.tsx';
-import type { Lesson } from '../../protocol/lesson.ts';
+import type { Lesson, Scene } from '../../protocol/lesson.ts';
+import { off } from '../../ui/parts.tsx';
 import { viewOf } from '../../views/registry.ts';
-import { type Channel, type DeckNews, openChannel } from './channel.ts';
-import { Elapsed } from './elapsed.tsx';
-import { type DeckAct, deckAct } from './moves.ts';
-import { plannedOf } from './plan.ts';
-import { answerOf, hintOf, previewOf, sayOf, stopTitle } from './say.ts';
-import { type Stop, slideCount, stopAt } from './slides.ts';
-import { useStops } from './use-deck.ts';
+import {
+  answerOf,
+  clockWords,
+  hintOf,
+  previewOf,
+  type Stop,
+  sayOf,
+  slideCount,
+  stopAt,
+  stopTitle,
+} from './slides.ts';
+import {
+  type Channel,
+  type DeckAct,
+  type DeckNews,
+  deckAct,
+  openChannel,
+  useStops,
+} from './use-deck.ts';
+
+// A class as it was planned: when each step begins and ends, and how far the speaker is from that. Pure.
+
+const minuteMs = 60_000;
+
+/** Minutes since the talk began. */
+interface Planned {
+  readonly from: number;
+  readonly to: number;
+  /** Of the whole class. */
+  readonly total: number;
+}
+
+/** When a step is due; null: the lesson has no plan. */
+export function plannedOf(
+  scenes: readonly Pick<Scene, 'id' | 'minutes'>[],
+  step: string,
+): Planned | null {
+  const sum = (of: typeof scenes) => of.reduce((all, { minutes }) => all + minutes, 0);
+  const at = scenes.findIndex(({ id }) => id === step);
+  const total = sum(scenes);
+  if (at < 0 || total === 0) return null;
+  const from = sum(scenes.slice(0, at));
+  return { from, to: from + (scenes[at]?.minutes ?? 0), total };
+}
+
+/** "on time", "2 min behind", "3 min ahead": against the part of the class that the step has. */
+export function paceWords(ms: number, { from, to }: Planned): string {
+  const now = ms / minuteMs;
+  if (now > to) return t('{now} min behind', { now: Math.ceil(now - to) });
+  return now < from ? t('{from} min ahead', { from: Math.ceil(from - now) }) : t('on time');
+}
+
+// The time of a talk or a class against its plan.
+
+interface ElapsedProps {
+  readonly since: number | null;
+  /** When the step is due; null: the lesson has no plan. */
+  readonly planned: Planned | null;
+  readonly onRestart: () => void;
+}
+
+export function Elapsed({ since, planned, onRestart }: ElapsedProps) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <b className="number notes-clock" data-testid="notes-clock" data-volatile>
+        {since === null ? '–' : clockWords(now - since)}
+      </b>
+      {planned && (
+        <span className="notes-plan" data-testid="notes-plan" data-volatile>
+          {rich('this step {from} to {to} of {total} min{more}', {
+            from: planned.from,
+            to: planned.to,
+            total: planned.total,
+            more: since !== null && (
+              <b data-testid="notes-pace">{paceWords(now - since, planned)}</b>
+            ),
+          })}
+        </span>
+      )}
+      <button
+        type="button"
+        className="link"
+        onClick={onRestart}
+        {...off(since === null && t('No slides of this lesson are open.'))}
+      >
+        {t('from 0:00')}
+      </button>
+    </>
+  );
+}
 
 interface Props {
   readonly lesson: Lesson;

@@ -4,15 +4,24 @@
 import { describe, expect, it } from 'vitest';
 import { type PatchLine, parsePatch } from '../../panels/patch.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { claimOf, firstSentence } from './claim.ts';
-import { excerptOf, messageOf } from './excerpt.ts';
-import { scaleToFill } from './fit.tsx';
+import { deckScale, sheetStyle, withHand } from './deck-page.tsx';
+import { excerptOf, messageOf } from './evidence-slide.tsx';
+import { scaleToFill } from './handout-page.tsx';
+import { paceWords, plannedOf } from './notes-page.tsx';
 import { pack, splitInOrder } from './pack.ts';
-import { paceWords, plannedOf } from './plan.ts';
-import { answerOf, clockWords, hintOf, paperSay, previewOf, sayOf, stopTitle } from './say.ts';
-import type { Slide, Stop } from './slides.ts';
-import { withHand } from './use-hands.ts';
-import { deckScale, sheetStyle } from './use-scale.ts';
+import {
+  answerOf,
+  claimOf,
+  clockWords,
+  firstSentence,
+  hintOf,
+  paperSay,
+  previewOf,
+  type Slide,
+  type Stop,
+  sayOf,
+  stopTitle,
+} from './slides.ts';
 
 const body = (name: string, n: number) =>
   [

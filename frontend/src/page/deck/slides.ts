@@ -1,8 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson as slides: each step gives one to three, words begin and questions end it; a press goes from stop to stop. Pure. */
 
-import type { Lesson, Scene } from '../../protocol/lesson.ts';
-import { patchParts } from './patch-choice.ts';
+import { t } from '../../base/lang/t.ts';
+import { rightWords } from '../../panels/recap/memory.ts';
+import type { Arm, Lesson, Scene } from '../../protocol/lesson.ts';
+
+// Which patches stand on the slide of a step: lines that the step names, or a patch that no step before has shown. Pure.
+
+type Patched = Pick<Lesson, 'arms' | 'scenes'>;
+
+interface Chosen {
+  readonly what: 'patch';
+  readonly arm: string;
+  readonly at: readonly string[];
+  /** No step before shows this patch: its message says what it is for. */
+  readonly first: boolean;
+}
+
+const has = (arm: Arm, text: string) => arm.patch_texts.some((patch) => patch.text.includes(text));
+
+/** One for each arm. Where several arms have a line, the first of them shows it. */
+function patchParts(lesson: Patched, scene: Scene): readonly Chosen[] {
+  if (!scene.show.includes('patch')) return [];
+  const arms = patchedArms(lesson, scene);
+  const before = shownBefore(lesson, scene);
+  const chosen = ({ name }: Arm, at: readonly string[]): Chosen => ({
+    ...{ what: 'patch', arm: name, at, first: !before.has(name) },
+  });
+  if (scene.patch_at.length === 0)
+    return arms.filter((arm) => !before.has(arm.name)).map((arm) => chosen(arm, []));
+  const first = (text: string) => arms.find((arm) => has(arm, text));
+  return arms.flatMap((arm) => {
+    const at = scene.patch_at.filter((text) => first(text) === arm);
+    return at.length > 0 ? [chosen(arm, at)] : [];
+  });
+}
+
+function patchedArms({ arms }: Patched, scene: Scene): readonly Arm[] {
+  return arms.filter((arm) => scene.arms.includes(arm.name) && arm.patch_texts.length > 0);
+}
+
+/** Arms whose patch stands on a slide of an earlier step. */
+function shownBefore(lesson: Patched, scene: Scene): ReadonlySet<string> {
+  const earlier = lesson.scenes.slice(0, lesson.scenes.indexOf(scene));
+  const shown = new Set<string>();
+  for (const one of earlier) {
+    if (!one.show.includes('patch')) continue;
+    for (const arm of patchedArms(lesson, one))
+      if (one.patch_at.length === 0 || one.patch_at.some((text) => has(arm, text)))
+        shown.add(arm.name);
+  }
+  return shown;
+}
 
 /** What stands on a slide beside its title: a panel of the view by its name, or one of these. */
 export type Part =
@@ -143,4 +192,168 @@ export function stopAt(stops: readonly Stop[], step: string, press: number | nul
   const first = stops.findIndex((stop) => stop.step === step);
   const last = stops.findLastIndex((stop) => stop.step === step);
   return Math.max(0, Math.min(last, first + (press ?? 1) - 1));
+}
+
+// What a step says in one sentence. Pure.
+
+/** The step's claim; a step without one has the first sentence of its text. */
+export function claimOf(
+  { content }: Pick<Lesson, 'content'>,
+  { id, claim }: Pick<Scene, 'id' | 'claim'>,
+): string {
+  return claim || firstSentence(content[id] ?? '');
+}
+
+/** Of Markdown, as plain words: up to the first full stop that a space or the end follows. */
+export function firstSentence(markdown: string): string {
+  const [paragraph = ''] = markdown.trim().split(/\n\s*\n/);
+  const words = paragraph
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[*`_#>]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return /^.*?[.?!](?=\s|$)/.exec(words)?.[0] ?? words;
+}
+
+// What stands over a slide, what a speaker says at a stop, and what comes next. Pure.
+
+type Shown = Pick<Stop, 'revealed' | 'slide'>;
+
+const inThree = t('Explain it in three sentences');
+
+/** The title of a slide. */
+export function headOf(
+  { question, quiz }: Pick<Lesson, 'question' | 'quiz'>,
+  { title }: Pick<Scene, 'title'>,
+  { slide }: Pick<Stop, 'slide'>,
+): string {
+  if (slide.kind === 'words') return question;
+  if (slide.kind === 'explain') return inThree;
+  if (slide.kind !== 'quiz') return title;
+  const [first = 0, ...others] = slide.questions;
+  return others.length > 0
+    ? t('{quiz} questions', { quiz: quiz.length })
+    : t('Question {first} of {quiz}', { first: first + 1, quiz: quiz.length });
+}
+
+/** Markdown of the step's text. Until the answer is shown, what stands below the line of three dashes waits. */
+export function sayOf(
+  content: Lesson['content'],
+  scene: Pick<Scene, 'id' | 'predict'>,
+  { revealed, slide: { kind } }: Shown,
+): string {
+  if (kind === 'words' || kind === 'explain' || kind === 'quiz') return '';
+  const [before = '', after = ''] = (content[scene.id] ?? '').split(/^---$/m);
+  if (!revealed) return before.trim();
+  if (kind === 'ask') return after.trim() || before.trim();
+  return [before, after]
+    .map((text) => text.trim())
+    .join('\n\n')
+    .trim();
+}
+
+/** What the speaker does where no step has notes for it. */
+export function hintOf({ kind }: Slide): string {
+  if (kind === 'words')
+    return t('Say each word once and point at its drawing. One minute is enough.');
+  if (kind === 'explain') return t('Let two of them try aloud. The next press shows ours.');
+  return kind === 'quiz' ? t('Count hands, then press. Ask one of them why before you go on.') : '';
+}
+
+/** The answer of a question at the end, before the wall shows it. */
+export function answerOf(
+  { explain, quiz }: Pick<Lesson, 'explain' | 'quiz'>,
+  slide: Slide,
+): string {
+  if (slide.kind === 'explain') return explain?.ours.join(' ') ?? '';
+  if (slide.kind !== 'quiz') return '';
+  const asked = quiz[slide.questions[0] ?? 0];
+  return asked === undefined ? '' : `${rightWords(asked)}. ${asked.why}`;
+}
+
+/** What stands under a slide on paper: a step's text once, behind its question what the question keeps back. */
+export function paperSay(
+  { content, quiz }: Pick<Lesson, 'content' | 'quiz'>,
+  scene: Pick<Scene, 'id' | 'predict'>,
+  stop: Shown,
+): string {
+  const { slide } = stop;
+  if (slide.kind === 'quiz') {
+    const answers = slide.questions.flatMap((i) => quiz[i] ?? []);
+    return answers.map((one, i) => `**${i + 1}: ${rightWords(one)}.** ${one.why}`).join('\n\n');
+  }
+  if (slide.kind === 'evidence') return '';
+  const asked = slide.kind === 'picture' && scene.predict !== null;
+  return sayOf(content, scene, asked ? { revealed: true, slide: { kind: 'ask' } } : stop);
+}
+
+const kinds = {
+  ask: t('the question'),
+  picture: t('the picture'),
+  evidence: t('the evidence'),
+} as const;
+
+/** What a stop is called where the next one is announced. */
+export function stopTitle(
+  lesson: Pick<Lesson, 'question' | 'quiz'>,
+  scene: Pick<Scene, 'title'>,
+  { slide, revealed }: Shown,
+): string {
+  if (slide.kind === 'words')
+    return t('First: {words}', { words: slide.terms.join(', ') || t('the mail') });
+  const answered = revealed ? t(': the answer') : '';
+  if (slide.kind === 'explain' || slide.kind === 'quiz')
+    return `${headOf(lesson, scene, { slide })}${answered}`;
+  if (slide.kind === 'ask' && revealed) return `${scene.title}${t(': the answer')}`;
+  const patch = slide.kind === 'evidence' && slide.parts.every((part) => part.what === 'patch');
+  return `${scene.title}: ${patch ? t('the patch') : kinds[slide.kind]}`;
+}
+
+const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
+  latency: t('how long each took'),
+  measured: t('the measured table'),
+  counts: 'counts',
+  patch: t('the patch'),
+};
+
+/** One sentence of a stop, so that the speaker can lead over to it; `panels`: titles by name. */
+export function previewOf(
+  lesson: Pick<Lesson, 'arms' | 'content' | 'predictions' | 'explain' | 'quiz'>,
+  scene: Pick<Scene, 'id' | 'claim' | 'predict'>,
+  { slide, revealed }: Shown,
+  panels: Readonly<Record<string, { readonly title: string }>>,
+): string {
+  switch (slide.kind) {
+    case 'words':
+      return '';
+    case 'ask':
+      return revealed ? '' : (lesson.predictions[scene.predict ?? '']?.question ?? '');
+    case 'picture':
+      return claimOf(lesson, scene);
+    case 'evidence': {
+      const [part, ...others] = slide.parts;
+      if (part?.what === 'patch' && others.length === 0) return subjectOf(lesson, part.arm);
+      const named = slide.parts.map((part) =>
+        part.what === 'panel' ? (panels[part.name]?.title ?? part.name) : partWords[part.what],
+      );
+      return [...new Set(named)].join(', ');
+    }
+    case 'explain':
+      return revealed ? '' : (lesson.explain?.ask ?? '');
+    case 'quiz':
+      return revealed ? '' : (lesson.quiz[slide.questions[0] ?? 0]?.ask ?? '');
+  }
+}
+
+/** Of the patch's own message. */
+function subjectOf({ arms }: Pick<Lesson, 'arms'>, name: string): string {
+  return arms.find((arm) => arm.name === name)?.patch_texts.at(-1)?.subject ?? '';
+}
+
+/** "4:07", "1:02:30" */
+export function clockWords(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  const [h, m] = [Math.floor(s / 3600), Math.floor((s % 3600) / 60)];
+  const two = (n: number) => String(n).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
 }

@@ -11,9 +11,109 @@ import type { ViewKind } from '../../views/contract.ts';
 import { viewOf } from '../../views/registry.ts';
 import { toyOf, turnToy } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
-import { type Channel, type DeckNews, type Message, openChannel } from './channel.ts';
-import { type DeckAct, deckAct, moved } from './moves.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
+
+// What presses do to a deck: clickers send Page Up and Page Down, some of them arrows. Pure.
+
+const acts = ['next', 'back', 'first', 'last', 'notes', 'handout', 'toy'] as const;
+export type DeckAct = (typeof acts)[number];
+
+function isDeckAct(value: unknown): value is DeckAct {
+  return acts.some((act) => act === value);
+}
+
+const keys: Readonly<Record<string, DeckAct>> = {
+  PageDown: 'next',
+  ArrowRight: 'next',
+  ArrowDown: 'next',
+  PageUp: 'back',
+  ArrowLeft: 'back',
+  ArrowUp: 'back',
+  Home: 'first',
+  End: 'last',
+  s: 'notes',
+  h: 'handout',
+  y: 'toy',
+};
+
+const fields = 'input:not([type="checkbox"]), select, textarea, [role="dialog"], [contenteditable]';
+const clicker: ReadonlySet<string> = new Set(['PageDown', 'PageUp']);
+
+interface Pressed {
+  readonly key: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+  readonly target: EventTarget | null;
+}
+
+/** What a key means to a deck; null: nothing, or it is a field's own. */
+export function deckAct(event: Pressed): DeckAct | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
+  const target = event.target instanceof Element ? event.target : null;
+  if (target?.closest(fields)) return null;
+  // A clicker goes on whatever was touched last.
+  if (target?.closest('.toy') && !clicker.has(event.key)) return null;
+  return keys[event.key] ?? null;
+}
+
+/** The stop after a press; at both ends it stays. */
+export function moved(at: number, act: DeckAct, stops: number): number {
+  const last = Math.max(0, stops - 1);
+  if (act === 'next') return Math.min(last, at + 1);
+  if (act === 'back') return Math.max(0, at - 1);
+  if (act === 'first') return 0;
+  return act === 'last' ? last : at;
+}
+
+// What the wall and the speaker's window say to each other: a channel of this browser, one for each lesson.
+
+/** Where the deck stands. */
+export interface DeckNews {
+  readonly kind: 'at';
+  readonly step: string;
+  readonly press: number;
+  /** What is computed from the events now; empty: nothing. */
+  readonly sentence: string;
+  /** The answer to the step's question, before the wall shows it; empty: there is none. */
+  readonly answer: string;
+  /** When the talk began, ms since 1970. */
+  readonly since: number;
+}
+
+type Message =
+  | DeckNews
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'restart' }
+  | { readonly kind: 'move'; readonly act: DeckAct };
+
+/** What came over the channel; null: nothing that is known. */
+export function readMessage(value: unknown): Message | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { kind, act, step, press, sentence, answer, since } = value as Record<string, unknown>;
+  if (kind === 'hello' || kind === 'restart') return { kind };
+  if (kind === 'move') return isDeckAct(act) ? { kind, act } : null;
+  if (kind !== 'at' || typeof step !== 'string' || typeof press !== 'number') return null;
+  if (typeof sentence !== 'string' || typeof answer !== 'string') return null;
+  return typeof since === 'number' ? { kind, step, press, sentence, answer, since } : null;
+}
+
+export interface Channel {
+  readonly send: (message: Message) => void;
+  readonly close: () => void;
+}
+
+/** A browser without BroadcastChannel has no speaker's window, and the deck goes on without. */
+export function openChannel(slug: string, onMessage: (message: Message) => void): Channel {
+  if (typeof BroadcastChannel === 'undefined') return { send: () => {}, close: () => {} };
+  const channel = new BroadcastChannel(`duet.deck.${slug}`);
+  channel.onmessage = ({ data }) => {
+    const message = readMessage(data);
+    if (message !== null) onMessage(message);
+  };
+  return { send: (message) => channel.postMessage(message), close: () => channel.close() };
+}
 
 export function useStops(lesson: Lesson): readonly Stop[] {
   return useMemo(() => {

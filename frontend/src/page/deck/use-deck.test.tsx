@@ -1,8 +1,7 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { describe, expect, it } from 'vitest';
-import { readMessage } from './channel.ts';
-import { deckAct, moved } from './moves.ts';
+import { deckAct, moved, readMessage } from './use-deck.ts';
 
 const none = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false };
 const press = (key: string, target: EventTarget = document.body, held = {}) =>

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { passKeys } from './deck-keys.ts';
+import { passKeys } from './embed.tsx';
 
 const said = vi.fn<(data: { kind: string; act: string; key: string }) => void>();
 vi.stubGlobal('parent', { postMessage: said });
