@@ -6,9 +6,7 @@ import { wholeLesson } from '../../test/fixtures/whole.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { readPlace } from '../navigation/place.ts';
 import { besideAddress, type Comparison } from '../runs/saved-runs.tsx';
-import { commonArms, unlike } from './compare-view.tsx';
-import { laneWords } from './compare-view-lane.tsx';
-import { titled } from './compare-view-page.tsx';
+import { commonArms, laneWords, titled, unlike } from './compare-view.tsx';
 import { comparedId } from './use-compare-view.ts';
 
 const lesson = testLesson();

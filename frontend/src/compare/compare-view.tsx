@@ -1,24 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
 
-import { useEffect, useMemo } from 'react';
-import { t } from '../base/lang/t.ts';
-import { useFollowAway } from '../classroom/use-in-compare.ts';
-import { pairIndex } from '../derive/pair.ts';
-import { lessonOfRun } from '../derive/run-index.ts';
-import type { RunIndex } from '../derive/types.ts';
-import { sceneOf } from '../navigation/navigation.ts';
-import type { Place } from '../navigation/place.ts';
-import type { Go } from '../navigation/use-navigation.ts';
-import { NoticeLines } from '../panels/notices.tsx';
-import { LanesProvider } from '../playback/hooks.tsx';
-import type { Lesson } from '../protocol/lesson.ts';
-import type { Comparison } from '../runs/saved-runs.tsx';
-import { useLesson, useStore } from '../store/hooks.tsx';
+import { type CSSProperties, useEffect, useMemo, useState } from 'react';
+import { rich, t } from '../base/lang/t.ts';
+import type { Theme } from '../base/theme.ts';
+import { requestedOf } from '../classroom/driven.ts';
+import { ShownBar } from '../classroom/entry.tsx';
+import { useRoom, useVisit } from '../classroom/hooks.tsx';
+import { useDrive } from '../classroom/use-drive.ts';
+import { type PageNow, useDetach, useFollow, useOwnGo } from '../classroom/use-follow.ts';
+import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
+import { useModel } from '../controls/run-controls.tsx';
+import { playbackActs, Transport, useTransport } from '../controls/transport.tsx';
+import { unaligned } from '../derive/align.ts';
+import { framesOfSide, laneKey, pairIndex, type Side, sides } from '../derive/pair.ts';
+import { momentWords } from '../derive/retime.ts';
+import { lessonOfRun, pickLanes } from '../derive/run-index.ts';
+import type { FrameSource, RunIndex } from '../derive/types.ts';
+import { knobsAt } from '../navigation/knobs.ts';
+import { linkTo, sceneOf, stepAfter } from '../navigation/navigation.ts';
+import { elsewhere, frontPage, type Place } from '../navigation/place.ts';
+import { type Go, useIdle, useNavigation, useSettled } from '../navigation/use-navigation.ts';
+import { LiveLaneHeader } from '../page/stage.tsx';
+import { HelpDialog } from '../panels/dialogs.tsx';
+import { AxisLine, JumpLine } from '../panels/lane-header.tsx';
+import { Legend } from '../panels/legend.tsx';
+import { NoticeLines, Notices } from '../panels/notices.tsx';
+import {
+  LensList,
+  LossList,
+  StateStrip,
+  useKernel,
+  useLenses,
+  useLosses,
+} from '../panels/state-strip.tsx';
+import { TopBar } from '../panels/top-bar.tsx';
+import {
+  LanesProvider,
+  type Playback,
+  useCounts,
+  usePlayback,
+  useRunIndex,
+} from '../playback/hooks.tsx';
+import type { Lesson, Scene } from '../protocol/lesson.ts';
+import { contendedOf } from '../runs/runs-line.tsx';
+import { type Comparison, Differences, Figures } from '../runs/saved-runs.tsx';
+import { StoreProvider, useLanes, useLesson, useRun, useStore } from '../store/hooks.tsx';
+import type { Store } from '../store/store.ts';
+import { Dialog } from '../ui/dialog.tsx';
 import { Mark } from '../ui/parts.tsx';
-import { allViews } from '../views/registry.ts';
-import { CompareViewPage } from './compare-view-page.tsx';
-import type { Runs } from './runs.ts';
+import { useTheme } from '../ui/theme.ts';
+import { day } from '../ui/words.ts';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
+import { allViews, viewOf } from '../views/registry.ts';
 import {
   comparedId,
   indexOf,
@@ -28,14 +62,430 @@ import {
   useSecondStore,
 } from './use-compare-view.ts';
 
-interface Props {
+// The two runs of a side-by-side page, as every part of it gets them.
+
+interface Runs {
+  readonly ids: Readonly<Record<Side, string>>;
+  readonly stores: Readonly<Record<Side, Store>>;
+  readonly index: (side: Side) => RunIndex | null;
+}
+
+// One lane of one of two runs, and the badges of each run: source, clock, losses, lenses.
+
+interface StripProps {
+  readonly side: Side;
+  readonly runs: Runs;
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly place: Place;
+}
+
+/** What is always said of a run, once for each of the two. */
+function CompareStrip(props: StripProps) {
+  return (
+    <StoreProvider store={props.runs.stores[props.side]}>
+      <Strip {...props} />
+    </StoreProvider>
+  );
+}
+
+function Strip({ side, lesson, scene, arms, place }: StripProps) {
+  const run = useRun();
+  const kernel = useKernel();
+  const losses = useLosses(lesson, arms);
+  const lenses = useLenses(lesson, arms);
+  const [dialog, setDialog] = useState<'losses' | 'lens' | null>(null);
+  useModel(lesson, knobsAt(lesson, scene, place));
+  return (
+    <div className="beside-run" data-testid={`run-${side}`}>
+      <b>{side}</b>
+      <StateStrip
+        run={run}
+        kernel={kernel}
+        lanes={arms.length}
+        lost={losses.reduce((sum, lane) => sum + lane.events, 0)}
+        gaps={losses.reduce((sum, lane) => sum + lane.gapRows, 0)}
+        control={null}
+        pending=""
+        lenses={lenses}
+        onLoss={() => setDialog('losses')}
+        onLens={() => setDialog('lens')}
+        onControl={() => {}}
+      />
+      <Dialog
+        title={t('Lost events of the {side}', { side })}
+        open={dialog === 'losses'}
+        onClose={() => setDialog(null)}
+        testId="losses"
+      >
+        <LossList lanes={losses} />
+      </Dialog>
+      <Dialog
+        title={t('Lenses of the {side}', { side })}
+        open={dialog === 'lens'}
+        onClose={() => setDialog(null)}
+        testId="lens-sheet"
+      >
+        <LensList lanes={lenses} />
+      </Dialog>
+    </div>
+  );
+}
+
+interface LaneProps {
+  readonly side: Side;
+  /** The arm. */
+  readonly name: string;
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly runs: Runs;
+  readonly found: Comparison;
+  readonly theme: Theme;
+  readonly frame: FrameSource;
+  readonly playback: Playback;
+}
+
+function CompareLane(props: LaneProps) {
+  return (
+    <StoreProvider store={props.runs.stores[props.side]}>
+      <Lane {...props} />
+    </StoreProvider>
+  );
+}
+
+function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }: LaneProps) {
+  const counts = useCounts();
+  const states = useLanes();
+  const run = useRun();
+  const whole = runs.index(side);
+  const view = viewOf(lesson.view);
+  const arm = lesson.arms.find((one) => one.name === name);
+  if (whole === null || arm === undefined) return null;
+  const index = pickLanes(whole, [name]);
+  const key = laneKey(side, name);
+  const ops = counts.find((count) => count.arm === key)?.ops ?? null;
+  const height = Math.round(view.preferredHeight(index, lesson, scene.show));
+  return (
+    <div
+      className="beside-lane"
+      data-testid={`${side}-${name}`}
+      style={{ '--lane-height': `${height}px` } as CSSProperties}
+    >
+      <LaneCanvas
+        view={view}
+        runIndex={index}
+        lesson={lesson}
+        frame={frame}
+        theme={theme}
+        show={scene.show}
+        header={() => (
+          <LiveLaneHeader
+            arm={{
+              ...arm,
+              title: `${arm.title}, ${side}`,
+              summary: laneWords(found, side, name),
+            }}
+            lane={states.find((lane) => lane.arm === name) ?? null}
+            build={null}
+            recorded={whole.source === 'recorded'}
+            pending={false}
+            missing={false}
+            distorted={contendedOf(lesson, run, states)?.distorted ?? false}
+            ops={lesson.operation.open === null ? null : ops}
+            operation={lesson.operation}
+            onLoss={playback.nextLoss}
+          />
+        )}
+        onSelect={(mark) => playback.select(mark && { ...mark, arm: key })}
+        onSeek={playback.seek}
+        onWindow={playback.view}
+      />
+    </div>
+  );
+}
+
+/** What tells a lane from its other: day, and what differs of knobs, kernel and host. */
+export function laneWords(found: Comparison, side: Side, arm: string): string {
+  const at = side === 'first' ? 0 : 1;
+  const differs = found.differences
+    .filter((d) => (d.arm === '' || d.arm === arm) && ['run', 'kernel', 'host'].includes(d.of))
+    .filter((d) => d.what !== 'arms')
+    .map((d) => `${d.what} ${at === 0 ? d.recorded : d.now}`);
+  return [day(found.sides[at]?.created ?? ''), ...differs.slice(0, 3)].filter(Boolean).join(' · ');
+}
+
+// The lanes of two runs in words: the window of each, the same arm's one after the other.
+
+interface CompareWordsProps {
+  readonly lesson: Lesson;
+  readonly arms: readonly string[];
+  readonly runs: Runs;
+  readonly frames: Readonly<Record<Side, FrameSource>>;
+  readonly playback: Playback;
+  readonly onClose: () => void;
+}
+
+function CompareWords({ lesson, arms, runs, frames, playback, onClose }: CompareWordsProps) {
+  const axis = runs.index('first')?.axis ?? null;
+  const sentences = (side: Side, arm: string) => {
+    const index = runs.index(side);
+    if (index === null) return [];
+    return viewOf(lesson.view).summary(pickLanes(index, [arm]), frames[side].get(), lesson);
+  };
+  return (
+    <section className="words" aria-label={t('The lanes in words')} data-testid="words">
+      <header>
+        <p className="eyebrow">
+          {rich('In words, at <span>{axis}</span>', {
+            axis: momentWords(axis, playback.state.moment),
+            span: (words) => <span className="number">{words}</span>,
+          })}
+        </p>
+        <button type="button" className="link" onClick={onClose}>
+          {t('close')}
+        </button>
+      </header>
+      <ul className="summary" data-volatile>
+        {arms.flatMap((arm) =>
+          sides.map((side) => (
+            <li key={`${side} ${arm}`}>
+              <b>{side}:</b> {sentences(side, arm).join(' ')}
+            </li>
+          )),
+        )}
+      </ul>
+    </section>
+  );
+}
+
+// What the page of two runs does as a part of a class: it follows or drives, as a lesson page does.
+
+function useInCompare(page: PageNow): void {
+  useFollow(page);
+  useDetach();
+  useDrive(page, null);
+}
+
+/** Two runs that are still read, or cannot be: who follows goes on with the driver all the same. */
+function useFollowAway(place: Place): void {
+  const { room, following } = useRoom();
+  const visit = useVisit();
+  const driver = room?.place ?? null;
+  useEffect(() => {
+    if (!following || driver === null || driver.lesson !== place.lesson) return;
+    const wanted = requestedOf(driver, place);
+    if (wanted.beside !== place.beside || wanted.run !== place.run) visit(wanted);
+  }, [following, driver, place, visit]);
+}
+
+// What two runs differ in, their lanes arm by arm, and one transport for all of them.
+
+interface CompareViewPageProps {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly runs: Runs;
+  readonly found: Comparison;
+  readonly place: Place;
+  readonly go: Go;
+  readonly visit: number;
+}
+
+/** Keys of the lesson page that mean nothing here. */
+const without: ReadonlySet<Act> = new Set<Act>([
+  ...(['scope', 'questions', 'caveats', 'knobs', 'present'] as const),
+]);
+
+function CompareViewPage(props: CompareViewPageProps) {
+  const { scene, arms, runs, found, place, visit } = props;
+  const go = useOwnGo(props.go, place);
+  const theme = useTheme();
+  const plain = usePlayback('page');
+  const playback = usePlayback();
+  const index = useRunIndex();
+  // What an operation is, both runs have in common; see unlike().
+  const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
+  const [help, setHelp] = useState(false);
+  const whole = useSettled(index);
+  const first = { run: place.run, step: place.step };
+  const { settled, usual } = useNavigation(
+    { lesson, scene, place, visit, index, whole, runs: null },
+    { playback: plain, go: props.go, first },
+  );
+  const seen = { lesson, scene, arms, place, run: place.run, ready: settled, veiled: false };
+  useInCompare({ ...seen, playback: plain });
+  useIdle(settled && playback.state.mode === 'paused');
+  const words = place.panes.includes('words');
+  const onWords = () => go({ panes: words ? [] : ['words'] }, 'replace');
+  const both = useMemo(() => titled(lesson, arms), [lesson, arms]);
+  const given = { lesson, scene, index, theme, settled, live: false, lanesOf: both, onWords };
+  const transport = useTransport(playback, given);
+  const frames = useMemo(() => {
+    const of = (side: Side) => framesOfSide(playback.frame, side, () => index);
+    return { first: of('first'), second: of('second') };
+  }, [playback.frame, index]);
+  const toStep = (step: string | null) => {
+    if (step !== null) go({ ...elsewhere, run: place.run, beside: place.beside, step });
+  };
+  const keys = useMemo(
+    () =>
+      keyList(lesson.operation.name, lesson.beat?.name, unaligned(lesson) === null).filter(
+        (key) => !without.has(key.act),
+      ),
+    [lesson],
+  );
+  const acts: Partial<Record<Act, () => void>> = {
+    ...playbackActs(playback, theme),
+    'step-back': () => toStep(stepAfter(lesson, scene, -1)),
+    'step-on': () => toStep(stepAfter(lesson, scene, 1)),
+    words: onWords,
+    deselect: () => playback.select(null),
+    help: () => setHelp(true),
+  };
+  useKeys(keys, (act) => acts[act]?.());
+  const address = () =>
+    linkTo(playback.now(), { place, usual, run: place.run, also: { step: scene.id } });
+  if (index === null) return null;
+  return (
+    <div className="lesson beside" data-testid="beside">
+      <TopBar
+        question={lesson.question}
+        address={address}
+        onFront={() => go({ ...frontPage })}
+        onHelp={() => setHelp(true)}
+      />
+      <ShownBar {...{ lesson, place }} />
+      <main className="beside-main">
+        <Head {...{ lesson, found, place, go }} />
+        <Notices />
+        <div className="beside-runs">
+          {sides.map((side) => (
+            <CompareStrip key={side} {...{ side, runs, lesson, scene, arms, place }} />
+          ))}
+          <StepChoice {...{ lesson, scene }} onStep={toStep} />
+        </div>
+        <JumpLine lesson={both} index={index} />
+        <ArmLanes {...{ lesson, scene, arms, runs, found, theme, playback, frames }} />
+        <AxisLine lesson={both} index={index} playback={playback} />
+        {words && <CompareWords {...{ lesson, arms, runs, frames, playback }} onClose={onWords} />}
+        <Legend lesson={lesson} scene={scene} theme={theme} index={index} />
+        <section className="beside-figures" aria-label={t('Figures')}>
+          <Figures lesson={lesson} found={found} />
+        </section>
+      </main>
+      <Transport {...transport} />
+      <HelpDialog keys={keys} open={help} onClose={() => setHelp(false)} />
+    </div>
+  );
+}
+
+function Head({
+  lesson,
+  found,
+  place,
+  go,
+}: Pick<CompareViewPageProps, 'lesson' | 'found' | 'place' | 'go'>) {
+  return (
+    <section className="beside-head" aria-label={t('What they differ in')}>
+      <h2>{t('Two recordings of “{title}”', { title: lesson.title })}</h2>
+      <Differences lesson={lesson} found={found} />
+      <p className="small">
+        {sides.map((side) => (
+          <button
+            key={side}
+            type="button"
+            className="link small"
+            onClick={() => go({ ...elsewhere, run: side === 'first' ? place.run : place.beside })}
+            data-testid={`alone-${side}`}
+          >
+            {t('the {side} alone', { side })}
+          </button>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+function StepChoice({
+  lesson,
+  scene,
+  onStep,
+}: Pick<CompareViewPageProps, 'lesson' | 'scene'> & { readonly onStep: (step: string) => void }) {
+  return (
+    <label className="small">
+      {t('as in the step')}{' '}
+      <select
+        value={scene.id}
+        onChange={(event) => onStep(event.target.value)}
+        data-testid="beside-step"
+      >
+        {lesson.scenes.map((s) => (
+          <option key={s.id} value={s.id}>
+            {s.title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface LanesProps
+  extends Pick<CompareViewPageProps, 'lesson' | 'scene' | 'arms' | 'runs' | 'found'> {
+  readonly theme: Theme;
+  readonly playback: Playback;
+  readonly frames: Readonly<Record<Side, FrameSource>>;
+}
+
+function ArmLanes({ arms, frames, ...given }: LanesProps) {
+  const { lesson, scene, runs } = given;
+  const layout = laidBeside(lesson, scene, runs) ? 'columns' : 'rows';
+  return arms.map((name) => (
+    <section
+      key={name}
+      className="beside-arm"
+      data-layout={layout}
+      aria-label={lesson.arms.find((arm) => arm.name === name)?.title ?? name}
+    >
+      {sides.map((side) => (
+        <CompareLane key={side} {...{ side, name, ...given }} frame={frames[side]} />
+      ))}
+    </section>
+  ));
+}
+
+/** The lesson as axis and scrubber are given it: each arm twice, once of each run. */
+export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
+  const both = lesson.arms
+    .filter((arm) => arms.includes(arm.name))
+    .flatMap((arm) =>
+      sides.map((side) => ({
+        ...arm,
+        name: laneKey(side, arm.name),
+        title: `${arm.title}, ${side}`,
+      })),
+    );
+  return { ...lesson, arms: both };
+}
+
+/** A view that is as high with two lanes as with one stands them in columns, and so do we. */
+function laidBeside(lesson: Lesson, scene: Scene, runs: Runs): boolean {
+  const whole = runs.index('first');
+  const [lane] = whole?.lanes ?? [];
+  if (!whole || !lane) return false;
+  const high = (lanes: readonly (typeof lane)[]) =>
+    viewOf(lesson.view).preferredHeight({ ...whole, lanes }, lesson, scene.show);
+  return high([lane, lane]) < 1.3 * high([lane]);
+}
+
+interface CompareViewProps {
   readonly slug: string;
   readonly place: Place & { readonly beside: string };
   readonly go: Go;
   readonly visit: number;
 }
 
-export function CompareView({ slug, place, go, visit }: Props) {
+export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   const lesson = useLesson();
   const first = useStore();
   const second = useSecondStore();

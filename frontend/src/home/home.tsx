@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The front page: the lessons there are, each with its question and the state of its kernels. */
 
-import { useEffect, useState } from 'react';
+import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
 import { rich, t } from '../base/lang/t.ts';
 import { JoinOnFront } from '../classroom/entry.tsx';
@@ -9,17 +9,92 @@ import { LanguageMenu } from '../lang/menu.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
 import { Notices } from '../panels/notices.tsx';
-import { askingSteps, readAnswers } from '../panels/predict.ts';
+import { askingSteps, frontStep, readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
+import { usePlayback } from '../playback/hooks.tsx';
 import { check, either } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/parts.tsx';
+import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
-import { type CardLink, Preview } from './preview.tsx';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
+import { viewOf } from '../views/registry.ts';
+import { Exhibit, type Shown } from './exhibit.tsx';
+
+// A lesson's picture on the front page: a recorded scene, still until it is pointed at.
+
+interface Props {
+  readonly slug: string;
+  /** The card is pointed at or has the focus. */
+  readonly moving: boolean;
+  /** Opens the lesson. */
+  readonly link: CardLink;
+}
+
+type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
+
+/** Loads nothing before it is in view. */
+function Preview({ slug, moving, link }: Props) {
+  const box = useRef<HTMLAnchorElement>(null);
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    if (box.current === null || seen) return;
+    const observer = new IntersectionObserver((entries) => {
+      if (entries.some((e) => e.isIntersecting)) setSeen(true);
+    });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [seen]);
+  return (
+    // The card's question is the same link: one is enough for keys and screen readers.
+    <div className="preview-link" aria-hidden="true">
+      <a
+        ref={box}
+        className="preview"
+        data-testid={`preview-${slug}`}
+        href={link.href}
+        onClick={link.onClick}
+        tabIndex={-1}
+      >
+        {seen && (
+          <div className="preview-picture" inert>
+            <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
+              {(shown) => <Still {...shown} moving={moving} />}
+            </Exhibit>
+          </div>
+        )}
+      </a>
+    </div>
+  );
+}
+
+function Still({ lesson, scene, index, moving }: Shown & { readonly moving: boolean }) {
+  const theme = useTheme();
+  const { frame, goto, pause } = usePlayback();
+  const view = viewOf(lesson.view);
+  useEffect(() => {
+    if (moving) goto(scene);
+    else pause();
+  }, [moving, scene, goto, pause]);
+  return (
+    <LaneCanvas
+      view={view}
+      runIndex={index}
+      lesson={lesson}
+      frame={frame}
+      theme={theme}
+      show={scene.show}
+      header={(arm) => (
+        <p className="preview-lane">{lesson.arms.find((a) => a.name === arm)?.title ?? arm}</p>
+      )}
+      headerHeight={22}
+    />
+  );
+}
 
 /** What a card says beyond the greeting; asked once per lesson. */
 type More = Partial<

@@ -1,34 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-import { afterEach, expect, test } from 'vitest';
+// @vitest-environment happy-dom
+
+import { afterEach, describe, expect, test } from 'vitest';
 import { speak, t } from '../base/lang/t.ts';
+import { withLang } from '../navigation/place.ts';
 import { pageWords } from './catalogues.ts';
-import { withWords } from './load.ts';
+import { wantedLanguage, withWords } from './load.ts';
 import { fileOf, page, partOf } from './parts.ts';
 
-afterEach(() => speak('en', {}));
+describe('load', () => {
+  afterEach(() => speak('en', {}));
 
-test('a part that is loaded on demand comes after its words, which the page did not have', async () => {
-  speak('de', await pageWords('de'));
-  expect([t('next'), t('Join a class'), t('Polls')]).toEqual([
-    'weiter',
-    'An einer Klasse teilnehmen',
-    'Polls',
-  ]);
-  expect(await withWords('report', async () => t('Polls'))).toBe('Umfragen');
-  expect(t('next')).toBe('weiter');
+  test('a part that is loaded on demand comes after its words, which the page did not have', async () => {
+    speak('de', await pageWords('de'));
+    expect([t('next'), t('Join a class'), t('Polls')]).toEqual([
+      'weiter',
+      'An einer Klasse teilnehmen',
+      'Polls',
+    ]);
+    expect(await withWords('report', async () => t('Polls'))).toBe('Umfragen');
+    expect(t('next')).toBe('weiter');
+  });
+
+  test('without words a part is English, and comes all the same', async () => {
+    expect(await withWords('report', async () => t('Polls'))).toBe('Polls');
+    speak('de', {});
+    expect(await withWords('no-such-part', async () => t('Polls'))).toBe('Polls');
+  });
+
+  test('a text belongs to the part that alone says it, else to the page', () => {
+    expect(partOf('editor/pane.tsx')).toBe('editor');
+    expect(partOf('editor/door.tsx')).toBe('server');
+    expect(partOf('labs/scores-page.tsx')).toBe('scores');
+    expect(fileOf(['views/memcg-wall/draw.ts', 'views/memcg-wall/toy.ts'])).toBe('memcg-wall');
+    expect(fileOf(['views/memcg-wall/draw.ts', 'views/inode-flow/draw.ts'])).toBe(page);
+    expect(fileOf(['controls/transport.tsx'])).toBe(page);
+  });
 });
 
-test('without words a part is English, and comes all the same', async () => {
-  expect(await withWords('report', async () => t('Polls'))).toBe('Polls');
-  speak('de', {});
-  expect(await withWords('no-such-part', async () => t('Polls'))).toBe('Polls');
-});
+describe('choose', () => {
+  afterEach(() => localStorage.clear());
 
-test('a text belongs to the part that alone says it, else to the page', () => {
-  expect(partOf('editor/pane.tsx')).toBe('editor');
-  expect(partOf('editor/door.tsx')).toBe('server');
-  expect(partOf('labs/scores-page.tsx')).toBe('scores');
-  expect(fileOf(['views/memcg-wall/draw.ts', 'views/memcg-wall/toy.ts'])).toBe('memcg-wall');
-  expect(fileOf(['views/memcg-wall/draw.ts', 'views/inode-flow/draw.ts'])).toBe(page);
-  expect(fileOf(['controls/transport.tsx'])).toBe(page);
+  test('the address decides, else what was chosen, else the browser, else English', () => {
+    expect(wantedLanguage('', ['fr', 'de-CH'])).toBe('de');
+    expect(wantedLanguage('', ['fr'])).toBe('en');
+    localStorage.setItem('duet.lang', 'zh-Hans');
+    expect(wantedLanguage('', ['de'])).toBe('zh-Hans');
+    expect(wantedLanguage('?lang=en', ['de'])).toBe('en');
+    expect(wantedLanguage('?lang=fr', ['de'])).toBe('zh-Hans');
+    expect(wantedLanguage('?lang=%3Cscript%3E', [])).toBe('zh-Hans');
+  });
+
+  test('the language for tests is spoken where an address asks, and is never remembered', () => {
+    localStorage.setItem('duet.lang', 'ar-XB');
+    expect(wantedLanguage('', [])).toBe('en');
+    expect(wantedLanguage('?lang=ar-XB', [])).toBe('ar-XB');
+  });
+
+  test('an address is the same place in another language', () => {
+    expect(withLang('?lesson=a&step=b', 'de')).toBe('?lesson=a&step=b&lang=de');
+    expect(withLang('?lang=de&lesson=a', null)).toBe('?lesson=a');
+  });
 });

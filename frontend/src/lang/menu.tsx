@@ -4,7 +4,7 @@
 import { spoken, t } from '../base/lang/t.ts';
 import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags.ts';
 import { siteOf } from '../base/site.ts';
-import { chooseLanguage } from './choose.ts';
+import { chooseLanguage } from './load.ts';
 
 /** Of a language's tag. */
 const shortLetters = 2;

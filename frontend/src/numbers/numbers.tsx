@@ -10,16 +10,81 @@ import { type PatchFile, parsePatch } from '../panels/patch.ts';
 import { Inline, Prose } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
-import { Mark } from '../ui/parts.tsx';
-import { Command } from './command.tsx';
-import { PublishedFigures } from './published.tsx';
+import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
 
-interface Props {
+// A command to copy into a terminal.
+
+/** A command to copy; where the clipboard is closed it can still be marked. */
+function Command({ text }: { readonly text: string }) {
+  const [copied, copy] = useCopy(copiedMs);
+  return (
+    <p className="command">
+      <code>{text}</code>
+      <button
+        type="button"
+        className="button"
+        data-testid="copy-command"
+        onClick={() => copy(text)}
+      >
+        {copied === 'copied' ? t('copied') : t('copy')}
+      </button>
+    </p>
+  );
+}
+
+// What the mails claim: each figure with its context, and where it stands.
+
+type PublishedFiguresProps = {
+  readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mails'>;
+};
+
+function PublishedFigures({ lesson }: PublishedFiguresProps) {
+  return (
+    <section aria-labelledby="numbers-published">
+      <h2 id="numbers-published">{t('What the mail claims')}</h2>
+      <dl className="claims" data-testid="published">
+        {lesson.published.map((figure) => (
+          <div key={`${figure.claim} ${figure.mail}`}>
+            <dt>{figure.claim}</dt>
+            <dd className="number">{figure.mail}</dd>
+            {figure.not_testable && (
+              <dd className="quiet small">
+                {t('not testable here: {why}', { why: figure.not_testable })}
+              </dd>
+            )}
+          </div>
+        ))}
+      </dl>
+      <ul className="quiet small" data-testid="mails">
+        {Object.entries(lesson.mails).map(([name, mail]) => (
+          <li key={name}>
+            {mail.author}, {mail.date},{' '}
+            {mail.url ? (
+              <a href={mail.url} rel="noreferrer">
+                {mail.subject}
+              </a>
+            ) : (
+              mail.subject
+            )}
+          </li>
+        ))}
+      </ul>
+      <p className="quiet small">
+        {t(
+          'These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:',
+        )}
+      </p>
+      <Command text={`${measureCommand(lesson.slug)} --published`} />
+    </section>
+  );
+}
+
+interface NumbersPageProps {
   readonly lesson: NumbersLesson;
   readonly onFront: () => void;
 }
 
-export function NumbersPage({ lesson, onFront }: Props) {
+export function NumbersPage({ lesson, onFront }: NumbersPageProps) {
   const metrics = Object.entries(lesson.metrics).filter(([, m]) => !m.extra);
   return (
     <main className="front numbers" data-testid="numbers">
