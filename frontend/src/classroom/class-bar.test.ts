@@ -4,10 +4,9 @@ import { facts, place, welcome } from '../../test/fixtures/classes.ts';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { barWords } from './class-bar.tsx';
 import { type ClassFacts, type ClassPlace, type Room, reduceClass } from './class-state.ts';
-import { classLink } from './invite.tsx';
-import { codeIn, plainCode } from './memory.ts';
-import { qrPath } from './qr.tsx';
+import { codeIn, plainCode } from './membership.ts';
 import { bucketsOf, doing } from './roster.tsx';
+import { classLink, qrPath } from './start.tsx';
 
 const lesson = testLesson();
 

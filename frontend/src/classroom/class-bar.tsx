@@ -3,18 +3,19 @@
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
+import type { Place } from '../navigation/place.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
 import { useConnection } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
-import { waitingRaised } from './board-state.ts';
-import type { Room } from './class-state.ts';
-import type { RoomNow } from './hooks.tsx';
+import { type Room, waitingRaised } from './class-state.ts';
+import type { InClass } from './driver.ts';
+import { type RoomNow, useRoom } from './hooks.tsx';
+import { watchingWords } from './observe.tsx';
 import { stepTitle } from './roster.tsx';
-import { watchingWords } from './shoulder.tsx';
-import type { InClass } from './use-in-class.ts';
+import { changedWords, makersWords, useBack } from './tries.ts';
 
-interface Props {
+interface ClassBarProps {
   readonly now: RoomNow;
   readonly room: Room;
   readonly lesson: Lesson;
@@ -62,7 +63,7 @@ function followingWords({ facts, part }: Room): string {
   return part === 'instructor' ? t('You follow you.') : t('You follow the instructor.');
 }
 
-export function ClassBar(props: Props) {
+export function ClassBar(props: ClassBarProps) {
   const { now, room, lesson } = props;
   const { classroom, open, driving, following } = now;
   const connected = useConnection().state === 'open';
@@ -139,7 +140,7 @@ export function ClassBar(props: Props) {
   );
 }
 
-function SpotButtons({ inClass, lesson, arms }: Props) {
+function SpotButtons({ inClass, lesson, arms }: ClassBarProps) {
   const { spot, picking, setPicking, light } = inClass;
   if (spot !== null)
     return (
@@ -208,5 +209,62 @@ function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
     >
       {said ? t('counted') : t('I am lost')}
     </button>
+  );
+}
+
+// The line over two runs beside each other, in a class: whose run it is, and the way back.
+
+interface ShownBarProps {
+  readonly lesson: Lesson;
+  readonly place: Place;
+}
+
+/** "Second: Ada, 9 hogs."; empty: the run is none of the class, or not for this page to know. */
+export function shownWords(room: RoomNow['room'], lesson: Lesson, beside: string | null): string {
+  const one = room?.tries.find(({ run }) => run === beside);
+  return one === undefined
+    ? ''
+    : t(' Second: {makers}, {changed}.', {
+        makers: makersWords(one),
+        changed: changedWords(one, lesson),
+      });
+}
+
+export function ShownBar({ lesson, place }: ShownBarProps) {
+  const now = useRoom();
+  const back = useBack(place);
+  const connected = useConnection().state === 'open';
+  const { classroom, room, open, driving, following } = now;
+  if (classroom === null || room === null || !open) return null;
+  const words = connected ? barWords(room, now, lesson) : t('No connection to the class.');
+  return (
+    <section
+      className="class-bar"
+      aria-label={t('Class')}
+      data-state={driving ? 'drives' : following ? 'follows' : 'explores'}
+      data-testid="class-bar"
+    >
+      <span role="status" data-testid="class-words">
+        {words}
+        {shownWords(room, lesson, place.beside)}
+      </span>
+      {!following && !driving && (
+        <button
+          type="button"
+          className="button"
+          data-strong=""
+          onClick={() => classroom.followAgain()}
+          data-testid="class-follow"
+        >
+          {t('follow again')}
+        </button>
+      )}
+      <span className="spring" />
+      {driving && (
+        <button type="button" className="button" onClick={back} data-testid="class-back">
+          {t('back to the lesson')}
+        </button>
+      )}
+    </section>
   );
 }

@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The panel of a class beside the page, which can be used meanwhile: no dialog. */
 
-import { type ReactNode, useState } from 'react';
+import './board.css';
+import { type ReactNode, useEffect, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
+import type { Place } from '../navigation/place.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { reportHref } from '../report/address.ts';
-import type { Asked } from './asked.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { ClassBar } from './class-bar.tsx';
 import type { Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
-import { Gallery } from './gallery.tsx';
-import { InstructorQuestions, type MapControl, MemberQuestions } from './questions.tsx';
+import type { InClass } from './driver.ts';
+import { useRoom } from './hooks.tsx';
+import { ConsentChoice, WatchedNote, WatchingNote } from './observe.tsx';
+import {
+  type Asked,
+  askedIn,
+  InstructorQuestions,
+  type MapControl,
+  MemberQuestions,
+  revealedIn,
+  waiting,
+} from './questions.tsx';
 import { InstructorRaised, MemberRaised } from './raised.tsx';
 import { ConfusionCurve, Roster } from './roster.tsx';
-import { ConsentChoice } from './shoulder.tsx';
-import { TimerForm } from './timer.tsx';
-import { OpenSteps, type TryActions, TryIt } from './try-panel.tsx';
-import type { ShownFrom } from './use-shown.ts';
+import { Invite } from './start.tsx';
+import { TimerChip, TimerForm } from './timer.tsx';
+import { openedAt, type ShownFrom, useShow } from './tries.ts';
+import { Gallery, OpenSteps, type TryActions, TryIt } from './try-panel.tsx';
 
 interface Props {
   readonly classroom: Classroom;
@@ -33,7 +46,7 @@ interface Props {
   readonly show: ShownFrom;
 }
 
-export function ClassPanel(props: Props) {
+function ClassPanel(props: Props) {
   const { classroom, room, lesson, scene, all, open, onClose, map, actions, show } = props;
   const teaches = room.part === 'instructor';
   return (
@@ -201,5 +214,93 @@ function Ending(props: {
         {t('cancel')}
       </button>
     </p>
+  );
+}
+
+// All that a lesson page shows of its class: the line over it, the panel at its side, the link.
+
+interface Page {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly arms: readonly string[];
+  readonly inClass: InClass;
+  readonly guess: { readonly guess: number | null };
+  readonly pointing: MapControl;
+  readonly place: Place;
+  readonly actions: TryActions;
+}
+
+export function ClassArea({ page, notes }: { readonly page: Page; readonly notes: ReactNode }) {
+  const now = useRoom();
+  const { classroom, room, open } = now;
+  const { lesson, scene, arms, inClass, guess } = page;
+  const [panel, setPanel] = useState(false);
+  const [invites, setInvites] = useState(false);
+  const all = room === null ? [] : askedIn(room, lesson, scene);
+  const member = room?.part === 'member';
+  const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
+  const revealed = room && member ? revealedIn(room, all) : [];
+  // What is new for a member opens the panel.
+  const tries = member && openedAt(room, lesson.slug, scene.id) !== null;
+  const news = JSON.stringify([asks, revealed].map((list) => list.map((one) => one.key)));
+  const some = asks.length + revealed.length > 0;
+  useEffect(() => {
+    if (some && news !== '') setPanel(true);
+  }, [some, news]);
+  useEffect(() => {
+    if (tries) setPanel(true);
+  }, [tries]);
+  const show = useShow(page.place);
+  if (classroom === null || room?.facts == null) return null;
+  const map: MapControl = {
+    ...page.pointing,
+    // The panel may cover what is to be pointed at.
+    point: (number) => {
+      setPanel(false);
+      page.pointing.point(number);
+    },
+  };
+  return (
+    <>
+      <ClassBar
+        {...{ now, room, lesson, arms, inClass }}
+        panel={panel && open}
+        waiting={asks.length}
+        onPanel={() => setPanel(!panel)}
+        onInvite={() => setInvites(true)}
+      />
+      {panel && open && (
+        <ClassPanel
+          {...{ classroom, room, lesson, scene, all, map, show }}
+          actions={page.actions}
+          notes={notes}
+          open={asks}
+          onClose={() => setPanel(false)}
+        />
+      )}
+      <Dialog
+        title={room.facts.title}
+        open={invites && open}
+        onClose={() => setInvites(false)}
+        side="wide"
+        testId="class-invite-dialog"
+      >
+        <Invite facts={room.facts} />
+      </Dialog>
+    </>
+  );
+}
+
+// What each page of a class shows, whatever it shows else: the timer, and who looks over a shoulder.
+
+export function ClassOverlay() {
+  const { classroom, room, open } = useRoom();
+  if (classroom === null || room === null || !open) return null;
+  const of = { classroom, room };
+  return (
+    <aside className="class-overlay" aria-label={t('Class, on all pages')}>
+      <TimerChip {...of} />
+      {room.part === 'member' ? <WatchedNote {...of} /> : <WatchingNote {...of} />}
+    </aside>
   );
 }

@@ -6,7 +6,7 @@ import { wholeMessage } from '../../test/fixtures/whole.ts';
 import type { ClientMessage } from '../protocol/messages.ts';
 import { Store } from '../store/store.ts';
 import { Classroom } from './classroom.ts';
-import { membershipOf } from './memory.ts';
+import { membershipOf } from './membership.ts';
 
 const hello = { protocol: 1, version: '0', viewer: 'v', lessons: [] };
 let sent: ClientMessage[] = [];

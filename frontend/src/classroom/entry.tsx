@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** What pages show of classes. An exported site has site.tsx in its place. */
 
-export { ClassArea } from './class-area.tsx';
-export { ClassOverlay } from './class-overlay.tsx';
+export { ShownBar } from './class-bar.tsx';
+export { ClassArea, ClassOverlay } from './class-panel.tsx';
 export { ClassGate, JoinOnFront } from './join.tsx';
-export { PointMap } from './point-map.tsx';
-export { ShownBar } from './shown-bar.tsx';
+export { PointMap } from './pointing.tsx';
 export { ClassButton } from './start.tsx';

@@ -14,10 +14,9 @@ import { Cell } from '../base/signal.ts';
 import { siteOf } from '../base/site.ts';
 import type { VisitPlace } from '../navigation/use-navigation.ts';
 import { useStore } from '../store/hooks.tsx';
-import { watches } from './board-state.ts';
-import type { ClassPlace, Room } from './class-state.ts';
+import { type ClassPlace, type Room, watches } from './class-state.ts';
 import { Classroom, type Entering } from './classroom.ts';
-import { codeIn } from './memory.ts';
+import { codeIn } from './membership.ts';
 
 const Context = createContext<Classroom | null>(null);
 const Visiting = createContext<VisitPlace>(() => {});

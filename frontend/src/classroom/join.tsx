@@ -7,10 +7,10 @@ import { siteOf } from '../base/site.ts';
 import { frontPage, type Place, searchOf } from '../navigation/place.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { off } from '../ui/parts.tsx';
-import { ledTo } from './board-state.ts';
-import { requestedOf } from './driven.ts';
+import { ledTo } from './class-state.ts';
+import { requestedOf } from './driver.ts';
 import { useRoom, useVisit } from './hooks.tsx';
-import { codeIn, membershipOf } from './memory.ts';
+import { codeIn, membershipOf } from './membership.ts';
 
 const nameChars = 32;
 

@@ -5,8 +5,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { off } from '../ui/parts.tsx';
-import type { Raised } from './board-state.ts';
-import type { Room } from './class-state.ts';
+import type { Raised, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { stepTitle } from './roster.tsx';
 

@@ -1,17 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Who is in the class, for its instructor: where each is, who drives, and how many are lost. */
 
+import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 import { HeadRow, off } from '../ui/parts.tsx';
 import type { ConfusionPoint, Room, RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
-import { MemberTools } from './member-tools.tsx';
+
+// What the instructor may do with a member of the roster, but for the wheel.
+
+interface MemberToolsProps {
+  readonly classroom: Classroom;
+  readonly member: RosterMember;
+}
+
+function MemberTools({ classroom, member: { member, name, connected } }: MemberToolsProps) {
+  const [sure, setSure] = useState(false);
+  if (sure)
+    return (
+      <span className="class-tools">
+        <button
+          type="button"
+          className="link"
+          onClick={() => classroom.remove(member)}
+          data-testid="class-remove-sure"
+        >
+          {t('delete {name} and all answers', { name })}
+        </button>
+        <button type="button" className="link" onClick={() => setSure(false)}>
+          {t('cancel')}
+        </button>
+      </span>
+    );
+  return (
+    <span className="class-tools">
+      <button
+        type="button"
+        className="link"
+        aria-label={t('look over the shoulder of {name}', { name })}
+        onClick={() => classroom.watch(member)}
+        {...off(!connected && t('{name} is away.', { name }))}
+      >
+        {t('look over the shoulder')}
+      </button>
+      <button
+        type="button"
+        className="link"
+        aria-label={t('delete the data of {name}', { name })}
+        onClick={() => setSure(true)}
+      >
+        {t('delete')}
+      </button>
+    </span>
+  );
+}
 
 /** Who has done nothing for so long is idle, s. */
 const idleS = 120;
 
-interface Props {
+interface RosterProps {
   readonly classroom: Classroom;
   readonly room: Room;
   readonly lesson: Lesson;
@@ -31,7 +79,7 @@ export function stepTitle(lesson: Pick<Lesson, 'scenes'>, id: string): string {
   return lesson.scenes.find((scene) => scene.id === id)?.title ?? id;
 }
 
-export function Roster({ classroom, room, lesson }: Props) {
+export function Roster({ classroom, room, lesson }: RosterProps) {
   const { roster, facts } = room;
   if (roster.length === 0)
     return <p className="quiet small">{t('Nobody has joined yet. Show the link or the code.')}</p>;

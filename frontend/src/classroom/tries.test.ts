@@ -4,9 +4,9 @@ import { ada, bo, cy, facts, place, tried, welcome } from '../../test/fixtures/c
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { frontPage, readPlace, writePlace } from '../navigation/place.ts';
 import type { ClassMessage } from '../protocol/messages.ts';
+import { shownWords } from './class-bar.tsx';
 import { type Room, reduceClass } from './class-state.ts';
-import { requestedOf, sameScenery, sceneryPlace } from './driven.ts';
-import { shownWords } from './shown-bar.tsx';
+import { requestedOf, sameScenery, sceneryPlace } from './driver.ts';
 import {
   changedWords,
   makersWords,

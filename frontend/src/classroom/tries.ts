@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Runs that a class tried, in words and in order, and where each is shown. Pure. */
+/** Runs that a class tried: in words and in order, where each is shown, and trying one. */
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -11,6 +11,8 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { waitWords } from '../runs/runs-line.tsx';
 import { isOwn } from '../store/changes.ts';
 import type { ClassOpened, ClassTry, Room } from './class-state.ts';
+import type { Command } from './classroom.ts';
+import { useRoom, useVisit } from './hooks.tsx';
 
 export type Order = 'time' | 'highest' | 'lowest';
 
@@ -105,4 +107,57 @@ export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   const alone = alonePlace(lesson, one);
   if (recording === null || one.arms.some(isOwn)) return alone;
   return { ...alone, run: recording.name, beside: one.run };
+}
+
+// What a member may try in the step on show, and trying it.
+
+type Run = Omit<Command<'class_try'>, 'step' | 'lesson'>;
+
+export interface Trying {
+  readonly step: ClassOpened['steps'][number];
+  /** Whoever tries explores from then on. */
+  readonly attempt: (run: Run) => void;
+}
+
+/** Null: this page is no member's, or the instructor has not opened the step. */
+export function useTrying(lesson: string, step: string): Trying | null {
+  const { classroom, room, open } = useRoom();
+  const opened = openedAt(room, lesson, step);
+  if (classroom === null || !open || room?.part !== 'member' || opened === null) return null;
+  return {
+    step: opened,
+    attempt: (run) => {
+      classroom.detach();
+      classroom.attempt({ lesson, step, ...run });
+    },
+  };
+}
+
+// The instructor shows a run of the class to all, and goes back to where he was.
+
+export type ShownFrom = (to: Place) => void;
+
+/** @param here where the instructor is now, and comes back to */
+export function useShow(here: Place): ShownFrom {
+  const { classroom, room, driving } = useRoom();
+  const visit = useVisit();
+  return (to) => {
+    if (classroom === null) return;
+    // The class follows who has the wheel.
+    if (!driving && room?.part === 'instructor') classroom.hand('');
+    classroom.before.set(classroom.before.get() ?? here);
+    visit(to);
+  };
+}
+
+/** Where the page was before a run was shown; without a memory of it the step. */
+export function useBack(place: Place): () => void {
+  const { classroom } = useRoom();
+  const visit = useVisit();
+  return () => {
+    const { lesson, step } = place;
+    const before = classroom?.before.get() ?? null;
+    classroom?.before.set(null);
+    visit(before ?? { ...frontPage, lesson, step });
+  };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Let them try: which steps the instructor opens, and what a member turns there. */
 
+import { useState } from 'react';
 import { t, worded } from '../base/lang/t.ts';
 import { Knob } from '../controls/run-controls.tsx';
 import { fixedBecause, type Knobs, sceneKnobs } from '../navigation/knobs.ts';
@@ -9,10 +10,22 @@ import { isOwn } from '../store/changes.ts';
 import { useDenied } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
-import type { Room } from './class-state.ts';
+import type { ClassTry, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
+import { useVisit } from './hooks.tsx';
 import { stepTitle } from './roster.tsx';
-import { openedAt } from './tries.ts';
+import {
+  alonePlace,
+  changedWords,
+  makersWords,
+  type Order,
+  openedAt,
+  ordered,
+  ratioWords,
+  type ShownFrom,
+  shownPlace,
+  standsWords,
+} from './tries.ts';
 
 /** What a lesson page brings for trying. */
 export interface TryActions {
@@ -22,14 +35,14 @@ export interface TryActions {
   readonly attempt: (() => void) | null;
 }
 
-interface Props {
+interface OpenStepsProps {
   readonly classroom: Classroom;
   readonly room: Room;
   readonly lesson: Lesson;
   readonly scene: Scene;
 }
 
-export function OpenSteps({ classroom, room, lesson, scene }: Props) {
+export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
   const opened = openedAt(room, lesson.slug, scene.id);
   const { no_runs = '', no_patches = '' } = room.opened ?? {};
   const set = (knobs: boolean, patches: boolean) =>
@@ -79,7 +92,7 @@ function turnable(lesson: Lesson) {
   );
 }
 
-export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryActions }) {
+export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly actions: TryActions }) {
   const { room, lesson, scene, actions } = props;
   const denied = useDenied('run');
   const opened = openedAt(room, lesson.slug, scene.id);
@@ -130,5 +143,122 @@ export function TryIt(props: Omit<Props, 'classroom'> & { readonly actions: TryA
         {why && <span className="small quiet">{why}</span>}
       </p>
     </>
+  );
+}
+
+// The runs of a class: who, what was changed, how it stands, and its one number.
+
+interface GalleryProps {
+  readonly classroom: Classroom;
+  readonly room: Room;
+  readonly lesson: Lesson;
+  readonly show: ShownFrom;
+}
+
+const orders: Readonly<Record<Order, string>> = {
+  time: t('newest first'),
+  highest: t('highest number first'),
+  lowest: t('lowest number first'),
+};
+
+export function Gallery(props: GalleryProps) {
+  const { room, lesson } = props;
+  const [order, setOrder] = useState<Order>('time');
+  const here = room.tries.filter((one) => one.lesson === lesson.slug);
+  const others = room.tries.length - here.length;
+  const result = here.find((one) => one.result !== null)?.result;
+  if (room.tries.length === 0) return <p className="small quiet">{t('Nothing was tried yet.')}</p>;
+  return (
+    <>
+      {here.length > 1 && (
+        <label className="small">
+          {t('in this order:')}{' '}
+          <select
+            value={order}
+            onChange={(event) => setOrder(event.target.value as Order)}
+            data-testid="class-order"
+          >
+            {Object.entries(orders).map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <ol className="class-tries" data-testid="class-tries">
+        {ordered(here, order).map((one) => (
+          <Entry key={one.number} one={one} {...props} />
+        ))}
+      </ol>
+      {others > 0 && (
+        <p className="small quiet">
+          {t('{others, plural, one {# run} other {# runs}} in other lessons.', { others })}
+        </p>
+      )}
+      {result && (
+        <p className="small quiet">
+          {result.ratio === null
+            ? t(
+                'The number is {title}; of one traced run each, so it explains, and proves nothing.',
+                { title: result.title },
+              )
+            : t(
+                'The number is {title}, the second lane over the first; of one traced run each, so it explains, and proves nothing.',
+                { title: result.title },
+              )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Entry({ one, classroom, room, lesson, show }: GalleryProps & { readonly one: ClassTry }) {
+  const visit = useVisit();
+  const mine = one.makers.some((maker) => maker.member === room.member);
+  const teaches = room.part === 'instructor';
+  const there = one.state === 'done' || one.state === 'running';
+  const look = () => {
+    classroom.detach();
+    visit(alonePlace(lesson, one));
+  };
+  return (
+    <li data-state={one.state} data-testid={`class-try-${one.number}`}>
+      <p className="class-try-what">
+        <b>{makersWords(one)}</b>: {changedWords(one, lesson)}
+      </p>
+      <p className="number" data-testid={`class-ratio-${one.number}`}>
+        {ratioWords(one)}
+      </p>
+      <p className="small quiet class-try-stands">{standsWords(one)}</p>
+      <p className="class-try-acts small">
+        {there && (
+          <button type="button" className="link" onClick={look} data-testid="class-look">
+            {t('look at it')}
+          </button>
+        )}
+        {mine && one.state === 'waiting' && (
+          <button
+            type="button"
+            className="link"
+            onClick={() => classroom.takeBack(one.number)}
+            data-testid="class-take-back-try"
+          >
+            {t('take back')}
+          </button>
+        )}
+        {teaches && (
+          <button
+            type="button"
+            className="button"
+            onClick={() => show(shownPlace(lesson, one))}
+            data-testid={`class-show-${one.number}`}
+            {...off(one.state !== 'done' && t('There is nothing to show before it has ended.'))}
+          >
+            {t('show to all')}
+          </button>
+        )}
+      </p>
+    </li>
   );
 }

@@ -4,11 +4,16 @@
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { requestedOf } from '../classroom/driven.ts';
+import {
+  type PageNow,
+  requestedOf,
+  useDetach,
+  useDrive,
+  useFollow,
+  useOwnGo,
+} from '../classroom/driver.ts';
 import { ShownBar } from '../classroom/entry.tsx';
 import { useRoom, useVisit } from '../classroom/hooks.tsx';
-import { useDrive } from '../classroom/use-drive.ts';
-import { type PageNow, useDetach, useFollow, useOwnGo } from '../classroom/use-follow.ts';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { useModel } from '../controls/run-controls.tsx';
 import { playbackActs, Transport, useTransport } from '../controls/transport.tsx';

@@ -12,7 +12,7 @@ import {
 } from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
-import { useAnswerClass } from '../classroom/use-answer-class.ts';
+import { useAnswerClass } from '../classroom/pointing.tsx';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/navigation.ts';

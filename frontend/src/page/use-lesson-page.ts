@@ -4,11 +4,10 @@
 import { useEffect, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
+import { useInClass, useOwnGo } from '../classroom/driver.ts';
 import { useRoom } from '../classroom/hooks.tsx';
-import { useOwnGo } from '../classroom/use-follow.ts';
-import { useInClass } from '../classroom/use-in-class.ts';
-import { usePointClass } from '../classroom/use-point-class.ts';
-import { useTrying } from '../classroom/use-trying.ts';
+import { usePointClass } from '../classroom/pointing.tsx';
+import { useTrying } from '../classroom/tries.ts';
 import { mayAct } from '../controls/act-bar.tsx';
 import { type Act, keyList, useKeys, windowKeys } from '../controls/keyboard.ts';
 import { type ArmState, useModel } from '../controls/run-controls.tsx';

@@ -4,9 +4,17 @@ import { expect, test } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import type { ClassReport } from '../protocol/contract.gen.ts';
 import { reportHref, reportIn } from './address.ts';
-import { Bars, HeatMap, LostCurve } from './charts.tsx';
-import { barsOf, binsOf, roundWords, stepsOf, textOf } from './report.ts';
-import { Tried } from './tried.tsx';
+import {
+  Bars,
+  barsOf,
+  binsOf,
+  HeatMap,
+  LostCurve,
+  roundWords,
+  stepsOf,
+  Tried,
+  textOf,
+} from './report-page.tsx';
 
 const lesson = testLesson();
 const step = lesson.scenes[0]!.id;

@@ -6,7 +6,7 @@ import { ns } from '../base/units.ts';
 import { frontPage, readPlace } from '../navigation/place.ts';
 import { initialPlayback, type PlaybackState } from '../playback/machine.ts';
 import type { ClassPlace } from './class-state.ts';
-import { drivenOf, isThere, requestedOf, sameScenery, sceneryPlace, targetOf } from './driven.ts';
+import { drivenOf, isThere, requestedOf, sameScenery, sceneryPlace, targetOf } from './driver.ts';
 
 const lesson = testLesson();
 const scene = lesson.scenes[0]!;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
 import { facts, welcome } from '../../test/fixtures/classes.ts';
-import { askedIn, columnsOf, waiting } from './asked.ts';
 import { type ClassQuestion, type Room, reduceClass, type TallyRound } from './class-state.ts';
+import { askedIn, columnsOf, waiting } from './questions.tsx';
 
 const prediction = { question: 'How many?', choices: ['few', 'many'] };
 const lesson = { predictions: { hogs: prediction }, questions: [] } as unknown as Parameters<

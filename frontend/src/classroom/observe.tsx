@@ -3,8 +3,7 @@
 
 import type { ReactNode } from 'react';
 import { rich, t } from '../base/lang/t.ts';
-import type { ClassWatching } from './board-state.ts';
-import type { Room } from './class-state.ts';
+import type { ClassWatching, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 
 interface Props {

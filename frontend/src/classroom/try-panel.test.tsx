@@ -12,10 +12,9 @@ import type { ClientMessage } from '../protocol/messages.ts';
 import { StoreProvider } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 import type { ClassOpened, ClassTry } from './class-state.ts';
-import { Gallery } from './gallery.tsx';
 import { ClassroomProvider, useRoom } from './hooks.tsx';
-import { OpenSteps, TryIt } from './try-panel.tsx';
-import { useBack, useShow } from './use-shown.ts';
+import { useBack, useShow } from './tries.ts';
+import { Gallery, OpenSteps, TryIt } from './try-panel.tsx';
 
 const lesson = testLesson();
 const scene = lesson.scenes[0]!;
