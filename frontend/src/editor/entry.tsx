@@ -10,8 +10,7 @@ import { withWords } from '../lang/load.ts';
 import { hasPatches } from '../store/changes.ts';
 import { useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
-import { type Door, type DoorProps, DoorProvider, useDoor, usualArm } from './door.tsx';
-import { readPatch } from './read-patch.ts';
+import { type Door, type DoorProps, DoorProvider, readPatch, useDoor, usualArm } from './door.tsx';
 
 const Pane = lazy(() =>
   withWords('editor', () => import('./pane.tsx')).then((m) => ({ default: m.ChangePane })),

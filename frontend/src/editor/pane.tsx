@@ -1,27 +1,447 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Change the patch: the code of an arm in an editor beside the lanes. Loaded when it is first opened. */
 
-import { t } from '../base/lang/t.ts';
-import { formatCount } from '../base/units.ts';
 import './pane.css';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { Problem } from '../protocol/messages.ts';
+import { t } from '../base/lang/t.ts';
+import { formatCount } from '../base/units.ts';
+import { saveFile } from '../panels/recap/memory.ts';
+import type { SourceFile } from '../protocol/contract.gen.ts';
+import type { ChangedMessage, JudgedMessage, Problem } from '../protocol/messages.ts';
 import { changeable } from '../store/changes.ts';
-import { off, useMedia } from '../ui/parts.tsx';
-import { Challenges } from './challenges.tsx';
+import { useDenied, useJudged, useStore } from '../store/hooks.tsx';
+import { copiedMs, off, useCopy, useMedia } from '../ui/parts.tsx';
+import { sentenceCase } from '../ui/words.ts';
 import { CodeView, DiffView, MergedView, type Target } from './code-view.tsx';
 import { tallyOf } from './diff.ts';
-import type { Door, Opened } from './door.tsx';
-import { diffChars } from './draft.ts';
-import { FilesBar } from './files-bar.tsx';
-import { Problems } from './problems.tsx';
-import { RunBar } from './run-bar.tsx';
-import { Share } from './share.tsx';
-import { placeOf } from './texts.ts';
-import { useVersion, useWork } from './use-work.ts';
-import type { Work } from './work.ts';
+import {
+  type Asked,
+  armsBeside,
+  type Door,
+  laneWord,
+  type Opened,
+  readPatch,
+  type Stage,
+  stages,
+} from './door.tsx';
+import { linkChars, packChange } from './link.ts';
+import { diffChars, placeOf, useVersion, useWork, type Work } from './work.ts';
 
-interface Props {
+// The files that the lesson's patches touch, and in the open one the functions.
+
+interface FilesBarProps {
+  readonly files: readonly SourceFile[];
+  readonly file: string;
+  readonly changed: (name: string) => boolean;
+  readonly onFile: (name: string) => void;
+  readonly onRegion: (region: number) => void;
+}
+
+function FilesBar({ files, file, changed, onFile, onRegion }: FilesBarProps) {
+  const open = files.find(({ name }) => name === file);
+  const named = (open?.regions ?? []).flatMap((region, i) =>
+    region.title === '' && open!.regions.length > 1 ? [] : [{ region, i }],
+  );
+  return (
+    <div className="change-files">
+      <div className="tabs" role="tablist" aria-label={t('Files that the patches touch')}>
+        {files.map(({ name }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            className="tab"
+            title={name}
+            aria-selected={name === file}
+            data-state={name === file ? 'active' : 'inactive'}
+            onClick={() => onFile(name)}
+          >
+            <code>{name}</code>
+            {changed(name) && (
+              <span className="change-mark" title={t('changed by you')}>
+                {' '}
+                ●<span className="hidden-text"> {t('changed')}</span>
+              </span>
+            )}
+          </button>
+        ))}
+      </div>
+      {named.length > 0 && (
+        <ul className="change-regions" aria-label={t('What the patches touch in {file}', { file })}>
+          {named.map(({ region, i }) => (
+            <li key={`${region.first} ${region.title}`}>
+              <button type="button" className="link small" onClick={() => onRegion(i)}>
+                <code>{region.title || t('line {first}', { first: region.first })}</code>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+// Why a change does not run: a refusal, a patch that does not fit, what the compiler said of which line.
+
+interface ProblemsProps {
+  readonly changed: ChangedMessage;
+  /** Whether the file can be shown. */
+  readonly shown: (file: string) => boolean;
+  readonly onGo: (problem: Problem) => void;
+}
+
+function Problems({ changed, shown, onGo }: ProblemsProps) {
+  const { error, problems, phase, message } = changed;
+  if (phase !== 'refused' && phase !== 'failed' && problems.length === 0) return null;
+  const sentence = error?.sentence || message;
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const warnings = problems.length - errors;
+  const counts = [
+    errors > 0 && t('{errors, plural, one {# error} other {# errors}}', { errors }),
+    warnings > 0 && t('{warnings, plural, one {# warning} other {# warnings}}', { warnings }),
+  ].filter(Boolean);
+  return (
+    <section
+      className="change-problems"
+      aria-label={t('Why it does not run')}
+      data-testid="problems"
+    >
+      <div role="alert">
+        {sentence && phase !== 'built' && <p>{sentenceCase(sentence)}</p>}
+        {error?.remedy && <p className="quiet">{error.remedy}</p>}
+        {counts.length > 0 && <p className="small quiet">{counts.join(', ')}</p>}
+      </div>
+      {problems.length > 0 && (
+        <ul>
+          {problems.map((problem) => {
+            const { file, line, column, severity, text } = problem;
+            const where = `${file}:${line}${column > 0 ? `:${column}` : ''}`;
+            return (
+              <li key={`${where} ${text}`} data-severity={severity}>
+                {shown(file) ? (
+                  <button type="button" className="link" onClick={() => onGo(problem)}>
+                    <code>{where}</code>
+                  </button>
+                ) : (
+                  <code>{where}</code>
+                )}{' '}
+                <b>{severity === 'error' ? t('error') : t('warning')}</b> {text}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {error?.detail && problems.length === 0 && <pre className="console">{error.detail}</pre>}
+    </section>
+  );
+}
+
+// Runs the change beside the lanes of the step: the button, and how far its kernel is, with the seconds since the click.
+
+interface RunBarProps {
+  readonly door: Door;
+  readonly base: string;
+  /** Why this text cannot run; empty: it can. */
+  readonly why: string;
+  readonly onRun: () => void;
+}
+
+function RunBar({ door, base, why, onRun }: RunBarProps) {
+  const { asked, progress } = door;
+  const mine = asked?.base === base ? asked : null;
+  const going = asked !== null && progress?.over === 'not yet';
+  const lanes = armsBeside(door.scene, base, '').length;
+  const building = going && !asked.begun && t('Your change is being built.');
+  return (
+    <div className="change-run">
+      <button
+        type="button"
+        className="button"
+        data-strong
+        onClick={onRun}
+        data-testid="run-change"
+        {...off(door.blocked || why || building)}
+      >
+        {t('run as {lane}', { lane: laneWord(lanes) })}
+      </button>
+      {going && !asked.begun && (
+        <button type="button" className="button" onClick={door.giveUp} data-testid="give-up-change">
+          {t('give up')}
+        </button>
+      )}
+      {mine !== null && progress !== null ? (
+        <Going asked={mine} door={door} />
+      ) : (
+        <p className="small quiet" data-testid="change-why">
+          {door.blocked || why || t('Its kernel is built first; the lanes stay.')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What the row of stages says. */
+const stageNames: Readonly<Record<Stage, string>> = {
+  queue: t('queue'),
+  compile: t('compile'),
+  link: t('link'),
+  boot: t('boot'),
+  run: t('run'),
+};
+
+function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) {
+  const { over, stage, words } = door.progress!;
+  const seconds = useSeconds(asked.at, over !== 'not yet');
+  const at = stages.indexOf(stage);
+  return (
+    <div className="change-going" data-over={over}>
+      <ol aria-hidden="true">
+        {stages.map((name, i) => (
+          <li
+            key={name}
+            data-state={i < at || over === 'runs' ? 'done' : i === at ? 'now' : 'to come'}
+          >
+            {stageNames[name]}
+          </li>
+        ))}
+      </ol>
+      <p className="small">
+        <span role="status" data-testid="change-phase" data-volatile>
+          {words}
+        </span>{' '}
+        <span className="quiet number" data-testid="change-seconds" data-volatile>
+          {over === 'not yet' ? `${seconds} s` : t('after {seconds} s', { seconds })}
+        </span>
+      </p>
+    </div>
+  );
+}
+
+/** Whole seconds since a moment of the page's time; they stand once it is over. */
+function useSeconds(since: number, over: boolean): number {
+  const [now, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    setNow(performance.now());
+    if (over) return undefined;
+    const timer = setInterval(() => setNow(performance.now()), 250);
+    return () => clearInterval(timer);
+  }, [over]);
+  return Math.max(0, Math.round((now - since) / 1000));
+}
+
+// A change leaves the page as a link or a file, and comes in by a file.
+
+interface ShareProps {
+  readonly name: string;
+  readonly arm: string;
+  readonly diff: string;
+  readonly address: () => string;
+  readonly onText: (text: string) => void;
+  readonly onReset: () => void;
+}
+
+const unchanged = t('Nothing is changed yet.');
+
+function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
+  const [copied, copy] = useCopy(copiedMs);
+  const [said, setSaid] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+  const link = async () => {
+    const hash = await packChange({ arm, diff });
+    setSaid(
+      hash === null
+        ? t(
+            'A link holds {n} characters, and this change has more: download the patch and pass that on.',
+            { n: formatCount(linkChars) },
+          )
+        : '',
+    );
+    if (hash !== null) await copy(address() + hash);
+  };
+  const take = async (file: File | undefined) => {
+    if (!file) return;
+    const text = await readPatch(file);
+    setSaid(text === null ? t('{name} is no patch.', { name: file.name }) : '');
+    if (text !== null) onText(text);
+  };
+  const none = diff === '' && unchanged;
+  return (
+    <div className="change-share">
+      <button
+        type="button"
+        className="link small"
+        onClick={() => void link()}
+        data-testid="copy-change"
+        {...off(none)}
+      >
+        {copied === 'copied'
+          ? t('copied')
+          : copied === 'refused'
+            ? t('no clipboard here')
+            : t('copy link')}
+      </button>
+      <button
+        type="button"
+        className="link small"
+        onClick={() => saveFile(`${name}.patch`, diff, 'text/x-patch')}
+        data-testid="download-change"
+        {...off(none)}
+      >
+        {t('download .patch')}
+      </button>
+      <button
+        type="button"
+        className="link small"
+        onClick={() => input.current?.click()}
+        title={t('or drop it on the page')}
+      >
+        {t('open a .patch')}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept=".patch,.diff,.mbox,.txt"
+        hidden
+        aria-label={t('A patch file')}
+        onChange={(event) => {
+          void take(event.target.files?.[0]);
+          event.target.value = '';
+        }}
+        data-testid="patch-file"
+      />
+      <button
+        type="button"
+        className="link small"
+        onClick={onReset}
+        data-testid="reset-change"
+        {...off(none)}
+      >
+        {t("back to the arm's text")}
+      </button>
+      {said && (
+        <p className="small" role="status" data-testid="share-said">
+          {said}
+        </p>
+      )}
+    </div>
+  );
+}
+
+// A lesson's challenges: what is asked of the arm, and how a change of it was judged. Nothing while a lesson has none.
+
+interface ChallengesProps {
+  readonly door: Door;
+  /** The arm that is changed. */
+  readonly base: string;
+  /** Of the newest change of this arm. */
+  readonly changed: ChangedMessage | null;
+}
+
+const marks = new Map([
+  [true, t('holds')],
+  [false, t('fails')],
+  [null, t('not judged')],
+]);
+
+function Challenges({ door, base, changed }: ChallengesProps) {
+  const given = Object.entries(door.lesson.challenges);
+  if (given.length === 0) return null;
+  const titleOf = (arm: string) => door.lesson.arms.find((one) => one.name === arm)?.title ?? arm;
+  return (
+    <details className="change-challenges" data-testid="challenges">
+      <summary>{t('{n} challenges', { n: given.length })}</summary>
+      <ol>
+        {given.map(([name, one]) => (
+          <li key={name} data-testid={`challenge-${name}`}>
+            <b>{one.title}</b>{' '}
+            <span className="quiet small">{t('of {arm}', { arm: titleOf(one.arm) })}</span>
+            <p>{one.ask}</p>
+            <details>
+              <summary className="small">{t('hint')}</summary>
+              <p className="small">{one.hint}</p>
+            </details>
+            {one.arm === base ? (
+              <Judging {...{ door, name, changed }} answer={one.answer} />
+            ) : (
+              <button type="button" className="link small" onClick={() => door.open(one.arm)}>
+                {t('change {arm}', { arm: titleOf(one.arm) })}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+interface JudgingProps {
+  readonly door: Door;
+  readonly name: string;
+  readonly changed: ChangedMessage | null;
+  readonly answer: string;
+}
+
+function Judging({ door, name, changed, answer }: JudgingProps) {
+  const store = useStore();
+  // A lab with this challenge lets its students have their changes judged; the server knows which.
+  const inLab = new URLSearchParams(location.search).has('lab');
+  const denied = useDenied(inLab ? 'answer' : 'measure');
+  const judged = useJudged();
+  const { slug } = door.lesson;
+  const arm = changed?.phase === 'built' ? changed.arm : '';
+  const mine = judged?.lesson === slug && judged.challenge === name ? judged : null;
+  const going = mine !== null && mine.phase !== 'done' && mine.phase !== 'failed';
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        onClick={() => store.command({ type: 'judge', lesson: slug, challenge: name, arm })}
+        data-testid={`judge-${name}`}
+        {...off(
+          door.blocked ||
+            denied ||
+            (going && t('It is being judged.')) ||
+            (arm === '' && t('Run your change first: its kernel is what is judged.')),
+        )}
+      >
+        {t('judge my change')}
+      </button>
+      {mine !== null && <Verdict judged={mine} />}
+      {mine?.met && <p className="small">{answer}</p>}
+    </>
+  );
+}
+
+function Verdict({ judged }: { readonly judged: JudgedMessage }) {
+  return (
+    <div className="change-verdict" data-met={judged.met}>
+      <p role="status">{verdictOf(judged)}</p>
+      <ul className="small">
+        {judged.lines.map((line) => (
+          <li key={`${line.kind} ${line.says}`} data-holds={line.holds}>
+            <b>{marks.get(line.holds)}</b> {line.says}: {line.found}
+            {line.wanted && t('; wanted {wanted}', { wanted: line.wanted })}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function verdictOf({ phase, met, because, done, total }: JudgedMessage): string {
+  if (phase === 'waiting') return because;
+  if (phase === 'measuring')
+    return total > 0
+      ? t('guest {done} of {total} runs', { done: done + 1, total })
+      : t('measuring');
+  if (phase === 'building') return t('the debug kernel is being built');
+  if (phase === 'stress') return t('stress on the debug kernel, a minute or two');
+  if (phase === 'failed') return t('It could not be judged. {because}', { because });
+  return met ? t('Met. {because}', { because }) : t('Not met. {because}', { because });
+}
+
+interface ChangePaneProps {
   readonly door: Door;
   readonly opened: Opened;
 }
@@ -44,7 +464,7 @@ const viewTitles: Readonly<Record<View, string>> = {
   diff: t('the change as a diff'),
 };
 
-export function ChangePane({ door, opened }: Props) {
+export function ChangePane({ door, opened }: ChangePaneProps) {
   const loaded = useWork(door.lesson.slug, opened);
   const [view, setView] = useState<View>('edit');
   const box = useRef<HTMLElement>(null);
@@ -89,7 +509,7 @@ function useEscape(close: () => void): void {
   }, []);
 }
 
-function Head({ door, opened }: Props) {
+function Head({ door, opened }: ChangePaneProps) {
   const arms = changeable(door.lesson);
   return (
     <header>
@@ -121,7 +541,7 @@ function Head({ door, opened }: Props) {
   );
 }
 
-interface BodyProps extends Props {
+interface BodyProps extends ChangePaneProps {
   readonly work: Work;
   readonly note: string;
   readonly view: View;

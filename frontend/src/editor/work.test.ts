@@ -5,8 +5,7 @@ import { forEachDiagnostic } from '@codemirror/lint';
 import { afterEach, expect, it } from 'vitest';
 import type { ArmSource } from '../protocol/contract.gen.ts';
 import { applyDiff } from './diff.ts';
-import { readDraft, writeDraft } from './draft.ts';
-import { Work } from './work.ts';
+import { readDraft, Work, writeDraft } from './work.ts';
 
 const lines = (n: number) => Array.from({ length: n }, (_, i) => `\tint v${i};\n`).join('');
 const text = `int first;\n${lines(40)}int second(void)\n{\n\treturn 1;\n}\n`;

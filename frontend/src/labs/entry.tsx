@@ -4,8 +4,7 @@
 import { lazy } from 'react';
 import { withWords } from '../lang/load.ts';
 
-export { LabArea } from './lab-area.tsx';
-export { LabGate } from './lab-gate.tsx';
+export { LabArea, LabGate } from './lab-panel.tsx';
 
 export const ScoresPage = lazy(() =>
   withWords('scores', () => import('./scores-page.tsx')).then((m) => ({ default: m.ScoresPage })),

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { wholeMessage } from '../../test/fixtures/whole.ts';
 import type { ChangedMessage, LaneMessage } from '../protocol/messages.ts';
-import { armsBeside, laneWord, progressOf } from './words.ts';
+import { armsBeside, laneWord, progressOf } from './door.tsx';
 
 const changed = (change: Partial<ChangedMessage>): ChangedMessage => ({
   ...wholeMessage('changed', { lesson: 'l', base: 'srcu', arm: 'own-1', phase: 'wait' }),
