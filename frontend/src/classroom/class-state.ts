@@ -78,7 +78,7 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
   }
 }
 
-/** What of a class is needed here (class-state.ts). */
+/** What of a class its board needs. */
 interface WithBoard {
   readonly board: Board;
   readonly place: ClassPlace | null;

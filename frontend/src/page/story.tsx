@@ -266,7 +266,7 @@ function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
 /** Where the page scrolls, the title is in view as long as it stands in this share of the window. */
 const upper = 0.5;
 
-/** Not `on`: the text moves otherwise (use-reading.ts). */
+/** Not `on`: the text moves otherwise (useReading). */
 function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
   const story = useRef<HTMLElement>(null);
   const shown = useRef(step);
