@@ -22,7 +22,7 @@ const forbidden = [
   ['src/views/a.ts', '../page/story.tsx'],
   ['src/views/kind/a.ts', '../../ui/theme.ts'],
   ['src/views/b.ts', '../svg/pen.ts'],
-  ['src/views/d.ts', '../playback/hooks.ts'],
+  ['src/views/d.ts', '../playback/hooks.tsx'],
   ['src/views/e.ts', '../store/hooks.tsx'],
   ['src/derive/d.ts', '../playback/machine.ts'],
   ['src/toys/a.ts', '../views/registry.ts'],
@@ -45,7 +45,7 @@ const allowed = [
   ['src/views/kind/c.ts', '../../derive/types.ts'],
   ['src/views/kind/d.ts', '../../toys/types.ts'],
   ['src/playback/c.ts', '../views/registry.ts'],
-  ['src/navigation/c.ts', '../playback/hooks.ts'],
+  ['src/navigation/c.ts', '../playback/hooks.tsx'],
   ['src/compare/c.ts', '../page/stage.tsx'],
   ['src/panels/c.ts', '../controls/keyboard.ts'],
 ] as const;
