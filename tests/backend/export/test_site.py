@@ -59,7 +59,7 @@ def brought(script: Path) -> Iterator[bytes]:
 
 
 def whole(body: bytes) -> bytes:
-    """What frontend/src/protocol/deltas.ts does: columns sent as differences become columns."""
+    """What frontend/src/protocol/decode.ts does: columns sent as differences become columns."""
     message = msgpack.unpackb(body)
     for name in message.pop("deltas", []):
         message["columns"][name] = summed(message["columns"][name], message["dtypes"][name])
@@ -88,7 +88,7 @@ def summed(deltas: bytes, dtype: str) -> bytes:
     ],
 )
 def test_columns_are_reported_as_differences(dtype: str, values: list[int], deltas: str) -> None:
-    # The same texts as in frontend/src/protocol/deltas.test.ts.
+    # The same texts as in frontend/src/protocol/decode.test.ts.
     column = np.array(values, f"<{dtype}").tobytes()
     assert differences(column, dtype) == bytes.fromhex(deltas)
     assert summed(bytes.fromhex(deltas), dtype) == column

@@ -66,7 +66,7 @@ RESTS = f"""new Promise((done) => {{
   }};
   look();
 }})"""
-"""True once nothing moves and the newest state is drawn; the page says so itself (use-idle.ts)."""
+"""True once nothing moves and the newest state is drawn; the page says so itself (use-navigation.ts)."""
 
 
 @dataclass(frozen=True, slots=True)

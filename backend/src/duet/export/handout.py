@@ -2,7 +2,7 @@
 """The slides of a lesson as PDF, one a page: the page makes them, and Chromium prints.
 
 The address `?lesson=SLUG&present=handout` walks the lesson and copies each slide
-(frontend/src/page/deck/use-pages.ts); print CSS puts one on each sheet of A4.
+(frontend/src/page/deck/handout-page.tsx); print CSS puts one on each sheet of A4.
 """
 
 from __future__ import annotations

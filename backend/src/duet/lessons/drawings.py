@@ -2,7 +2,7 @@
 """Drawings of terms: small SVG files that hold shapes and words in the page's own colours.
 
 The page builds a drawing from its text, element by element, so whatever could act, load or be
-styled from outside is refused here and left out there (frontend/src/panels/terms/drawing.tsx).
+styled from outside is refused here and left out there (frontend/src/panels/terms/terms.tsx).
 """
 
 from __future__ import annotations

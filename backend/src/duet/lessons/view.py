@@ -210,7 +210,7 @@ def drawing_texts(terms: Iterable[Explained]) -> dict[str, str]:
 def pattern(forms: Iterable[str]) -> re.Pattern[str]:
     """Finds any of the forms as whole words; what is written small may begin with a capital.
 
-    The page has the same rule (frontend/src/panels/terms/matcher.ts).
+    The page has the same rule (frontend/src/panels/terms/terms.tsx).
     """
     longest_first = sorted(forms, key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(_either, longest_first))})(?![\w-])")

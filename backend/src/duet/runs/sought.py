@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a run shows what a step claims. The page decides alike (frontend/src/derive/sought)."""
+"""Whether a run shows what a step claims. The page decides alike (frontend/src/derive/sought.ts)."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _together(pairs: Pairs, n: int) -> Pairs:
 
 
 SLACK_NS = 500.0
-"""Half a step of a counting axis (frontend/src/derive/hold.ts)."""
+"""Half a step of a counting axis (frontend/src/derive/align.ts)."""
 MOST_WINDOWS = 4000
 """Windows are compared at most so many."""
 

@@ -71,7 +71,7 @@ def together(packets: Sequence[Packet]) -> Packet:
 #
 # Columns come as tables have them: times of eight bytes each, little apart. Sent as differences,
 # the bytes of one weight beside each other, they pack four times smaller; not a bit of them is
-# lost. The page puts them back as it decodes (`frontend/src/protocol/deltas.ts`).
+# lost. The page puts them back as it decodes (`frontend/src/protocol/decode.ts`).
 
 SIZE = struct.Struct("<I")
 DELTAS = "deltas"
