@@ -20,9 +20,8 @@ from duet.cli.measure import write
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan
-from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
-from duet.pools.types import Want
+from duet.pools.types import PoolSettings, Want
 from tests.support.pooled_app import PooledApp
 from tests.support.slurm import Cluster, cluster, missing
 from tests.support.toy_server import SLUG, Page, page, reported, serving

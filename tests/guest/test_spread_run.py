@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from duet.bundle import open_bundle
+from duet.pools.lease import Size
 from duet.pools.local import LocalPool
-from duet.pools.room import Size
 from duet.pools.types import Want
 from tests.support.pooled_app import PooledApp
 from tests.support.toy_server import page, reported, serving

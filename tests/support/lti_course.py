@@ -10,7 +10,7 @@ from typing import Any
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.grades import LabScore, TaskScore
-from duet.lti import scores
+from duet.lti import store as scores
 from tests.support.lti_tool import Browser, Tool
 
 LAB = "some-lab"

@@ -21,10 +21,8 @@ from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
 from duet.classes.store import ClassStore
-from duet.lti.keyfile import KeyFile
-from duet.lti.platform_keys import PlatformKeys
+from duet.lti.platforms import KeyFile, PlatformKeys, Platforms
 from duet.lti.platforms import Platform as Registration
-from duet.lti.platforms import Platforms
 from duet.lti.service import Lti, Registered
 from duet.server.director import Director
 from tests.support.lti_platform import Message, Platform

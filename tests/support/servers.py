@@ -20,7 +20,7 @@ from sqlalchemy import Connection, create_engine
 
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
-from duet.classes import claims
+from duet.classes import database as claims
 from duet.cli.bench.classroom import own_places
 from tests.support.postgres import postgres
 from tests.support.proxy import free_port, nginx

@@ -19,12 +19,10 @@ from typing import Any
 from duet.measure.plan import conditions
 from duet.measure.run import Collector
 from duet.pools.frames import Start
-from duet.pools.lease import Backing, Lease
+from duet.pools.lease import Backing, Lease, Size
 from duet.pools.local import LocalPool
-from duet.pools.room import Size
 from duet.pools.types import Kind, Program, Refusal, Want, Watched
-from duet.runs.pooled.parts import Part
-from duet.runs.pooled.result import Facts, Result, counts_of
+from duet.runs.pooled.request import Facts, Part, Result, counts_of
 
 PROGRAM = """
 import base64, json, os, pathlib, signal, sys, time, zlib

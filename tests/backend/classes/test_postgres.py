@@ -16,11 +16,12 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, create_engine, make_url, text
 
 from duet.base.errors import InfraError
-from duet.classes import claims, queries, reading
-from duet.classes.database import file_of
+from duet.classes import database as claims
+from duet.classes import queries
+from duet.classes import queries as reading
+from duet.classes.database import SETTINGS, file_of
 from duet.classes.limits import DEAD_PEER_S
 from duet.classes.records import ConfusionFacts
-from duet.classes.sessions import SETTINGS
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
 from tests.backend.classes.test_store import ANSWER, MEMBER, QUESTION, fill

@@ -19,7 +19,8 @@ from sqlalchemy import Connection, text
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.classes import queries, reading
+from duet.classes import queries
+from duet.classes import queries as reading
 from duet.classes.database import engine_of, file_of, upgrade
 from duet.classes.limits import DAY_S
 from duet.classes.records import (
@@ -32,7 +33,7 @@ from duet.classes.records import (
 )
 from duet.classes.store import ClassStore
 from duet.classes.tables import METADATA
-from duet.server.classroom import storing
+from duet.server.classroom import rooms as storing
 
 FACTS = ClassFacts("c1", "", "Grace periods", "02-grace-periods", "teacher", 1000.0)
 MEMBER = MemberFacts("m1", "Ada", "0" * 64, 1001.0)

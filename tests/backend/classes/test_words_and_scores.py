@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from duet.classes.records import AnswerFacts
-from duet.classes.scores import changed, scores
-from duet.classes.words import WORDS, new_code, squeezed
+from duet.classes.queries import WORDS, new_code, squeezed
+from duet.classes.records import AnswerFacts, changed, scores
 
 
 def test_words_are_plain_and_many() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from duet.api.class_report import csv_of, report_of
+from duet.api.classes import csv_of, report_of
 from duet.base.errors import InputError
-from duet.classes import board, queries, reading, try_queries
-from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts
-from duet.classes.try_records import TryFacts
+from duet.classes import board, queries
+from duet.classes import queries as reading
+from duet.classes import queries as try_queries
+from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts, TryFacts
 from duet.cli.classes import class_
 from duet.cli.lab import opened
 

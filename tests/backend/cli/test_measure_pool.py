@@ -19,8 +19,8 @@ from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
 from duet.cli.pooled import Pooling
 from duet.measure import MeasurePlan
-from duet.runs.pooled.agree import checked_plan
-from duet.runs.pooled.parts import parts_of
+from duet.runs.pooled.merge import checked_plan
+from duet.runs.pooled.request import parts_of
 from tests.support.toy_pool import RATE, Toy, ToyPool
 
 SLUG = "02-grace-periods"

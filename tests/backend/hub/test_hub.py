@@ -16,8 +16,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from duet.api.jupyterhub import HubDoor, HubService
-from duet.api.jupyterhub.checks import Checks, Known, ident_of_token
-from duet.api.jupyterhub.service import HubGone, HubUser
+from duet.api.jupyterhub.service import Checks, HubGone, HubUser, Known, ident_of_token
 from duet.base import budgets
 from duet.base.errors import InputError
 from duet.stream.viewer import CLOSE_TOKEN

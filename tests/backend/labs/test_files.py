@@ -13,7 +13,7 @@ from duet.labs import files
 from duet.lessons.document import LessonError
 from duet.lint.labs import lab_faults
 from duet.lint.lessons import lint_labs
-from duet.server.labs.work import asks_for
+from duet.server.labs.labs import asks_for
 from duet.server.requests import action_of
 
 LABS = ("01-shrinker-bitmaps", "02-grace-periods")

@@ -9,10 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from duet.grades import LabScore
-from duet.labs.keys import Key
 from duet.labs.records import Attempt, Grade, broken, linked
 from duet.labs.schema import Lab
-from duet.labs.scoring import lab_score
+from duet.labs.scoring import Key, lab_score
 
 DEADLINE = "2026-01-31T12:00:00+00:00"
 AT_S = 1769860800.0

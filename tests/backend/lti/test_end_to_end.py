@@ -10,7 +10,7 @@ import pytest
 
 from duet.base.access import Role
 from duet.lti import store as rows
-from duet.lti.items import Choice
+from duet.lti.login import Choice
 from tests.support.lti_course import LAB, answered, on_loop, visitor, waiting
 from tests.support.lti_platform import INSTRUCTOR, Message, Platform, moment
 from tests.support.lti_tokens import changed, claims_of

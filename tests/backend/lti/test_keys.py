@@ -11,9 +11,8 @@ import jwt
 import pytest
 
 from duet.base.errors import InputError
-from duet.lti.keyfile import KeyFile
 from duet.lti.limits import FORMER_KEY_S
-from duet.lti.platform_keys import PlatformKeys
+from duet.lti.platforms import KeyFile, PlatformKeys
 from tests.support.lti_platform import INSTRUCTOR, Message, Platform
 from tests.support.lti_tool import Browser, Tool, forms, registration
 
@@ -71,7 +70,7 @@ def test_a_known_key_is_not_read_again_and_an_unknown_one_not_too_often(platform
 def test_the_file_is_its_owners_and_former_keys_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("duet.lti.keyfile.FORMER_KEYS", 2)
+    monkeypatch.setattr("duet.lti.platforms.FORMER_KEYS", 2)
     now = [1e9]
     file = KeyFile(tmp_path / "sub/lti.json", clock=lambda: now[0])
     first = file.load()

@@ -12,7 +12,7 @@ from duet.api.sessions import Sessions, read
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
 from duet.lti import store as rows
-from duet.lti.claims import AGS, CLAIM, DEEP, NRPS
+from duet.lti.messages import AGS, CLAIM, DEEP, NRPS
 from tests.support.lti_course import LAB, answered, on_loop, visitor
 from tests.support.lti_platform import INSTRUCTOR, LEARNER, Message, Platform, platform_served
 from tests.support.lti_tokens import claims_of, signed

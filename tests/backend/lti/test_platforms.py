@@ -14,9 +14,8 @@ from duet.api.front import Front
 from duet.base.errors import InputError
 from duet.cli import entry
 from duet.cli.admission import TokenOptions, admission
-from duet.lti.claims import CLAIM, Claims
+from duet.lti.messages import CLAIM, Claims, role_of
 from duet.lti.platforms import load_platforms
-from duet.lti.roles import role_of
 from duet.lti.service import Registered
 
 GOOD: dict[str, Any] = {

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from duet.lti.keyfile import KeyFile
 from duet.lti.limits import LOGIN_S, SKEW_S
+from duet.lti.messages import Login, browser_hash, read_state, sign_state
+from duet.lti.platforms import KeyFile
 from duet.lti.platforms import Platform as Registration
 from duet.lti.service import Registered
-from duet.lti.state import Login, browser_hash, read_state, sign_state
 from tests.support import lti_tokens as forge
 from tests.support.lti_platform import Message, Platform, platform_served
 from tests.support.lti_tokens import DEPLOYMENT, Forgery, changed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.lti import scores
+from duet.lti import store as scores
 from tests.support.lti_course import LAB, answered, on_loop, reported, visitor, waiting
 from tests.support.lti_platform import INSTRUCTOR, Message, Platform, moment, platform_served
 from tests.support.lti_tool import Browser, Tool, tool_served, until

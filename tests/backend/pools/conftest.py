@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from duet.pools.lease import Size
 from duet.pools.local import LocalPool
-from duet.pools.room import Size
-from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
+from duet.pools.types import PoolSettings
 from tests.support.kubernetes import binaries
 from tests.support.kubernetes import cluster as kubernetes
 from tests.support.slurm import Cluster, cluster, missing

@@ -250,7 +250,7 @@ def test_an_exclusive_lease_has_cpus_of_its_own_and_arms_one_after_another(
 OWNER = """
 import asyncio, sys
 from duet.pools.choose import open_pool
-from duet.pools.settings import PoolSettings
+from duet.pools.types import PoolSettings
 from duet.pools.types import Want
 async def main():
     async with open_pool(PoolSettings(sys.argv[1])) as pool:

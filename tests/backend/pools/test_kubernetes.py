@@ -18,14 +18,12 @@ from duet.base.errors import InfraError, InputError
 from duet.base.settings import repo_root
 from duet.pools.choose import open_pool
 from duet.pools.frames import Start
-from duet.pools.kubernetes import place as place_module
-from duet.pools.kubernetes.kubectl import items
-from duet.pools.kubernetes.manifest import job, secret
+from duet.pools.kubernetes import pool as place_module
+from duet.pools.kubernetes.kubectl import items, job, secret
 from duet.pools.kubernetes.pool import KubernetesPool
 from duet.pools.lease import Lease
 from duet.pools.limits import OUTPUT_BYTES
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Program, Refusal, Want
+from duet.pools.types import PoolSettings, Program, Refusal, Want
 from tests.support.kubectl import NODE, Tree
 
 SETTINGS = PoolSettings(

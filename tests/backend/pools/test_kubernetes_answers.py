@@ -8,12 +8,10 @@ from typing import Any
 import yaml
 
 from duet.base.settings import repo_root
-from duet.pools.kubernetes.kubectl import exit_code, lacked_memory, past_deadline, trouble
-from duet.pools.kubernetes.manifest import job
-from duet.pools.kubernetes.place import loss_of
+from duet.pools.kubernetes.kubectl import exit_code, job, lacked_memory, past_deadline, trouble
+from duet.pools.kubernetes.pool import loss_of
 from duet.pools.mounted import environment
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Ended, Want
+from duet.pools.types import Ended, PoolSettings, Want
 from tests.backend.pools.test_kubernetes import validate
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from duet.pools.frames import Start
-from duet.pools.kubernetes.manifest import job, secret
+from duet.pools.kubernetes.kubectl import job, secret
 from duet.pools.limits import OUTPUT_BYTES
 from duet.pools.types import Pool, Refusal, Want
 from tests.support.kubernetes.cluster import Cluster

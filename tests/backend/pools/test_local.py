@@ -12,13 +12,17 @@ import pytest
 
 from duet.base.errors import InputError
 from duet.pools.choose import open_pool
-from duet.pools.lease import Lease
+from duet.pools.lease import Lease, Room, Size
 from duet.pools.local import LocalPlace, LocalPool
-from duet.pools.room import Room, Size
-from duet.pools.settings import PoolSettings
-from duet.pools.slurm.times import seconds_of
-from duet.pools.slurm.words import complaint, constraint, estimate_s, lanes_of, selection
-from duet.pools.types import Refusal, Want
+from duet.pools.slurm.words import (
+    complaint,
+    constraint,
+    estimate_s,
+    lanes_of,
+    seconds_of,
+    selection,
+)
+from duet.pools.types import PoolSettings, Refusal, Want
 from duet.processes.cpus import OwnCpus
 from tests.backend.pools.test_conformance import SMALL
 

@@ -14,9 +14,8 @@ from typing import Any
 
 import pytest
 
-from duet.pools.settings import PoolSettings
 from duet.pools.slurm.pool import SlurmPool
-from duet.pools.types import Refusal, Want
+from duet.pools.types import PoolSettings, Refusal, Want
 from tests.backend.pools.test_conformance import SMALL, Run, check, lasting, leased, mine, until
 from tests.support.slurm import Cluster
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.classes import queries, reading
+from duet.classes import queries
+from duet.classes import queries as reading
 from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts, Stored
 from duet.classes.store import ClassStore
 from duet.server.backup import Places, kind_of, make, restore

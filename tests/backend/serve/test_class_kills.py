@@ -20,8 +20,8 @@ from typing import Any
 
 from websockets.exceptions import ConnectionClosed
 
-from duet.api.class_report import report_of
-from duet.classes import reading
+from duet.api.classes import report_of
+from duet.classes import queries as reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore
 from duet.cli.bench.classroom import own_places

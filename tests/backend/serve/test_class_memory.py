@@ -15,7 +15,7 @@ import pytest
 from duet import messages as m
 from duet.base import budgets
 from duet.base.errors import DuetError
-from duet.classes import reading
+from duet.classes import queries as reading
 from duet.classes.store import ClassStore
 from duet.server.classroom import Classrooms
 from duet.server.classroom.room import Room

@@ -18,16 +18,16 @@ from websockets.exceptions import ConnectionClosed
 
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError
-from duet.classes import queries, reading
+from duet.classes import queries
+from duet.classes import queries as reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore
 from duet.server.classroom.refusals import Elsewhere
 from duet.server.classroom.room import Room
-from duet.server.classroom.storing import store_all
-from duet.server.servers import looking
-from duet.server.servers.looking import Looking
+from duet.server.classroom.rooms import store_all
+from duet.server.servers import shared as looking
 from duet.server.servers.relay import MOVED
-from duet.server.servers.shared import AWAY, SharedClassrooms
+from duet.server.servers.shared import AWAY, Looking, SharedClassrooms
 from duet.stream.hub import Hub, Viewer
 from duet.stream.viewer import CLOSE_RESTART
 from tests.support.class_pages import browser, join, start

@@ -21,7 +21,7 @@ from duet.host.requests import packed
 from duet.messages.codec import Packet, pack
 from duet.runs.sources import RunRequest
 from duet.server.servers import mirrors, relay
-from duet.server.servers.mirror import Mirror
+from duet.server.servers.mirrors import Mirror
 from duet.stream.hub import Hub
 from tests.support.class_pages import browser, join, start
 from tests.support.class_tries import ENDLESS_S, STEP, NumberedRun, NumberedStage, attempt, gallery

@@ -11,8 +11,8 @@ from sqlalchemy import create_engine
 from websockets.exceptions import ConnectionClosed
 
 from duet.base import budgets
-from duet.classes import claims
-from duet.server.servers import finding
+from duet.classes import database as claims
+from duet.server.servers import shared as finding
 from duet.server.servers.shared import SILENT
 from duet.stream.viewer import CLOSE_RESTART
 from tests.support.class_pages import browser, join, refused, start

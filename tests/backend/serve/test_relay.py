@@ -17,15 +17,15 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from duet import messages as m
 from duet.base.access import Person, Role, Visitor
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.classes.configured import servers_url
+from duet.classes.database import servers_url
 from duet.messages.codec import Packet, pack
+from duet.server.classroom.classrooms import Command
 from duet.server.classroom.refusals import Elsewhere, not_yours
-from duet.server.classroom.seated import Command
-from duet.server.servers import finding, relay, wire
+from duet.server.servers import relay, wire
+from duet.server.servers import shared as finding
 from duet.server.servers.entrance import ServerEntrance
-from duet.server.servers.finding import Finding
-from duet.server.servers.relay import Broken, Relay
-from duet.server.servers.relays import Relays
+from duet.server.servers.relay import Broken, Relay, Relays
+from duet.server.servers.shared import Finding
 from duet.server.watchdog import Watchdog
 from duet.stream.http import Admission
 from duet.stream.hub import Hub, Viewer

@@ -14,8 +14,7 @@ from sqlalchemy import Connection
 
 from duet.classes import queries
 from duet.classes.records import MemberFacts
-from duet.server.classroom.owning import Owning
-from duet.server.classroom.rooms import Rooms, let_go
+from duet.server.classroom.rooms import Owning, Rooms, let_go
 from tests.backend.classes.test_store import fill, store
 
 BEHIND_S = 0.2

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import text
 
 from duet.base.access import Role
-from duet.classes import reading
+from duet.classes import queries as reading
 from duet.classes.records import Stored
 from duet.server.servers.wire import PATH
 from tests.support.people import Member, Teacher, living, until

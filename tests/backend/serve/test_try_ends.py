@@ -10,15 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 from duet import messages as m
-from duet.classes import try_queries
-from duet.classes.records import ClassFacts
+from duet.classes import queries as try_queries
+from duet.classes.records import ClassFacts, TryFacts
 from duet.classes.store import ClassStore
-from duet.classes.try_records import TryFacts
 from duet.messages.codec import pack
-from duet.server.classroom.owning import Owning
-from duet.server.classroom.rooms import Rooms
-from duet.server.classroom.tried import Try
-from duet.server.classroom.try_ends import TryEnds
+from duet.server.classroom.room import Try
+from duet.server.classroom.rooms import Owning, Rooms
+from duet.server.classroom.tries import TryEnds
 from duet.server.runs import Ended, TriedRuns
 from duet.stream.hub import RunLog
 from tests.support.people import until

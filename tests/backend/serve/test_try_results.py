@@ -7,8 +7,7 @@ from duet import messages as m
 from duet.lessons import load as lesson_cache
 from duet.lessons.own import with_own
 from duet.messages.codec import pack, pack_line
-from duet.server.classroom.try_requests import turned
-from duet.server.classroom.try_results import (
+from duet.server.classroom.tries import (
     FAILED,
     STOPPED,
     compared,
@@ -16,6 +15,7 @@ from duet.server.classroom.try_results import (
     result_of,
     sentence_of,
 )
+from duet.server.classroom.try_parts import turned
 from duet.stream.hub import RunLog
 
 SLUG = "02-grace-periods"

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from duet.pools.choose import open_pool
-from duet.pools.kubernetes.manifest import LEASE
+from duet.pools.kubernetes.kubectl import LEASE
 from duet.pools.lease import Lease
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Pool, Want
+from duet.pools.types import Pool, PoolSettings, Want
 from tests.support.kubernetes import image
 from tests.support.kubernetes.cluster import NAMESPACE, Cluster
 

@@ -27,7 +27,7 @@ from duet.api.sessions import Sessions
 from duet.api.stills import Costly, Stills
 from duet.api.tokens import NEEDED
 from duet.base.budgets import SESSION_CHECK_S
-from duet.classes.configured import classes_days
+from duet.classes.database import classes_days
 from duet.lti.service import Lti, Registered
 from duet.server.director import Director
 from duet.server.watchdog import Watchdog

@@ -38,7 +38,7 @@ from duet.api.sessions import (
 from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
 from duet.base.access import Role, Visitor
 from duet.base.budgets import CODE_WAIT_S
-from duet.server.classroom.open_classes import OpenClasses
+from duet.server.classroom.rooms import OpenClasses
 from duet.stream.viewer import CLOSE_TOKEN
 
 BEARER = "bearer "

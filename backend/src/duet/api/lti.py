@@ -10,26 +10,130 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Final
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from duet.api.front import asked_of
 from duet.api.guard import Foreign
-from duet.api.lti_pages import choice_page, entry_page, refusal_page, window_page
-from duet.api.lti_requests import LAUNCH, launch_url, state_cookie, state_name, values_of
-from duet.api.sessions import Sessions, cookie_line, named_cookie, new_secret
+from duet.api.sessions import Sessions, cookie_line, cookie_name, named_cookie, new_secret
+from duet.api.tokens import PAGE
 from duet.base.errors import DuetError, InputError
 from duet.labs import files as lab_files
 from duet.lessons import load as lesson_cache
-from duet.lti.claims import CHOOSING, Launch
-from duet.lti.items import Choice, answer, settings_of
-from duet.lti.limits import LOGIN_S
+from duet.lti.limits import FORM_BYTES, LOGIN_S
+from duet.lti.login import Choice, answer, settings_of
+from duet.lti.messages import CHOOSING, Launch
 from duet.lti.refused import LaunchRefused
 from duet.lti.service import Lti, Registered, refused_by_platform
 from duet.stream.viewer import visitor_of
+
+# What a platform's browser brings: parameters, the address it came to, the cookie of its login.
+
+LAUNCH: Final = "/lti/launch"
+
+
+def launch_url(request: Request) -> str:
+    """The address that platforms have as redirect URI."""
+    asked = asked_of(request.scope)
+    if asked.public is not None:
+        return f"{str(asked.public).rstrip('/')}{LAUNCH}"
+    return f"{request.scope['scheme']}://{asked.host}{LAUNCH}"
+
+
+def state_name(scope: Any, nonce: str) -> str:
+    """A cookie for each login: several activities may be opened at once."""
+    return f"{cookie_name(scope)}-lti-{nonce[:12]}"
+
+
+def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
+    """The Set-Cookie header of a login; 0 s: it goes.
+
+    The launch is a POST from the platform's page. With TLS the cookie says that it comes along
+    (and, in a frame, belongs to the page around it); without TLS no browser takes that word, and
+    Chromium alone sends cookies without SameSite along, for two minutes.
+    """
+    line = f"{state_name(scope, nonce)}={value}; Path={asked_of(scope).root}/lti/; "
+    line += f"Max-Age={seconds}; HttpOnly"
+    secure = scope.get("scheme") in ("https", "wss")
+    return line + ("; Secure; SameSite=None; Partitioned" if secure else "")
+
+
+async def values_of(request: Request) -> dict[str, str]:
+    """Parameters of the query, or of the form of a POST.
+
+    Raises:
+        LaunchRefused: it is too large, or no form.
+    """
+    text = request.scope["query_string"].decode("latin-1")
+    if request.method == "POST":
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > FORM_BYTES:
+                raise LaunchRefused(f"a form of more than {FORM_BYTES} bytes came.")
+        text = body.decode("latin-1")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
+    except ValueError as error:
+        raise LaunchRefused("what came is not a form.") from error
+    return dict(pairs)
+
+
+# Pages of LTI: plain HTML, without scripts, since the content security policy allows none here.
+
+BUTTON = '<button style="font: inherit; padding: .35em 1em; cursor: pointer">{text}</button>'
+
+
+def refusal_page(error: DuetError) -> str:
+    """Why somebody does not get in."""
+    sentence = error.sentence[:1].upper() + error.sentence[1:]
+    body = f"<p>{escape(sentence)}</p>\n<p><b>{escape(error.remedy)}</b></p>"
+    return PAGE.format(head="", title="This launch is refused", body=body)
+
+
+def window_page(values: Mapping[str, str]) -> str:
+    """Goes on in a window of its own: in a frame of another site browsers hold cookies back."""
+    words = "<p>Kernel Duet opens in a window of its own.</p>"
+    form = _form("", values, "Open Kernel Duet", 'target="_blank" rel="noopener"')
+    return PAGE.format(head="", title="One step more", body=words + form)
+
+
+def entry_page(place: Mapping[str, str]) -> str:
+    """Goes on to the page by itself.
+
+    A redirect would not do: it belongs to the platform's request, so the browser would hold the
+    new SameSite=Strict cookie back. A page of ours that goes on is a request of our own.
+    """
+    address = escape(f"../?{urlencode(place)}" if place else "../")
+    head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
+    body = f'<p><a href="{address}">Go on</a></p>'
+    return PAGE.format(head=head, title="One moment", body=body)
+
+
+def choice_page(return_url: str, choices: Iterable[tuple[Choice, str]]) -> str:
+    """The list of lessons and labs; each button sends its signed answer to the platform."""
+    parts = ["<p>What shall the activity in your course open?</p>"]
+    for choice, answer in choices:
+        points = "" if choice.most is None else f" · {choice.most:g} points"
+        parts.append(f"<h2>{escape(choice.title)}</h2>\n<p>{escape(choice.about)}{points}</p>")
+        parts.append(_form(return_url, {"JWT": answer}, "Choose", ""))
+    return PAGE.format(head="", title="Lessons and labs", body="\n".join(parts))
+
+
+def _form(action: str, values: Mapping[str, str], button: str, more: str) -> str:
+    fields = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
+        for name, value in values.items()
+    )
+    text = BUTTON.format(text=escape(button))
+    return f'<form method="post" action="{escape(action)}" {more}>{fields}{text}</form>'
+
 
 log = logging.getLogger("duet.lti")
 LOGIN: Final = "/lti/login"

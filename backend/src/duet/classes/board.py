@@ -9,8 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from duet.classes.board_tables import BOARDS, RAISED, VOTES
-from duet.classes.tables import MEMBERS
+from duet.classes.tables import BOARDS, MEMBERS, RAISED, VOTES
 
 
 @dataclass(frozen=True, slots=True)

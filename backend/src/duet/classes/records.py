@@ -3,11 +3,88 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Literal
 
 from duet.classes.board import NO_BOARD, BoardStored
-from duet.classes.try_records import NOTHING, Tried
+
+# What the store gives and takes of what a class tries; the counterpart of records.py.
+
+TryState = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFacts:
+    """A step in which the class may try.
+
+    Args:
+        patches: patches may be changed there, not knobs alone.
+    """
+
+    lesson: str
+    step: str
+    patches: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TryFacts:
+    """A run that members of a class asked for.
+
+    Args:
+        number: in its class, from 1.
+        params: every knob that the run is given.
+        turned: those that stand elsewhere than the step puts them.
+        summary: of the changed patch in one line; empty: none was changed.
+        sentence: why it failed; empty: it did not.
+        result: its one number, as try_results.py makes it; None: it has none (yet).
+        makers: members who asked for it, the first one first.
+    """
+
+    number: int
+    lesson: str
+    step: str
+    workload: str
+    clock: str
+    arms: tuple[str, ...]
+    params: dict[str, int]
+    turned: dict[str, int]
+    summary: str
+    run_id: str
+    asked_s: float
+    state: TryState = "waiting"
+    sentence: str = ""
+    result: dict[str, Any] | None = None
+    makers: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> Hashable:
+        """Equal tries have equal ones, and one run."""
+        knobs = frozenset(self.params.items())
+        return self.lesson, self.workload, self.clock, frozenset(self.arms), knobs
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.state in ("done", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """All that a class has tried and may try.
+
+    Args:
+        shown: members see all of it.
+    """
+
+    opened: tuple[OpenedFacts, ...] = ()
+    shown: bool = False
+    tries: tuple[TryFacts, ...] = ()
+
+
+NOTHING: Final = Tried()
+
 
 Key = tuple[str, str]
 """Step and question; the step of a free poll is empty."""
@@ -124,3 +201,50 @@ class Stored:
     confusion: tuple[ConfusionFacts, ...]
     board: BoardStored = NO_BOARD
     tried: Tried = NOTHING
+
+
+# What raw answers add up to. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One round of a question.
+
+    Args:
+        bars: choice or value, the other one is None, and how many gave it.
+        right: how many the page judged right; None: nobody was judged.
+    """
+
+    round: int
+    answers: int
+    bars: tuple[tuple[int | None, float | None, int], ...]
+    marks: tuple[dict[str, Any], ...]
+    right: int | None
+
+
+def scores(answers: Iterable[AnswerFacts]) -> tuple[Score, ...]:
+    """Of each round of one question that was answered."""
+    rounds: dict[int, list[AnswerFacts]] = {}
+    for answer in answers:
+        rounds.setdefault(answer.round, []).append(answer)
+    return tuple(_score(number, found) for number, found in sorted(rounds.items()))
+
+
+def _score(number: int, answers: Sequence[AnswerFacts]) -> Score:
+    choices = Counter(one.choice for one in answers if one.choice is not None)
+    values = Counter(one.value for one in answers if one.value is not None)
+    bars: list[tuple[int | None, float | None, int]] = []
+    bars += [(choice, None, count) for choice, count in sorted(choices.items())]
+    bars += [(None, value, count) for value, count in sorted(values.items())]
+    marks = tuple(one.mark for one in answers if one.mark is not None)
+    judged = [one.right for one in answers if one.right is not None]
+    return Score(number, len(answers), tuple(bars), marks, sum(judged) if judged else None)
+
+
+def changed(answers: Iterable[AnswerFacts]) -> int:
+    """Members of one question whose second answer differs from their first."""
+    given = {(one.member, one.round): (one.choice, one.value, one.mark) for one in answers}
+    return sum(
+        number == 2 and (member, 1) in given and given[member, 1] != answer
+        for (member, number), answer in given.items()
+    )

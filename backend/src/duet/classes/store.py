@@ -21,10 +21,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from duet.base import budgets
 from duet.base.errors import InfraError
-from duet.classes import claims, queries
-from duet.classes.database import engine_of, trouble, upgrade
+from duet.classes import database as claims
+from duet.classes import queries
+from duet.classes.database import Sessions, connect_args, engine_of, trouble, upgrade
 from duet.classes.limits import CALL_S, CLOSE_S, DAY_S, TOGETHER, UNUSED_DAYS
-from duet.classes.sessions import Sessions, connect_args
 
 Result = TypeVar("Result")
 log = logging.getLogger("duet.classes")
@@ -51,7 +51,7 @@ class ClassStore:
     """The store. `begin` and `close` frame its life.
 
     Args:
-        url: of SQLAlchemy; see duet.classes.configured.
+        url: of SQLAlchemy; see duet.classes.database.
         days: classes that ended before are deleted when it begins, and by `delete_old`.
         server: where other servers, which share the database, reach this one; empty: there are
             none.

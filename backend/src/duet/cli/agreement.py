@@ -9,8 +9,8 @@ from duet.base.errors import InfraError
 from duet.cli.output import document
 from duet.cli.results.agreement import AgreementResult, ComparedFigure, ComparedHosts
 from duet.measure.model import host_words
-from duet.runs.pooled.agree import Agreement, difference_words
-from duet.runs.pooled.job import Job
+from duet.runs.pooled.merge import Agreement, difference_words
+from duet.runs.pooled.schedule import Job
 
 MAX_SHOWN = 20
 """Figures that differ, in the text; --json has all."""

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, func, select
 
 from duet.base.errors import InputError
-from duet.classes import queries, reading, try_queries
-from duet.classes.board_tables import RAISED, VOTES
+from duet.classes import queries
+from duet.classes import queries as reading
+from duet.classes import queries as try_queries
 from duet.classes.records import ClassFacts, MemberFacts
-from duet.classes.tables import ANSWERS, MEMBERS
-from duet.classes.try_tables import TRIES
+from duet.classes.tables import ANSWERS, MEMBERS, RAISED, TRIES, VOTES
 from duet.cli.lab import opened
 from duet.cli.output import emit
 from duet.cli.results.classes import ClassEntry, ClassResult

@@ -13,15 +13,14 @@ from dataclasses import asdict
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from duet.api import lab_scores as tables
+from duet.api import labs as tables
 from duet.base.errors import InputError
-from duet.classes.configured import classes_url
-from duet.classes.database import engine_of, trouble, upgrade
+from duet.classes.database import classes_url, engine_of, trouble, upgrade
 from duet.cli.output import emit
 from duet.cli.results.labs import LabEntry, LabPerson, LabResult
 from duet.labs import files, queries
 from duet.labs.records import Participant, broken
-from duet.server.labs.work import Work, graded, keys_of, work_of
+from duet.server.labs.labs import Work, graded, keys_of, work_of
 
 ACTIONS = ("list", "scores", "export", "grade", "forget")
 BY = "operator"

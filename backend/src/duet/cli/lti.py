@@ -7,14 +7,12 @@ import time
 from datetime import UTC, datetime
 
 from duet.api.front import PublicUrl
-from duet.api.lti import CHOOSE, KEYS, LOGIN
-from duet.api.lti_requests import LAUNCH
+from duet.api.lti import CHOOSE, KEYS, LAUNCH, LOGIN
 from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.lti import LtiKey, LtiPlatform, LtiResult
-from duet.lti.keyfile import KeyFile, ToolKey
 from duet.lti.limits import FORMER_KEY_S
-from duet.lti.platforms import load_platforms, platforms_file
+from duet.lti.platforms import KeyFile, ToolKey, load_platforms, platforms_file
 
 ACTIONS = ("platforms", "keys")
 

@@ -31,7 +31,7 @@ from duet.cli.plan_text import text_of
 from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
 from duet.lessons import load as lessons
 from duet.lessons import load as roles
-from duet.pools.settings import POOLS, PoolSettings
+from duet.pools.types import POOLS, PoolSettings
 from duet.runs.pack import host_fingerprint
 
 GIB = 1 << 30

@@ -13,8 +13,7 @@ from duet.cli.results.pool import PoolHost, PoolResult
 from duet.measure.run import BUSY
 from duet.pools.choose import open_pool
 from duet.pools.probe import Facts
-from duet.pools.settings import POOLS, PoolSettings
-from duet.pools.types import Kind, Pool, Refusal, Want
+from duet.pools.types import POOLS, Kind, Pool, PoolSettings, Refusal, Want
 
 ACTIONS = ("doctor",)
 MEMORY_BYTES = 512 << 20

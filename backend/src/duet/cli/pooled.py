@@ -18,14 +18,11 @@ from duet.cli.output import note
 from duet.measure import MeasurePlan, Report
 from duet.pools.choose import open_pool
 from duet.pools.limits import TTL_MOST_S
-from duet.pools.settings import POOLS, PoolSettings
-from duet.pools.types import Pool, Refusal
-from duet.runs.pooled.agree import agreement, checked_plan, pairs_of
-from duet.runs.pooled.job import Job
+from duet.pools.types import POOLS, Pool, PoolSettings, Refusal
 from duet.runs.pooled.limits import WAIT_S
-from duet.runs.pooled.merge import merged
-from duet.runs.pooled.parts import parts_of
-from duet.runs.pooled.schedule import Schedule, Terms
+from duet.runs.pooled.merge import agreement, checked_plan, merged, pairs_of
+from duet.runs.pooled.request import parts_of
+from duet.runs.pooled.schedule import Job, Schedule, Terms
 
 MAX_AT_ONCE = 1024
 

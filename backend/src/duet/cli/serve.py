@@ -21,7 +21,7 @@ from duet.api.guard import is_loopback
 from duet.base.errors import InfraError, InputError
 from duet.base.logs import begin_log
 from duet.base.settings import log_form, repo_root
-from duet.classes.configured import servers_url
+from duet.classes.database import servers_url
 from duet.cli.admission import TokenOptions, admission
 from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
 from duet.cli.build_progress import BuildProgress
@@ -30,7 +30,7 @@ from duet.confine.control_groups import remove_own_groups
 from duet.guests.registry import default_kind
 from duet.kernels import KernelSettings
 from duet.lti.service import Registered
-from duet.pools.settings import PoolSettings
+from duet.pools.types import PoolSettings
 from duet.processes.cpus import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
 from duet.processes.service import ServiceManager, ending

@@ -18,8 +18,7 @@ from pydantic_core import ErrorDetails
 
 from duet.base.errors import DuetError, InputError
 from duet.base.settings import extra_lessons, repo_root
-from duet.labs.schema import Lab
-from duet.labs.tasks import ChallengeTask, Explain, Measure, Point, Predict, Task
+from duet.labs.schema import ChallengeTask, Explain, Lab, Measure, Point, Predict, Task
 from duet.lessons import load as folders
 from duet.lessons.document import (
     Document,

@@ -10,9 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from duet.base.errors import InputError
-from duet.classes.lab_tables import ATTEMPTS, GRADES, PEOPLE
-from duet.labs.limits import ATTEMPTS as MOST
+from duet.classes.tables import ATTEMPTS, GRADES, PEOPLE
 from duet.labs.records import FIRST, Attempt, Grade, Participant, linked
+from duet.labs.schema import ATTEMPTS as MOST
 
 
 def put_person(connection: Connection, person: Participant) -> None:

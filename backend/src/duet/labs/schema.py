@@ -4,13 +4,178 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from duet.labs.limits import TASKS
-from duet.labs.tasks import Task
-from duet.lessons.schema.base import Fault, Name, Strict, refuse
+from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+
+# Sizes of labs, of what people send, and of what is stored.
+
+TASKS: Final = 40
+"""Of one lab."""
+TEXT_CHARS: Final = 10_000
+"""Most that an explanation of any lab may have."""
+BODY_BYTES: Final = 64 * 1024
+"""Of a request that sends an answer or a grade."""
+ATTEMPTS: Final = 2000
+"""Of one person in one lab, of all tasks together."""
+NAME_CHARS: Final = 60
+COMMENT_CHARS: Final = 4000
+"""Of whoever grades."""
+VERDICTS: Final = 500
+"""Verdicts of challenges that a server remembers until they are handed in."""
+
+
+# Of lab.yaml: the five kinds of tasks.
+
+
+class AnyTask(Strict):
+    """What all kinds have."""
+
+    title: str = Field(min_length=1, max_length=120, description="a few words, for the list")
+    lesson: str | None = Field(default=None, description="slug; default: that of the lab")
+    step: Name | None = Field(default=None, description="the step that is opened for it")
+    points: float = Field(default=1, gt=0, le=1000, description="that can be reached")
+    attempts: int | None = Field(default=None, ge=1, description="default: those of the lab")
+    feedback: Literal["now", "later"] | None = Field(
+        default=None, description="default: that of the lab"
+    )
+    again: float = Field(
+        default=1, gt=0, le=1, description="share of the points that each further attempt is worth"
+    )
+    why: str = Field(default="", description="one or two sentences, shown with the right answer")
+
+
+class Predict(AnyTask):
+    """Say what will happen: a prediction of the lesson, a choice, or a number."""
+
+    kind: Literal["predict"]
+    prediction: Name | None = Field(
+        default=None, description="of the lesson's story.yaml; it has question and choices"
+    )
+    ask: str = Field(default="", description="the question, where it is no prediction's")
+    choices: tuple[str, ...] = Field(
+        default=(), max_length=6, description="two to six answers; none: a number is asked"
+    )
+    right: int | None = Field(
+        default=None,
+        ge=1,
+        description="which of the choices is right, from 1; default: as the recordings of the "
+        "lesson say, for a prediction of ops_ratio",
+    )
+    number: float | None = Field(default=None, description="the right number, without choices")
+    within: float = Field(
+        default=0, ge=0, description="how far from the number an answer may be, in its unit"
+    )
+    unit: str = Field(default="", description="of the number, in words")
+
+    @model_validator(mode="after")
+    def one_question(self) -> Predict:
+        """A prediction of the lesson, or a question with choices or a number."""
+        faults = []
+        if self.prediction is not None and (self.ask or self.choices or self.number is not None):
+            remedy = "Leave `prediction:` or the question of its own out."
+            faults.append(Fault(("prediction",), "there are two questions", remedy))
+        elif self.prediction is None and not self.ask:
+            faults.append(Fault((), "nothing is asked", "Add `prediction:`, or `ask:`."))
+        elif self.choices and self.number is not None:
+            remedy = "Leave `choices:` or `number:` out."
+            faults.append(Fault(("number",), "choices are given, and a number as well", remedy))
+        elif len(self.choices) == 1:
+            faults.append(Fault(("choices",), "one choice is none", "Add another one."))
+        elif self.choices and (self.right is None or self.right > len(self.choices)):
+            sentence = f"`right` is 1 to {len(self.choices)}, but {self.right} came"
+            faults.append(Fault(("right",), sentence, "Count the choices from 1."))
+        elif self.prediction is None and not self.choices and self.number is None:
+            remedy = "Add `choices:` and `right:`, or `number:`."
+            faults.append(Fault((), "a question has choices or a number", remedy))
+        refuse("Predict", faults)
+        return self
+
+
+class Point(AnyTask):
+    """Point at a mark in the picture, as a question of the lesson asks."""
+
+    kind: Literal["point"]
+    question: int = Field(ge=1, description="of `questions:` in the lesson's story.yaml, from 1")
+
+
+class Criterion(Strict):
+    """One thing that a good explanation has."""
+
+    says: str = Field(min_length=1, description="what it has, one sentence")
+    points: float = Field(gt=0, description="of the task's points")
+
+
+class Explain(AnyTask):
+    """Write a short text; a person grades it by the rubric."""
+
+    kind: Literal["explain"]
+    ask: str = Field(min_length=1, description="what is to be explained, as a question")
+    chars: int = Field(default=1200, ge=1, le=TEXT_CHARS, description="most that it may have")
+    rubric: tuple[Criterion, ...] = Field(
+        min_length=1, description="for whoever grades; shown to others with the feedback"
+    )
+
+    @model_validator(mode="after")
+    def adds_up(self) -> Explain:
+        """The rubric gives the points of the task."""
+        given = sum(one.points for one in self.rubric)
+        if abs(given - self.points) > 1e-9:
+            sentence = f"the rubric gives {given:g} points, and the task {self.points:g}"
+            refuse("Explain", [Fault(("rubric",), sentence, "Let both give the same.")])
+        return self
+
+
+class Limit(Strict):
+    """A figure of a run, and what it has to be."""
+
+    metric: Name = Field(
+        description="of the lesson, out of the workload's lines; `ops`: operations in the run"
+    )
+    arm: Name = Field(description="the arm; a change that a visitor made of it stands for it")
+    to: Name | None = Field(default=None, description="another arm of the same run, for a ratio")
+    at_least: float | None = Field(default=None, description="smallest value, or ratio")
+    at_most: float | None = Field(default=None, description="largest value, or ratio")
+
+    @model_validator(mode="after")
+    def has_a_bound(self) -> Limit:
+        """There is something to reach."""
+        low, high = self.at_least, self.at_most
+        if low is None and high is None:
+            remedy = "Add `at_least:`, `at_most:`, or both."
+            refuse("Limit", [Fault(("metric",), "no bound is given", remedy)])
+        if low is not None and high is not None and low > high:
+            remedy = "Let `at_least` be the smaller one."
+            refuse("Limit", [Fault(("at_most",), "no value is within both bounds", remedy)])
+        return self
+
+
+class Measure(AnyTask):
+    """Reach figures with a run of one's own: by its knobs, or by a change of an arm."""
+
+    kind: Literal["measure"]
+    ask: str = Field(min_length=1, description="what the run is to reach, and by what")
+    limits: tuple[Limit, ...] = Field(
+        min_length=1, max_length=8, description="each is worth the same share of the points"
+    )
+    params: dict[str, int] = Field(
+        default_factory=dict, description="knobs that the run must have; others are free"
+    )
+    workload: Name | None = Field(default=None, description="default: the lesson's first")
+    clock: ClockName | None = Field(default=None, description="default: either one")
+
+
+class ChallengeTask(AnyTask):
+    """Meet a challenge of the lesson: its judge decides."""
+
+    kind: Literal["challenge"]
+    challenge: Name = Field(description="of the lesson's challenges.yaml")
+
+
+Task = Annotated[Predict | Point | Explain | Measure | ChallengeTask, Field(discriminator="kind")]
+
 
 Feedback = Literal["now", "later"]
 

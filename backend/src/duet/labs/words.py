@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.labs.tasks import Criterion, Explain, Limit, Task
+from duet.labs.schema import Criterion, Explain, Limit, Task
 from duet.lessons.schema import Lesson
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping
 from duet.base.errors import DuetError
 from duet.labs import files
 from duet.labs.files import LabFile
-from duet.labs.keys import prediction_of
-from duet.labs.tasks import ChallengeTask, Measure, Point, Predict, Task
+from duet.labs.schema import ChallengeTask, Measure, Point, Predict, Task
+from duet.labs.scoring import prediction_of
 from duet.lessons import load as lessons
 from duet.lessons.document import Found, meant
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Place
-from duet.server.labs.finding import OPS
-from duet.server.labs.recorded import OPS_RATIO, recorded_choice
+from duet.server.labs.evidence import OPS, OPS_RATIO, recorded_choice
 
 
 def lab_faults(file: LabFile) -> Iterator[Found]:

@@ -14,15 +14,11 @@ from duet.base.access import Role
 from duet.base.errors import DuetError, InputError
 from duet.classes.store import ClassStore
 from duet.lti import store as rows
-from duet.lti.claims import Launch, person_key
-from duet.lti.grades import Outbox
-from duet.lti.items import Choice
-from duet.lti.keyfile import KeyFile
-from duet.lti.login import Cookie, begin_login, read_launch
-from duet.lti.platform_keys import PlatformKeys
-from duet.lti.platforms import Platforms, load_platforms, platforms_file
+from duet.lti.grades import Member, Outbox, Services
+from duet.lti.login import Choice, Cookie, begin_login, read_launch
+from duet.lti.messages import Launch, person_key
+from duet.lti.platforms import KeyFile, PlatformKeys, Platforms, load_platforms, platforms_file
 from duet.lti.refused import LaunchRefused
-from duet.lti.services import Member, Services
 
 log = logging.getLogger("duet.lti")
 MOST_UNKNOWN = 100.0

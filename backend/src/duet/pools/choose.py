@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Pool
+from duet.pools.types import Pool, PoolSettings
 
 
 def open_pool(settings: PoolSettings) -> Pool:

@@ -6,14 +6,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Protocol
+
+import psutil
 
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.pools.frames import Start
-from duet.pools.limits import HEADER_BYTES
-from duet.pools.types import Loss, Program, Want, Watched, ignore
+from duet.pools.limits import HEADER_BYTES, RETRY_S, SILENT_S
+from duet.pools.types import Kind, Loss, Program, Refusal, Want, Watched, ignore
 
 LOG = logging.getLogger("duet.pools")
 
@@ -163,3 +169,190 @@ class Lease:
     def _silent(self, lane: int) -> None:
         host = self.hosts[lane]
         self.lose(Loss(f"host {host} has given no sign of life for {self._silent_s:g} s.", "host"))
+
+
+# What all pools do alike: they own their leases, and release them at their own end.
+
+
+class OwningPool:
+    """Base of the backends.
+
+    Args:
+        silent_s: see limits.SILENT_S.
+    """
+
+    name = ""
+    python = sys.executable
+
+    def __init__(self, silent_s: float = SILENT_S) -> None:
+        self._silent_s = silent_s
+        self.leases: set[Lease] = set()
+
+    async def reserve(self, want: Want) -> Lease | Refusal:
+        """See types.Pool."""
+        want.check()
+        return await self._reserve(want)
+
+    async def kinds(self) -> Sequence[Kind] | Refusal:
+        """See types.Pool."""
+        raise NotImplementedError
+
+    async def _reserve(self, want: Want) -> Lease | Refusal:
+        raise NotImplementedError
+
+    def _made(self, want: Want, hosts: Sequence[str], backing: Backing) -> Lease:
+        lease = Lease(want, hosts, backing, self._silent_s)
+        lease.on_over = self.leases.discard
+        self.leases.add(lease)
+        return lease
+
+    async def __aenter__(self) -> OwningPool:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.gather(*(lease.release() for lease in list(self.leases)))
+
+
+# How much of this machine leases have, and who waits for more, in the order of arrival.
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of a machine or of a lease.
+
+    Args:
+        cpus: that this process may use.
+        memory_bytes: of the machine, whatever uses it at the moment.
+    """
+
+    cpus: int
+    memory_bytes: int
+
+    @classmethod
+    def of_machine(cls) -> Size:
+        """What leases may have together."""
+        return cls(len(os.sched_getaffinity(0)), psutil.virtual_memory().total)
+
+    @classmethod
+    def of(cls, want: Want) -> Size:
+        """What a lease needs at one time."""
+        at_once = want.lanes_at_once
+        return cls(at_once * want.vcpus, at_once * want.memory_bytes)
+
+
+@dataclass(slots=True)
+class Room:
+    """Counts what is taken.
+
+    Args:
+        whole: of the machine.
+    """
+
+    whole: Size
+    _taken: dict[object, tuple[Size, float]] = field(default_factory=dict)
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def never(self, size: Size) -> Refusal | None:
+        """Why the machine cannot have it at all."""
+        if size.cpus > self.whole.cpus:
+            return Refusal(f"{size.cpus} CPUs are wanted, and this machine has {self.whole.cpus}.")
+        if size.memory_bytes > self.whole.memory_bytes:
+            wanted, has = size.memory_bytes >> 20, self.whole.memory_bytes >> 20
+            return Refusal(f"{wanted:,} MiB of memory are wanted, and this machine has {has:,}.")
+        return None
+
+    async def take(
+        self, owner: object, want: Want, also: Callable[[], str] = lambda: ""
+    ) -> Refusal | None:
+        """Take what a lease needs, in the order of arrival; waits `want.within_s` at most.
+
+        Args:
+            also: takes what else is needed, or says why it cannot.
+        """
+        size = Size.of(want)
+        why = "others have their turn before"
+        try:
+            async with asyncio.timeout(max(want.within_s, 0.001)), self._turn:
+                while why := self._short_of(size) or also():
+                    self._freed.clear()
+                    with contextlib.suppress(TimeoutError):  # also() may wait for what others have
+                        await asyncio.wait_for(self._freed.wait(), RETRY_S)
+                self._taken[owner] = (size, time.monotonic() + want.ttl_s)
+                return None
+        except TimeoutError:
+            sentence = f"nothing became free within {want.within_s:g} s: {why}."
+            return Refusal(sentence, self._estimate_s())
+
+    def give(self, owner: object) -> None:
+        """Return it."""
+        self._taken.pop(owner, None)
+        self._freed.set()
+
+    def _short_of(self, size: Size) -> str:
+        cpus = self.whole.cpus - sum(taken.cpus for taken, _ in self._taken.values())
+        memory = self.whole.memory_bytes - sum(t.memory_bytes for t, _ in self._taken.values())
+        if size.cpus > cpus:
+            return f"{size.cpus} CPUs are wanted, and {cpus} of {self.whole.cpus} are free"
+        if size.memory_bytes > memory:
+            return f"{size.memory_bytes >> 20:,} MiB are wanted, and {memory >> 20:,} are free"
+        return ""
+
+    def _estimate_s(self) -> float | None:
+        """Until the next lease ends at the latest."""
+        ends = [until for _, until in self._taken.values()]
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
+
+
+# Short commands of an engine: run, bounded in time, and ended with whoever asked.
+
+NO_ANSWER = 124
+"""Exit code of a command that did not end in time, as of timeout(1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command gave."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def why(self) -> str:
+        """The last line of its complaint, without the program's name and a stop."""
+        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
+        if not lines:
+            return f"exit code {self.code}"
+        return lines[-1].removeprefix("error: ").rstrip(".")[:300]
+
+
+async def command(words: Sequence[str], within_s: float, stdin: bytes = b"") -> Done:
+    """Run it; what fails is a code and a sentence, no exception."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=os.environ | {"LC_ALL": "C"},
+        )
+    except OSError as error:
+        return Done(127, "", f"{words[0]} cannot be started: {error}")
+    try:
+        async with asyncio.timeout(within_s):
+            out, err = await process.communicate(stdin)
+    except TimeoutError:
+        return Done(NO_ANSWER, "", f"{words[0]} did not answer within {within_s:g} s")
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))

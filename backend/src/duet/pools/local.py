@@ -15,12 +15,10 @@ from pathlib import Path
 
 from duet.base.errors import DuetError
 from duet.confine.control_groups import Budget, Group
-from duet.pools.base import OwningPool
 from duet.pools.frames import Start
-from duet.pools.lease import Lease
+from duet.pools.lease import Lease, OwningPool, Room, Size
 from duet.pools.limits import SILENT_S
 from duet.pools.program import Launch, PipedProgram
-from duet.pools.room import Room, Size
 from duet.pools.types import Kind, Loss, Refusal, Want, Watched
 from duet.processes.cpus import OwnCpus, choose, cores
 from duet.processes.owned import find_program

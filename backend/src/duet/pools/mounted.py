@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from duet.pools.frames import BadFrame, Start
-from duet.pools.passed import PLACES
+from duet.pools.program import PLACES
 from duet.pools.runner import FOR_EVERYBODY, NO_PROGRAM
 
 

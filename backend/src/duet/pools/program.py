@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from duet.base.errors import InfraError
 from duet.pools.frames import BEAT, ERR, EXIT, OUT, QUIT, START, BadFrame, Frames, Start, frame
@@ -178,3 +180,18 @@ class PipedProgram:
         said = self._said.held.decode(errors="replace").strip().splitlines()
         why = f": {said[-1][:200]}" if said else "."
         return f"the program's launcher ended before the program was over{why}"
+
+
+# What a program of this project on a lease needs of our environment; the rest may hold secrets.
+
+PASSED_ON: Final = (
+    *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
+    *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
+)
+PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
+"""Those of them that are paths of the server. An image has its own."""
+
+
+def environment() -> dict[str, str]:
+    """Of such a program."""
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}

@@ -27,8 +27,7 @@ from duet import __version__
 from duet.base import files as durable
 from duet.base import settings
 from duet.base.errors import InfraError, InputError
-from duet.classes.configured import classes_url
-from duet.classes.database import file_of
+from duet.classes.database import classes_url, file_of
 from duet.lessons.own import OWN
 
 # What a server stores, where, and in which format; an older server does not touch a newer one's.

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from duet import __version__
 from duet import messages as m
 from duet.base.errors import DuetError
-from duet.classes.configured import LABS_DAYS
+from duet.classes.database import LABS_DAYS
 from duet.classes.store import ClassStore
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import pack

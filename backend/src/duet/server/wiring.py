@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 
 from duet.base.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
-from duet.classes.configured import classes_days, classes_url, labs_days, servers_url
+from duet.classes.database import classes_days, classes_url, labs_days, servers_url
 from duet.classes.store import ClassStore
 from duet.host.guests import live_runs, pooled_runs, template_bytes
 from duet.kernels import Changes, KernelSettings
 from duet.pools.choose import open_pool
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Want
+from duet.pools.types import PoolSettings, Want
 from duet.server.archive import ArchivedRuns, ArchiveFolder
 from duet.server.backup import claim
 from duet.server.builds import CheckoutKernels

@@ -15,9 +15,8 @@ from duet.cli.agreement import report_agreement
 from duet.cli.results.agreement import AgreementResult
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
-from duet.runs.pooled.agree import Agreement, agreement, checked_plan, pairs_of
-from duet.runs.pooled.job import Job
-from duet.runs.pooled.schedule import Schedule, Terms
+from duet.runs.pooled.merge import Agreement, agreement, checked_plan, pairs_of
+from duet.runs.pooled.schedule import Job, Schedule, Terms
 from tests.backend.cli.test_results import same_as_help
 from tests.backend.runs.pooled.test_schedule import swept
 from tests.support.toy_pool import KERNEL, QEMU, RATE, Toy, ToyPool

@@ -17,10 +17,9 @@ from duet.lessons.load import LessonFolder
 from duet.measure import Report
 from duet.measure.model import HostFacts, differences, host_words
 from duet.measure.reports import FORMATS, render
-from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged
-from duet.runs.pooled.parts import Part, parts_of
-from duet.runs.pooled.result import MARK, Odd, Result, line_of, read_result
+from duet.runs.pooled.request import MARK, Odd, Part, Result, line_of, parts_of, read_result
+from duet.runs.pooled.schedule import Job
 from tests.backend.runs.pooled.test_schedule import swept
 from tests.support.toy_pool import CPU, KERNEL, QEMU, ROOT, document
 

@@ -17,11 +17,9 @@ from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan, Measuring
 from duet.runs.pooled import __main__ as program
-from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged
-from duet.runs.pooled.parts import parts_of
-from duet.runs.pooled.request import Request
-from duet.runs.pooled.result import line_of, read_result
+from duet.runs.pooled.request import Request, line_of, parts_of, read_result
+from duet.runs.pooled.schedule import Job
 from tests.backend.measure.test_measure import LIMITS
 from tests.backend.runs.pooled.test_schedule import ARMS, swept
 from tests.support.fakes import Fleet

@@ -16,10 +16,9 @@ import pytest
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan
-from duet.runs.pooled.job import Job
 from duet.runs.pooled.merge import merged
-from duet.runs.pooled.parts import parts_of, want_of
-from duet.runs.pooled.schedule import Schedule, Terms
+from duet.runs.pooled.request import parts_of, want_of
+from duet.runs.pooled.schedule import Job, Schedule, Terms
 from tests.backend.pools.test_conformance import until
 from tests.support.toy_pool import Toy, ToyPool
 

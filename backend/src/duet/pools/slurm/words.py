@@ -6,11 +6,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from duet.pools.limits import LATER_S
-from duet.pools.settings import PoolSettings
-from duet.pools.types import Refusal, Want
+from duet.base.errors import InputError
+from duet.pools.lease import command
+from duet.pools.limits import COMMAND_S, LATER_S
+from duet.pools.types import Kind, PoolSettings, Refusal, Want
 
 REPORT = 'printf "%s|%s|%s\\n" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_TASKS_PER_NODE"'
 HOLD = ("sh", "-c", f"{REPORT}; exec cat")
@@ -111,3 +113,68 @@ def estimate_s(text: str, now: datetime) -> float | None:
     """From now until the start that `sbatch --test-only` names, in the time of its host."""
     found = re.search(r"to start at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", text)
     return max(0.0, (datetime.fromisoformat(found[1]) - now).total_seconds()) if found else None
+
+
+# How long a partition lets jobs last; a job that asks for more waits for ever, with no error.
+
+SHORTEST_S = 60.0
+"""Of a lease that is worth having."""
+_TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
+
+
+def seconds_of(text: str) -> float | None:
+    """Seconds of a limit as sinfo prints it, such as 1-02:30:00; None: there is none."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+async def within_limit(want: Want, settings: PoolSettings) -> Want:
+    """The want with a lease no longer than the partition allows.
+
+    Raises:
+        InputError: the partition's jobs are too short for any lease.
+    """
+    words = ["sinfo", "--noheader", "--format=%P|%l"]
+    words += [f"--partition={settings.partition}"] if settings.partition else []
+    done = await command(words, COMMAND_S)
+    # Of all partitions jobs get the one with '*', where none is named.
+    lines = [line.strip().split("|") for line in done.out.splitlines() if "|" in line]
+    limits = [limit for name, limit in lines if settings.partition or name.endswith("*")]
+    limit_s = seconds_of(limits[0]) if done.code == 0 and limits else None
+    if limit_s is None or limit_s >= want.ttl_s + LATER_S:
+        return want
+    if limit_s < SHORTEST_S + LATER_S:
+        raise InputError(
+            f"a lease needs {SHORTEST_S + LATER_S:g} s at least, and jobs of this partition may"
+            f" last {limit_s:g} s.",
+            remedy="Name another partition with DUET_POOL_PARTITION.",
+        )
+    return replace(want, ttl_s=limit_s - LATER_S)
+
+
+# Hosts of a cluster by kind.
+
+UP = ("idle", "mixed", "allocated", "completing", "reserved", "planned")
+
+
+async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
+    """The kinds that have hosts; one of the name "" where no kinds are set."""
+    words = ["sinfo", "--noheader", "--Node", "--format=%N|%f|%T"]
+    words += [f"--partition={settings.partition}"] if settings.partition else []
+    done = await command(words, COMMAND_S)
+    if done.code != 0:
+        return Refusal(f"sinfo gives no answer: {done.why}.")
+    hosts = {}
+    for line in done.out.splitlines():
+        name, features, state = line.strip().split("|")
+        # A node stands in a line for each of its partitions; '*' after its state: no answer.
+        hosts[name] = (features.split(","), state in UP)
+    found = []
+    for kind in settings.kinds or ("",):
+        mine = {name: up for name, (has, up) in hosts.items() if not kind or kind in has}
+        up = [name for name, is_up in mine.items() if is_up]
+        found.append(Kind(kind, up, [name for name in mine if name not in up]))
+    return found

@@ -20,8 +20,7 @@ from duet.kernels.links import find_layouts
 from duet.measure import MeasurePlan, Progress
 from duet.runs.measure import prepare_measurement
 from duet.runs.pooled.limits import REQUEST_BYTES
-from duet.runs.pooled.request import Request
-from duet.runs.pooled.result import Facts, Result, counts_of, line_of
+from duet.runs.pooled.request import Facts, Request, Result, counts_of, line_of
 
 
 async def work(request: Request) -> Result:

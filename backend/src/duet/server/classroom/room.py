@@ -7,30 +7,227 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from duet import messages as m
+from duet.classes.board import BoardFacts, BoardStored, RaisedFacts, hash_of
 from duet.classes.records import (
     AnswerFacts,
     ClassFacts,
     ConfusionFacts,
     Key,
     MemberFacts,
+    OpenedFacts,
     PlaceFacts,
     QuestionFacts,
     Stored,
+    Tried,
+    TryFacts,
 )
 from duet.classes.store import ClassStore
+from duet.lessons.load import LessonFolder
 from duet.messages.codec import Packet
-from duet.server.classroom.board import Board
-from duet.server.classroom.limits import NUMBERS_SKIPPED
+from duet.server.classroom.limits import NUMBERS_SKIPPED, TIMER_SEEN_S
 from duet.server.classroom.refusals import not_owned
-from duet.server.classroom.tried import Trying
+from duet.server.queue import Place
 from duet.stream.hub import Viewer, ViewerId
 from duet.stream.packets import Framed
+
+# The board of a class in memory, and what pages see of it. Pure.
+
+
+class Raised:
+    """A question of a member, and who has it, too; by hashes."""
+
+    def __init__(self, facts: RaisedFacts) -> None:
+        self.facts = facts
+        self.voters: set[str] = set()
+
+    def message(self) -> m.Raised:
+        """As pages have it: without any hash."""
+        facts = self.facts
+        return m.Raised(
+            number=facts.number,
+            step=facts.step,
+            text=facts.text,
+            votes=len(self.voters),
+            answered=facts.answered,
+            hidden=facts.hidden,
+        )
+
+
+class Board:
+    """Of one class.
+
+    Args:
+        stored: as the store has it.
+    """
+
+    def __init__(self, class_id: str, stored: BoardStored) -> None:
+        self.class_id = class_id
+        self.facts: BoardFacts = stored.facts
+        self.raised = {one.number: Raised(one) for one in stored.raised}
+        for number, voter in stored.votes:
+            self.raised[number].voters.add(voter)
+        self.last = max(self.raised, default=0)
+        """The highest number that was given to a question."""
+
+    def drop_member(self, member: str) -> None:
+        """A member is forgotten."""
+        who = hash_of(self.class_id, member)
+        self.raised = {n: one for n, one in self.raised.items() if one.facts.asker_sha256 != who}
+        for one in self.raised.values():
+            one.voters.discard(who)
+
+    def asked_by(self, member: str) -> list[Raised]:
+        """A member's questions, the oldest first."""
+        who = hash_of(self.class_id, member)
+        return [one for one in self.raised.values() if one.facts.asker_sha256 == who]
+
+    def seen_by_members(self) -> list[Raised]:
+        """What all members see."""
+        return [one for one in self.raised.values() if self.facts.shown and not one.facts.hidden]
+
+    # Messages
+
+    def to_instructor(self) -> m.ClassRaised:
+        """All questions."""
+        return self._message(list(self.raised.values()))
+
+    def to_members(self) -> m.ClassRaised:
+        """Those that are shown."""
+        return self._message(self.seen_by_members())
+
+    def _message(self, questions: list[Raised]) -> m.ClassRaised:
+        found = [one.message() for one in sorted(questions, key=_rank)]
+        return m.ClassRaised(class_id=self.class_id, shown=self.facts.shown, questions=found)
+
+    def own(self, member: str) -> m.ClassOwn:
+        """To that member alone."""
+        who = hash_of(self.class_id, member)
+        seen = self.seen_by_members()
+        return m.ClassOwn(
+            class_id=self.class_id,
+            asked=[one.message() for one in self.asked_by(member)],
+            voted=[one.facts.number for one in seen if who in one.voters],
+        )
+
+    def timer(self) -> m.ClassTimer:
+        """For each page; it is over for good a while after its end."""
+        length, ends = self.facts.timer_s, self.facts.timer_ends_s
+        now_s = time.time()
+        stands = length is not None and ends is not None and now_s < ends + TIMER_SEEN_S
+        return m.ClassTimer(
+            class_id=self.class_id,
+            length_s=length if stands and length is not None else 0.0,
+            ends_ns=ends * 1e9 if stands and ends is not None else None,
+            sent_ns=now_s * 1e9,
+        )
+
+
+def _rank(one: Raised) -> tuple[bool, int, int]:
+    """Open ones before those that are answered, then by votes, then the oldest."""
+    facts = one.facts
+    return facts.answered or facts.hidden, -len(one.voters), facts.number
+
+
+def counted_down(facts: BoardFacts, command: m.CountDown, now_s: float) -> BoardFacts:
+    """The timer after a command.
+
+    Args:
+        now_s: Unix time.
+    """
+    if command.act == "stop":
+        return replace(facts, timer_s=None, timer_ends_s=None)
+    if command.act == "start" or facts.timer_s is None or facts.timer_ends_s is None:
+        return replace(facts, timer_s=command.seconds, timer_ends_s=now_s + command.seconds)
+    # One that has run out begins anew with what it gets.
+    ends_s = max(facts.timer_ends_s, now_s) + command.seconds
+    ends_s = min(ends_s, now_s + m.TIMER_S)
+    whole_s = max(command.seconds, min(facts.timer_s + command.seconds, m.TIMER_S))
+    return replace(facts, timer_s=whole_s, timer_ends_s=ends_s)
+
+
+# What one class tries, in memory: open steps, runs with their makers, and who may see them.
+
+
+@dataclass(slots=True)
+class Try:
+    """A run that members asked for.
+
+    Args:
+        folder: its lesson, with the arms that it runs; None: it was over when this server began.
+        askers: member -> ident of the browser that asked for it here.
+    """
+
+    facts: TryFacts
+    folder: LessonFolder | None = None
+    askers: dict[str, str] = field(default_factory=dict)
+
+    def stands(self, **changes: object) -> None:
+        """It stands otherwise now."""
+        self.facts = replace(self.facts, **changes)  # type: ignore[arg-type]
+
+
+def no_place(run_id: str) -> Place | None:
+    """Of a class that has not tried anything yet."""
+    return None
+
+
+class Trying:
+    """Of one class.
+
+    Args:
+        stored: as the store has it.
+    """
+
+    def __init__(self, stored: Tried) -> None:
+        self.opened = {(one.lesson, one.step): one for one in stored.opened}
+        self.shown = stored.shown
+        self.tries = {one.number: Try(one) for one in stored.tries}
+        self.place_of: Callable[[str], Place | None] = no_place
+        self.no_runs = ""
+        """Why nothing can be tried on this server, a sentence; empty: it can."""
+        self.no_patches = ""
+        """The same of patches."""
+
+    def change(self, facts: OpenedFacts, knobs: bool) -> None:
+        """A step is open, or is not any more."""
+        if knobs:
+            self.opened[facts.lesson, facts.step] = facts
+        else:
+            self.opened.pop((facts.lesson, facts.step), None)
+
+    def new_number(self) -> int:
+        """Of the next try."""
+        return max(self.tries, default=0) + 1
+
+    def equal(self, key: Hashable) -> Try | None:
+        """The newest run of that key that has not failed."""
+        found = (one for one in reversed(self.tries.values()) if one.facts.state != "failed")
+        return next((one for one in found if one.facts.key == key), None)
+
+    def of(self, member: str) -> list[Try]:
+        """Those that a member made."""
+        return [one for one in self.tries.values() if member in one.facts.makers]
+
+    def waiting(self, member: str) -> int:
+        """How many of a member's have not begun."""
+        return sum(one.facts.state == "waiting" for one in self.of(member))
+
+    def leave(self, one: Try, member: str) -> bool:
+        """A member is no maker of it any more; whether nobody is, and it is gone."""
+        one.stands(makers=tuple(maker for maker in one.facts.makers if maker != member))
+        one.askers.pop(member, None)
+        if one.facts.makers:
+            return False
+        self.tries.pop(one.facts.number, None)
+        return True
+
 
 Result = TypeVar("Result")
 

@@ -5,21 +5,274 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+
+from sqlalchemy import Connection, select
 
 from duet.base import budgets
 from duet.base.errors import DuetError
-from duet.classes.records import ClassFacts, Stored
+from duet.classes import database as claims
+from duet.classes import queries
+from duet.classes import queries as reading
+from duet.classes import queries as try_queries
+from duet.classes.limits import CALL_S
+from duet.classes.queries import squeezed
+from duet.classes.records import ClassFacts, Key, Stored
 from duet.classes.store import ClassStore
-from duet.classes.words import squeezed
-from duet.server.classroom.notices import Notices
-from duet.server.classroom.open_classes import OpenClasses
-from duet.server.classroom.owning import Owning
+from duet.classes.tables import CLASSES
+from duet.messages.codec import Packet, pack
+from duet.server.classroom import messages
+from duet.server.classroom.limits import (
+    CONFUSION_EVERY_S,
+    DELETE_EVERY_S,
+    PLACE_EVERY_S,
+    RAISED_EVERY_S,
+    ROSTER_EVERY_S,
+    STATE_EVERY_S,
+    TALLY_EVERY_S,
+    TRIES_EVERY_S,
+)
+from duet.server.classroom.messages import send_tries
+from duet.server.classroom.observe import Shoulder
 from duet.server.classroom.refusals import Elsewhere, no_room, not_here, not_owned, unknown_class
 from duet.server.classroom.room import Member, Room, Seat
-from duet.server.classroom.shoulder import Shoulder
-from duet.server.classroom.storing import store_place
 from duet.stream.hub import Viewer, ViewerId
+
+# Which classes go on, by code and id; in memory, since each request of a member wants it.
+
+
+class OpenClasses:
+    """Read from the database once; whoever starts or ends a class says so."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+        """Squeezed code -> id."""
+        self._changes = 0
+
+    async def load(self, store: ClassStore) -> None:
+        """Those of the database; as before where it cannot be read, or while they change here."""
+        with contextlib.suppress(DuetError):
+            await self.look(store)
+
+    async def look(self, store: ClassStore, within_s: float = CALL_S) -> None:
+        """See load.
+
+        Raises:
+            InfraError: the database does not say it within that time.
+        """
+
+        def read(connection: Connection) -> list[tuple[str, str]]:
+            of = CLASSES.c.ended_s.is_(None)
+            found = connection.execute(select(CLASSES.c.code_key, CLASSES.c.class_id).where(of))
+            return [(row.code_key, row.class_id) for row in found]
+
+        before = self._changes
+        found = dict(await store.ask(read, within_s))
+        if self._changes == before:
+            self._codes = found
+
+    def add(self, code: str, class_id: str) -> None:
+        """A class has begun."""
+        self._changes += 1
+        self._codes[squeezed(code)] = class_id
+
+    def drop(self, class_id: str) -> None:
+        """It has ended."""
+        self._changes += 1
+        self._codes = {code: known for code, known in self._codes.items() if known != class_id}
+
+    def by_code(self, code: str) -> str | None:
+        """Its id, however the code is spelt."""
+        return self._codes.get(squeezed(code))
+
+    def goes_on(self, class_id: str) -> bool:
+        """Whether a class has not ended."""
+        return class_id in self._codes.values()
+
+
+# Which classes are this server's to hold: all of them, or those whose lock it has.
+
+
+class Owning:
+    """Of the only server. All of it runs in the thread of the store."""
+
+    def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
+        """A new class, which is this server's."""
+        return queries.start_class(connection, facts)
+
+    def find(self, connection: Connection, class_id: str, code: str) -> Stored | str | None:
+        """An open class by its id or its code; see load."""
+        known = class_id or reading.open_class(connection, code)
+        return self.load(connection, known) if known else None
+
+    def load(self, connection: Connection, class_id: str) -> Stored | str | None:
+        """An open class; None: there is none. A string: where its owner is reached."""
+        stored = reading.load(connection, class_id)
+        return None if stored is None or stored.facts.ended_s is not None else stored
+
+    def release(self, connection: Connection, class_id: str) -> None:
+        """A class has left the memory."""
+
+
+class Shared(Owning):
+    """Of one of several servers."""
+
+    def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
+        """See Owning."""
+        claims.claim(connection, facts.class_id)
+        return super().start(connection, facts)
+
+    def load(self, connection: Connection, class_id: str) -> Stored | str | None:
+        """See Owning. What was to run for the class on a server that is dead has failed."""
+        owner = claims.claim(connection, class_id)
+        if owner is not None:
+            return owner
+        try_queries.end_unfinished(connection, class_id)
+        stored = super().load(connection, class_id)
+        if stored is None:
+            claims.release(connection, class_id)
+        return stored
+
+    def release(self, connection: Connection, class_id: str) -> None:
+        """See Owning."""
+        claims.release(connection, class_id)
+
+
+# Sends what changes all the time, no more often than limits.py says, and the last of it always.
+
+
+class Throttle:
+    """Calls `send` soon after it is asked to, and not again before `every_s`."""
+
+    def __init__(self, every_s: float, send: Callable[[], None]) -> None:
+        self._every_s = every_s
+        self._send = send
+        self._next_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def soon(self) -> None:
+        """Something has changed."""
+        if self._timer is None:
+            wait_s = max(0.0, self._next_s - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait_s, self._now)
+
+    def cancel(self) -> None:
+        """Send nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _now(self) -> None:
+        self._timer = None
+        self._next_s = time.monotonic() + self._every_s
+        self._send()
+
+
+class Notices:
+    """Of one class."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._tallies: set[Key] = set()
+        self.state = Throttle(STATE_EVERY_S, self.state_now)
+        self.roster = Throttle(ROSTER_EVERY_S, self._roster)
+        self.confusion = Throttle(CONFUSION_EVERY_S, self._confusion)
+        self.raised = Throttle(RAISED_EVERY_S, self._raised)
+        self.tries = Throttle(TRIES_EVERY_S, lambda: send_tries(room))
+        self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
+
+    def tally(self, *keys: Key) -> None:
+        """Answers of these questions have changed."""
+        self._tallies.update(keys)
+        self._tally.soon()
+
+    def people(self) -> None:
+        """Somebody came, went or moved."""
+        self.state.soon()
+        self.roster.soon()
+
+    def state_now(self) -> None:
+        """The class to each page of it; there are four kinds of pages, so it is packed so often."""
+        packets: dict[tuple[bool, bool], Packet] = {}
+        for seat in self._room.seats.values():
+            kind = (seat.member is None, seat.drives)
+            if kind not in packets:
+                packets[kind] = pack(messages.state(seat))
+            seat.viewer.put(packets[kind])
+
+    def close(self) -> None:
+        """The class leaves the memory."""
+        throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
+        for throttle in throttles:
+            throttle.cancel()
+
+    def _roster(self) -> None:
+        if seats := self._room.instructors():
+            self._room.send(pack(messages.roster(self._room)), seats)
+
+    def _confusion(self) -> None:
+        if seats := self._room.instructors():
+            self._room.send(pack(messages.confusion(self._room)), seats)
+
+    def _raised(self) -> None:
+        room = self._room
+        if seats := room.instructors():
+            room.send(pack(room.board.to_instructor()), seats)
+        members = [seat for seat in room.seats.values() if seat.member is not None]
+        if members:
+            room.send(pack(room.board.to_members()), members)
+
+    def _send_tallies(self) -> None:
+        keys, self._tallies = self._tallies, set()
+        for key in keys:
+            question = self._room.questions.get(key)
+            if question is None:
+                continue
+            everyone = question.facts.revealed
+            seats = list(self._room.seats.values()) if everyone else self._room.instructors()
+            if seats:
+                self._room.send(pack(messages.tally(self._room, question)), seats)
+
+
+# Stores the driver's place now and then, since it changes ten times a second.
+
+log = logging.getLogger("duet.classes")
+
+
+async def store_place(store: ClassStore, room: Room) -> None:
+    """Store where the driver of a class is, if that has changed.
+
+    Raises:
+        InfraError: it is not stored.
+    """
+    place = room.place
+    if place is not None and place is not room.place_stored:
+        await room.ask(store, lambda c: queries.put_place(c, room.facts.class_id, place))
+        room.place_stored = place
+
+
+async def store_all(store: ClassStore, rooms: Iterable[Room]) -> None:
+    """Of all classes; trouble goes into the log, and is tried again."""
+    for room in rooms:
+        if not room.owned:  # it was lost while another one was stored
+            continue
+        try:
+            await store_place(store, room)
+        except DuetError as error:
+            log.warning("the place of a class is not stored: %s", error)
+
+
+async def keep_storing(store: ClassStore, rooms: Iterable[Room]) -> None:
+    """For ever; `rooms` is read anew each time. Twice a day what is too old is deleted."""
+    tidied_s = time.monotonic()
+    while True:
+        await asyncio.sleep(PLACE_EVERY_S)
+        await store_all(store, rooms)
+        if time.monotonic() - tidied_s >= DELETE_EVERY_S:
+            tidied_s = time.monotonic()
+            with contextlib.suppress(DuetError):  # the next time will do
+                await store.delete_old()
 
 
 class Rooms:

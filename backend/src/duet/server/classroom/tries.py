@@ -3,19 +3,232 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 from duet import messages as m
 from duet.base import budgets
-from duet.base.errors import InfraError
-from duet.classes import try_queries
-from duet.lessons.own import are_changed
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.classes import queries as try_queries
+from duet.guests import Clock
+from duet.lessons.load import LessonFolder
+from duet.lessons.own import are_changed, changed_arm
+from duet.lessons.schema import Lesson
+from duet.measure.plan import headline
+from duet.rpc.peer import Tasks
+from duet.server.classroom.limits import SAVED_S
 from duet.server.classroom.refusals import CLOSED, FULL, not_yours, refusal
-from duet.server.classroom.room import Member, Room, Seat
+from duet.server.classroom.room import Member, Room, Seat, Try
 from duet.server.classroom.rooms import Rooms
-from duet.server.classroom.tried import Try
-from duet.server.classroom.try_ends import TryEnds
-from duet.server.classroom.try_parts import LiveParts, TrySettings
-from duet.server.classroom.try_requests import facts_of
-from duet.server.classroom.whole import Whole
+from duet.server.classroom.try_parts import LiveParts, TrySettings, Whole, facts_of
+from duet.server.labs.evidence import OPS, values_of
+from duet.server.runs import Ended, TriedRuns
+from duet.stream.hub import RunLog
+
+# The one number of a run that a class tried: the headline of its lesson, on two of its lanes.
+
+FAILED = "No lane of this run came to its end."
+STOPPED = "It was stopped before its end."
+
+
+def sentence_of(log: RunLog) -> str:
+    """Why a run that is over has no number; empty: it came to its end."""
+    state = log.run()
+    if state is not None and state.phase == "stopped":
+        return STOPPED
+    if any(lane.phase == "done" for lane in log.lanes().values()):
+        return ""
+    return failed_lanes(log) or FAILED
+
+
+def failed_lanes(log: RunLog) -> str:
+    """Why lanes of a run have failed, a sentence; empty: none has."""
+    failed = [lane for lane in log.lanes().values() if lane.phase == "failed"]
+    said = next((lane.message for lane in failed if lane.message), "")
+    names = " and ".join(lane.arm for lane in failed)
+    return f"The lane {names} failed. {said}".strip() if failed else ""
+
+
+def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: str) -> dict[str, Any]:
+    """What the page is given (messages.TryResult), as a tree; blocking."""
+    values = values_of(log, folder.lesson, workload)
+    name, title, unit, better = measure_of(folder.lesson, workload, clock, values)
+    state = log.run()
+    arms = list(values.get(name, {})) if state is None else list(state.arms)
+    of = {arm: value for arm, value in values.get(name, {}).items() if arm in arms}
+    lanes = [
+        m.TryLane(arm=arm, title=folder.arm(arm).title, value=of[arm])
+        for arm in compared(arms)
+        if arm in of
+    ]
+    ratio = None
+    if len(lanes) > 1 and lanes[0].value > 0:
+        ratio = lanes[1].value / lanes[0].value
+    made = m.TryResult(title=title, unit=unit, better=better, lanes=lanes, ratio=ratio)
+    return made.model_dump(mode="json")
+
+
+def measure_of(
+    lesson: Lesson, workload: str, clock: str, values: Mapping[str, object]
+) -> tuple[str, str, str, m.Better]:
+    """Name, title and unit of the number, and which way is better.
+
+    The headline, where the workload has printed it; else what the lanes counted.
+    """
+    try:
+        name = headline(lesson, workload, Clock(clock))
+    except InputError:
+        name = OPS
+    metric = lesson.metrics.get(name)
+    if metric is not None and name in values:
+        return name, metric.title, metric.unit, metric.better
+    counted = "operations" if lesson.operation is None else lesson.operation.plural
+    return OPS, counted, counted, "neither"
+
+
+def compared(arms: Sequence[str]) -> list[str]:
+    """Two arms of a run: what was changed and the changed arm, else the first two."""
+    own = next((arm for arm in arms if changed_arm(arm) is not None), None)
+    if own is None:
+        return list(arms[:2])
+    base = changed_arm(own)
+    others = [arm for arm in arms if arm != own]
+    before = base if base in others else next(iter(others), None)
+    return [own] if before is None else [before, own]
+
+
+# Runs of classes that wait or run: how they stand, how they end, and which saved ones stay.
+
+TAKEN_BACK = "It was taken back before it began."
+UNREAD = "Its numbers could not be read."
+
+log = logging.getLogger("duet.classes")
+
+
+class TryEnds:
+    """Of all classes.
+
+    Args:
+        hold: takes names of saved runs that stay, the newest first.
+    """
+
+    def __init__(self, rooms: Rooms, runs: TriedRuns, hold: Callable[[list[str]], None]) -> None:
+        self._rooms = rooms
+        self._runs = runs
+        self._hold = hold
+        self._active: dict[str, list[tuple[Room, Try]]] = {}
+        self._ending: list[tuple[str, str]] = []
+        """Runs that are over, which is not stored yet, each with its class."""
+        self._held: dict[str, str] = {}
+        """Id of a run -> the class that made it, the oldest first."""
+        self._tasks = Tasks()
+        runs.changed, runs.ended = self._changed, self._ended
+
+    async def load(self) -> None:
+        """Of a server that begins; without a database there is nothing."""
+        try:
+            if not self._rooms.store.server:  # else others may run them; see owning.py
+                await self._rooms.store.ask(try_queries.end_unfinished)
+            await self.look_at_held()
+        except DuetError as error:
+            log.warning("what classes tried is not known: %s", error)
+
+    async def look_at_held(self) -> None:
+        """Which saved runs stay, also those of other servers.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        ending = dict(self._ending)
+        held = dict(await self._rooms.store.ask(try_queries.held_runs))
+        held |= ending | dict(self._ending)
+        for run_id, active in self._active.items():
+            held[run_id] = active[0][0].facts.class_id
+        self._held = held
+        self._show_held()
+
+    async def close(self) -> None:
+        """Give up what is not over."""
+        await self._tasks.end()
+
+    def expect(self, room: Room, one: Try) -> None:
+        """A run was asked for; its class stays in memory until it is over."""
+        room.busy += 1
+        self._active.setdefault(one.facts.run_id, []).append((room, one))
+        self._held[one.facts.run_id] = room.facts.class_id
+        self._show_held()
+        self._changed()
+
+    def closed(self, room: Room) -> None:
+        """A class has ended: what it waits for is taken back, and its saved runs may go."""
+        for active in list(self._active.values()):
+            for where, one in active:
+                if where is room:
+                    for asker in one.askers.values():
+                        self._runs.take_back(asker, one.facts.run_id)
+        ended = room.facts.class_id
+        self._held = {run: of for run, of in self._held.items() if of != ended}
+        self._show_held()
+
+    def _show_held(self) -> None:
+        self._hold([run_id.rpartition(":")[2] for run_id in reversed(self._held)])
+
+    def _changed(self) -> None:
+        """The queue has changed, or what runs has."""
+        for run_id, active in list(self._active.items()):
+            phase = self._runs.phase(run_id)
+            if phase == "ended":
+                self._active.pop(run_id)
+            for room, one in active:
+                if phase == "ended":
+                    one.stands(state="failed", sentence=TAKEN_BACK)
+                    self._tasks.spawn(self._over(room, one), "class try")
+                elif phase == "running":
+                    one.stands(state="running")
+                self._rooms.notices(room).tries.soon()
+
+    def _ended(self, run_id: str, ended: Ended) -> None:
+        for room, one in self._active.pop(run_id, []):
+            self._ending.append((run_id, room.facts.class_id))
+            self._tasks.spawn(self._end(room, one, ended), "class try")
+
+    async def _end(self, room: Room, one: Try, ended: Ended) -> None:
+        run_id = one.facts.run_id
+        try:
+            await self._finish(room, one, ended)
+        finally:
+            self._ending.remove((run_id, room.facts.class_id))
+
+    async def _finish(self, room: Room, one: Try, ended: Ended) -> None:
+        sentence = ended.trouble or sentence_of(ended.run.log)
+        result = None
+        if not sentence and one.folder is not None:
+            of = (ended.run.log, one.folder, one.facts.workload, one.facts.clock)
+            try:
+                result = await asyncio.to_thread(result_of, *of)
+            except Exception:
+                log.exception("the numbers of %s could not be read", one.facts.run_id)
+                sentence = UNREAD
+        if ended.saving is not None and not ended.saving.done():
+            await asyncio.wait({ended.saving}, timeout=SAVED_S)
+        state = "failed" if sentence else "done"
+        one.stands(state=state, sentence=sentence or failed_lanes(ended.run.log), result=result)
+        await self._over(room, one)
+
+    async def _over(self, room: Room, one: Try) -> None:
+        if one.facts.state == "failed":
+            self._held.pop(one.facts.run_id, None)
+            self._show_held()
+        class_id = room.facts.class_id
+        try:
+            await room.ask(self._rooms.store, lambda c: try_queries.end_try(c, class_id, one.facts))
+        except DuetError as error:
+            log.warning("the end of a run of a class is not stored: %s", error)
+        finally:
+            room.busy -= 1
+        self._rooms.notices(room).tries.soon()
 
 
 class Tries:

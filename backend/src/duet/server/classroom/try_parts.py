@@ -4,22 +4,108 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 
 from duet import messages as m
-from duet.classes import try_queries
-from duet.classes.try_records import OpenedFacts
+from duet.classes import queries as try_queries
+from duet.classes.records import OpenedFacts, TryFacts
 from duet.lessons import load as lesson_cache
+from duet.lessons.own import are_changed
+from duet.lessons.schema import Lesson, Scene
 from duet.messages.codec import pack
 from duet.runs.sources import RunRequest
-from duet.server.classroom import try_messages
+from duet.server.classroom import messages as try_messages
 from duet.server.classroom.refusals import CLOSED, refusal
 from duet.server.classroom.room import Room, Seat
 from duet.server.classroom.rooms import Rooms
-from duet.server.classroom.try_requests import step_of
-from duet.server.classroom.whole import Whole
 from duet.server.runs import TriedRuns
+
+# What a member asks to try, as it is stored: with what was changed of the step. Pure.
+
+SUMMARY_CHARS = 300
+
+
+def step_of(lesson: Lesson, step: str) -> Scene:
+    """A step of a lesson.
+
+    Raises:
+        InputError: it has none of that name.
+    """
+    found = next((scene for scene in lesson.scenes if scene.id == step), None)
+    if found is None:
+        raise refusal(
+            CLOSED, f"the lesson has no step '{step:.60}'.", "Choose a step of the lesson."
+        )
+    return found
+
+
+def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: str) -> dict[str, int]:
+    """Knobs that stand elsewhere than the step puts them on that clock."""
+    usual = {name: param.default for name, param in lesson.params.items()} | scene.params
+    if clock == "count":
+        if scene.on_count is not None:
+            usual |= scene.on_count.params
+        # There is one CPU on it, whatever the knob says.
+        usual |= {n: params[n] for n, p in lesson.params.items() if p.role == "cpus"}
+    return {name: value for name, value in params.items() if usual.get(name) != value}
+
+
+def facts_of(request: RunRequest, step: str, number: int, member: str) -> TryFacts:
+    """A new try; its run is not known yet.
+
+    Raises:
+        InputError: there is no such step.
+    """
+    folder = request.folder
+    arms = (*request.arms, *request.missing)
+    changed = [folder.arm(arm).summary or folder.arm(arm).title for arm in are_changed(arms)]
+    scene = step_of(folder.lesson, step)
+    return TryFacts(
+        number=number,
+        lesson=folder.slug,
+        step=step,
+        workload=request.workload,
+        clock=request.clock,
+        arms=arms,
+        params=dict(request.params),
+        turned=turned(folder.lesson, scene, request.params, request.clock),
+        summary="; ".join(changed)[:SUMMARY_CHARS],
+        run_id="",
+        asked_s=time.time(),
+        makers=(member,),
+    )
+
+
+# Work that goes on when the page that asked for it has gone.
+
+
+class Whole:
+    """Carries it out to its end: what is in memory stays what is stored."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def idle(self) -> None:
+        """Until nothing is being carried out."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def until_done(self, work: Coroutine[None, None, None]) -> None:
+        """Wait for it; whoever waits has its error."""
+        await asyncio.shield(self.begin(work))
+
+    def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Nobody need wait for it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits has it; nobody may
 
 
 @dataclass(frozen=True, slots=True)

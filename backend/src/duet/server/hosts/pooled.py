@@ -14,7 +14,7 @@ from duet.confine.messages import plain
 from duet.guests.clones import TemplateCounts
 from duet.host import requests as r
 from duet.pools.lease import Lease
-from duet.pools.passed import environment
+from duet.pools.program import environment
 from duet.pools.types import Pool, Program, Refusal, Want
 from duet.rpc import limits
 from duet.rpc.peer import Handler, Peer

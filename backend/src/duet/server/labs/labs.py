@@ -4,26 +4,199 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection
 
 from duet.base.access import Visitor
-from duet.base.errors import InfraError
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.classes.limits import DAY_S
 from duet.classes.store import ClassStore
-from duet.grades import LabScore
+from duet.grades import LabScore, TaskScore
 from duet.labs import files, queries
-from duet.labs.answers import Answer, read_answer
 from duet.labs.files import LabFile
-from duet.labs.keys import choices_of
-from duet.labs.records import Attempt, Grade, Participant
+from duet.labs.records import Answer, Attempt, Grade, Participant, read_answer
+from duet.labs.schema import NAME_CHARS, ChallengeTask, Predict, Task
+from duet.labs.scoring import Key, choices_of, key_of, lab_score, prediction_of
 from duet.lessons import load as lesson_cache
-from duet.server.labs.evidence import Evidence, Runs
-from duet.server.labs.listeners import Listeners
-from duet.server.labs.retention import keep_deleting
-from duet.server.labs.work import Work, asks_for, called_as, graded, keys_of, refuse_late, work_of
+from duet.server.labs.evidence import Evidence, Runs, recorded_choice
+from duet.server.labs.showing import Shown, closed, shown
+
+# What one person did in one lab, what it comes to, and what may still be done.
+
+NAMELESS: Final = "name"
+"""Code of the error that nobody knows what to call a visitor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one person did in one lab, and what it comes to."""
+
+    file: LabFile
+    keys: dict[str, Key]
+    attempts: list[Attempt]
+    grades: dict[int, Grade]
+    score: LabScore
+
+    def made(self, task: str) -> list[Attempt]:
+        """Attempts of one task, in order."""
+        return [one for one in self.attempts if one.task == task]
+
+    def score_of(self, task: str) -> TaskScore:
+        """Of one task."""
+        return next(one for one in self.score.tasks if one.task == task)
+
+    def shown(self, task: str, now_s: float) -> Shown:
+        """What this person may see of a task."""
+        lab = self.file.lab
+        made = len(self.made(task))
+        return shown(lab, lab.tasks[task], made, self.score_of(task), now_s)
+
+
+def keys_of(file: LabFile) -> dict[str, Key]:
+    """What is right in each task. Blocking: it may read recordings.
+
+    Raises:
+        InputError: a lesson or its recordings cannot be read.
+    """
+    return {name: key_for(file, task) for name, task in file.lab.tasks.items()}
+
+
+def key_for(file: LabFile, task: Task) -> Key:
+    """The same of one task."""
+    folder = lesson_cache.find(file.lesson_of(task))
+    recorded = None
+    if isinstance(task, Predict) and task.right is None:
+        prediction = prediction_of(task, folder.lesson)
+        recorded = None if prediction is None else recorded_choice(prediction, folder)
+    return key_of(task, folder.lesson, recorded)
+
+
+def work_of(
+    file: LabFile, keys: dict[str, Key], person: str, attempts: list[Attempt], grades: list[Grade]
+) -> Work:
+    """What a person's attempts and grades come to."""
+    given = {grade.attempt: grade for grade in grades}
+    score = lab_score(file.slug, file.lab, person, attempts, given, keys)
+    return Work(file, keys, attempts, given, score)
+
+
+def graded(
+    work: Work, person: str, number: int, points: float, comment: str, by: str, at_s: float
+) -> Grade:
+    """A grade that an attempt can have.
+
+    Raises:
+        InputError: there is no such attempt, or it cannot have so many points.
+    """
+    attempt = next((one for one in work.attempts if one.number == number), None)
+    task = None if attempt is None else work.file.lab.tasks.get(attempt.task)
+    if task is None:
+        raise InputError(
+            f"{person:.20} made no attempt {number} in the lab {work.file.slug}.",
+            remedy="Look at the attempts of the lab again: some may have been deleted.",
+        )
+    if not 0 <= points <= task.points:
+        raise InputError(
+            f"the task '{task.title}' has 0 to {task.points:g} points, and {points:g} came.",
+            remedy="Give points within that.",
+        )
+    return Grade(work.file.slug, person, number, points, comment, by, at_s)
+
+
+def asks_for(lesson: str, challenge: str) -> bool:
+    """Whether a lab that is usable here has a task of a challenge."""
+    return any(
+        isinstance(task, ChallengeTask)
+        and (file.lesson_of(task), task.challenge) == (lesson, challenge)
+        for file in files.usable()
+        for task in file.lab.tasks.values()
+    )
+
+
+def called_as(visitor: Visitor, name: str, known: str | None) -> str:
+    """What to call a visitor: as a platform says, else as they want now, else as before.
+
+    Raises:
+        InputError: with code `name`: nobody has said it.
+    """
+    if visitor.person is not None and visitor.person.name:
+        return visitor.person.name[:NAME_CHARS]
+    called = " ".join(name.split())[:NAME_CHARS] or known or ""
+    if not called:
+        error = InputError(
+            "nobody knows whose answer this is.", remedy="Say what you want to be called."
+        )
+        error.code = NAMELESS
+        raise error
+    return called
+
+
+def refuse_late(work: Work, task: str, now_s: float) -> None:
+    """Once answers are shown, none is taken.
+
+    Raises:
+        InputError: the lab is over, or the right answer is shown.
+    """
+    lab = work.file.lab
+    if closed(lab, now_s):
+        raise InputError(
+            f"the lab {work.file.slug} is over since {lab.deadline:%Y-%m-%d %H:%M %Z}.",
+            remedy="Speak with whoever teaches; a later deadline opens it again.",
+        )
+    if work.shown(task, now_s).answer:
+        raise InputError(
+            "no attempt is left: the right answer of this task is shown.",
+            remedy="Go on with another task.",
+        )
+
+
+# Answers are deleted once they are as old as the operator lets them become.
+
+log = logging.getLogger("duet.labs")
+
+
+async def keep_deleting(store: ClassStore, days: int, now: Callable[[], float]) -> None:
+    """For ever: now and each day.
+
+    Args:
+        days: people who did nothing for so long are deleted with their answers.
+        now: Unix time in seconds.
+    """
+    while True:
+        before_s = now() - days * DAY_S
+
+        def delete(connection: Connection, before_s: float = before_s) -> int:
+            return queries.delete_old(connection, before_s)
+
+        try:
+            if deleted := await store.ask(delete):
+                log.info("labs of %d people are deleted: over %d days old", deleted, days)
+        except DuetError as error:
+            log.warning("old labs are not deleted: %s", error.sentence)
+        await asyncio.sleep(DAY_S)
+
+
+# Who is called with scores that have changed, such as what sends them to a learning platform.
+
+Listener = Callable[[LabScore], None]
+
+
+class Listeners(list[Listener]):
+    """Each is called on the event loop, after the commit; one that fails is logged."""
+
+    def call(self, score: LabScore) -> None:
+        """A score has changed, or is to be sent again."""
+        for listener in self:
+            try:
+                listener(score)
+            except Exception:
+                log.exception("a listener of scores failed")
+
 
 Result = TypeVar("Result")
 

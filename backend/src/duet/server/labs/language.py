@@ -11,7 +11,7 @@ from pydantic import BaseModel, JsonValue
 
 from duet.base.errors import DuetError
 from duet.labs.files import LabFile
-from duet.labs.tasks import Explain
+from duet.labs.schema import Explain
 from duet.labs.words import criterion_words
 from duet.lessons import load as lesson_cache
 from duet.lessons.translations import by_english

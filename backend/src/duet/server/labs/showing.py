@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from duet.grades import TaskScore
-from duet.labs.schema import Lab
-from duet.labs.tasks import Task
+from duet.labs.schema import Lab, Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from duet.classes.store import ClassStore
 from duet.server.classroom import Classrooms
 from duet.server.classroom.try_parts import LiveParts
 from duet.server.runs import RunFinder
+from duet.server.servers.entrance import Showing
 from duet.server.servers.mirrors import Elsewhere, Mirrors
 from duet.server.servers.shared import SharedClassrooms
-from duet.server.servers.showing import Showing
 from duet.stream.hub import Hub
 
 

@@ -7,27 +7,167 @@ other server, which let it in, and counts over this connection alone.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import hmac
+import itertools
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Final, Protocol
 
+import msgpack
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from duet.base.access import Visitor
-from duet.base.errors import DuetError
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.host.requests import packed
+from duet.messages.codec import Packet
 from duet.rpc.peer import Events, Handler, Peer
+from duet.server.classroom.classrooms import Command
 from duet.server.classroom.refusals import FULL, not_here, refusal
-from duet.server.classroom.seated import Command
+from duet.server.interfaces import QueuedRun
 from duet.server.requests import ACTIONS
 from duet.server.servers import wire
-from duet.server.servers.frames import carry
 from duet.server.servers.limits import PAGES
-from duet.server.servers.relayed import Outgoing, RelayedViewer
-from duet.server.servers.showing import Showing
-from duet.stream.hub import Viewer
+from duet.server.servers.relay import carry
+from duet.server.servers.wire import Giving, goes
+from duet.stream.hub import OVER, Hub, RunLog, Viewer, ViewerId
+from duet.stream.outbox import Outbox
+from duet.stream.packets import Framed
+
+# Pages that are connected to another server, at the owner of their class.
+
+_NUMBERS = itertools.count(1)
+
+
+class RelayedViewer(Viewer):
+    """A page of another server. What it is given goes there at once; its bounds stand there.
+
+    Args:
+        give: takes what goes to the page.
+    """
+
+    def __init__(self, visitor: Visitor, give: Callable[[Packet], None]) -> None:
+        super().__init__(ViewerId(f"relayed{next(_NUMBERS)}"), Outbox(), visitor)
+        self._give = give
+
+    def give(self, framed: Framed) -> None:
+        """See Viewer."""
+        self.put(framed.packet)
+
+    def put(self, packet: Packet) -> None:
+        """See Viewer; a page has no runs of another server."""
+        if goes(packet) and not self.gone:
+            self._give(packet)
+
+    def expel(self, why: str, comes_back: bool = False) -> None:
+        """See Viewer; the connection of the servers ends instead."""
+
+    def watch(self, log: RunLog) -> None:
+        """See Viewer; its own server has its runs."""
+
+
+class Outgoing:
+    """Joins what goes to many pages in one pass of the loop, such as a place: it travels once.
+
+    Args:
+        send: sends one message with its pages.
+    """
+
+    def __init__(self, send: Callable[[Giving], None]) -> None:
+        self._send = send
+        self._waiting: list[Giving] = []
+
+    def give(self, packet: Packet, page: int) -> None:
+        """Send to a page, in order."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        if self._waiting and self._waiting[-1].packet is packet:
+            self._waiting[-1].pages.append(page)
+        else:
+            self._waiting.append(Giving(packet, [page]))
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            self._send(one)
+
+
+# Live runs of this server on their way to another one: as one viewer more.
+
+OF_RUNS: Final = frozenset(
+    {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
+    | {"gap", "error"}
+)
+
+
+class Showing:
+    """The runs of this server.
+
+    Args:
+        find: a run in memory.
+    """
+
+    def __init__(self, hub: Hub, find: Callable[[str], QueuedRun | None]) -> None:
+        self._hub, self._find = hub, find
+
+    def handlers(self, peer: Callable[[], Peer]) -> dict[str, Handler]:
+        """What another server may ask for.
+
+        Args:
+            peer: the one that it asks.
+        """
+
+        async def has(body: bytes, _: Events) -> bytes:
+            self._run(body)
+            return b""
+
+        async def watch(body: bytes, event: Events) -> bytes:
+            viewer = self._hub.join()
+            viewer.cutter = None  # messages, no segments
+            try:
+                viewer.watch(self._run(body).log)
+                await _send_all(viewer, peer(), event)
+            finally:
+                self._hub.leave(viewer)
+            return b""
+
+        return {"has run": has, "watch run": watch}
+
+    def _run(self, body: bytes) -> QueuedRun:
+        run_id = wire.read(wire.Watched, body).run_id
+        found = self._find(run_id)
+        if found is None:
+            raise InputError(f"no run '{run_id:.60}' goes on here.", remedy="Look elsewhere.")
+        return found
+
+
+async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
+    """All of a run that is over; a connection that is behind makes gaps, which are reported.
+
+    Of one that is over already the end comes first, and all the rest after it.
+    """
+    over = False
+    while True:
+        await peer.connection.room.wait()
+        packet = viewer.outbox.pop()
+        if packet is None:
+            if over:
+                return
+            viewer.ready.clear()
+            await viewer.ready.wait()
+        elif packet.type in OF_RUNS:
+            event(packed(packet))
+            over = over or is_over(packet)
+        if viewer.overrun:
+            raise InfraError("the other server does not follow the run.", remedy="Open it again.")
+
+
+def is_over(packet: Packet) -> bool:
+    """Whether a message says that its run is over."""
+    return packet.type == "run" and msgpack.unpackb(packet.body)["phase"] in OVER
+
 
 BEARER = "bearer "
 CLOSE_BROKEN = 1011

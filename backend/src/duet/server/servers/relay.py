@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import connect
@@ -18,13 +18,50 @@ from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
 
 from duet.base.errors import InfraError
 from duet.rpc.limits import FRAGMENT_BYTES
+from duet.rpc.link import SocketChannel
 from duet.rpc.peer import Peer
-from duet.server.classroom.seated import Command
+from duet.server.classroom.classrooms import Command
 from duet.server.servers import wire
-from duet.server.servers.frames import carry
-from duet.server.servers.limits import CALL_S, CALLS_AHEAD, DIAL_S
+from duet.server.servers.limits import CALL_S, CALLS_AHEAD, DIAL_S, LOST_S
 from duet.stream.hub import Viewer
 from duet.stream.packets import Framed
+
+# One connection between two servers, from its first frame to its end; it never comes back.
+
+ENDED = "the connection has ended"
+
+
+async def carry(
+    peer: Peer, send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]]
+) -> None:
+    """Until the connection ends, by whichever side; the peer is over then.
+
+    Args:
+        send: sends one message of the WebSocket.
+        receive: waits for one.
+    """
+    channel, connection = SocketChannel(), peer.connection
+    beating = asyncio.create_task(connection.beat(), name="beat to a server")
+    connection.attach(channel)
+    try:
+        await channel.carry(send, _messages(receive), connection.taker(channel))
+        connection.end(ENDED)
+    except InfraError as error:
+        connection.end(error.sentence)
+    finally:
+        connection.end(ENDED)
+        await asyncio.gather(beating, peer.ended(), return_exceptions=True)
+
+
+async def _messages(receive: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            async with asyncio.timeout(LOST_S):
+                message = await receive()
+        except TimeoutError:
+            return
+        yield message
+
 
 MOVED = "The server of this class has ended; another one takes it over."
 log = logging.getLogger("duet.classes")
@@ -201,3 +238,62 @@ def socket_url(server: str) -> str:
     parts = urlsplit(server)
     scheme = "wss" if parts.scheme == "https" else "ws"
     return f"{scheme}://{parts.netloc}{parts.path}{wire.PATH}"
+
+
+# Relays to other servers: each is dialled once, however many pages ask for it at a time.
+
+
+class Relays:
+    """By where servers are reached.
+
+    Args:
+        secret: gives what lets this server in there.
+    """
+
+    def __init__(self, secret: Callable[[], Awaitable[str]]) -> None:
+        self._secret = secret
+        self._open: dict[str, Relay] = {}
+        self._dialling: dict[str, asyncio.Task[Relay]] = {}
+
+    async def to(self, server: str) -> Relay:
+        """The relay to a server.
+
+        Raises:
+            Broken: it cannot be reached.
+            InfraError: the database does not say what lets this server in.
+        """
+        if (known := self._open.get(server)) is not None:
+            return known
+        dialling = self._dialling.get(server)
+        if dialling is None:
+            dialling = asyncio.create_task(self._dial(server), name=f"dial {server}")
+            self._dialling[server] = dialling
+            dialling.add_done_callback(lambda done: self._dialled(server, done))
+        return await asyncio.shield(dialling)
+
+    async def close(self) -> None:
+        """End all."""
+        for dialling in list(self._dialling.values()):
+            dialling.cancel()
+        await asyncio.gather(*self._dialling.values(), return_exceptions=True)
+        for relay in list(self._open.values()):
+            await relay.close()
+
+    async def _dial(self, server: str) -> Relay:
+        relay = Relay(server, self._ended)
+        try:
+            await relay.dial(await self._secret())
+        except BaseException:
+            await relay.close()
+            raise
+        self._open[server] = relay
+        return relay
+
+    def _dialled(self, server: str, done: asyncio.Task[Relay]) -> None:
+        self._dialling.pop(server, None)
+        if not done.cancelled():
+            done.exception()  # whoever waits has it; nobody may
+
+    def _ended(self, relay: Relay) -> None:
+        if self._open.get(relay.server) is relay:
+            del self._open[relay.server]

@@ -6,28 +6,184 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
+import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from duet import messages as m
-from duet.base.errors import InfraError, InputError
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.classes import database as claims
 from duet.classes.store import ClassStore
 from duet.server.classroom import Classrooms
-from duet.server.classroom.entering import new_secret
-from duet.server.classroom.refusals import NO_CLASS
+from duet.server.classroom.classrooms import Command
+from duet.server.classroom.members import new_secret
+from duet.server.classroom.refusals import NO_CLASS, Elsewhere
 from duet.server.classroom.room import Room
 from duet.server.classroom.rooms import Rooms, let_go
-from duet.server.classroom.seated import Command
 from duet.server.classroom.try_parts import LiveParts
 from duet.server.servers import wire
-from duet.server.servers.directory import Directory
 from duet.server.servers.entrance import ServerEntrance
-from duet.server.servers.finding import Finding, Silent
-from duet.server.servers.looking import Looking
-from duet.server.servers.relay import MOVED, Relay
-from duet.server.servers.relays import Relays
+from duet.server.servers.limits import FIND_S, GIVE_UP_S, HELD_S, LOOK_S, RETRY_S
+from duet.server.servers.relay import MOVED, Broken, Relay, Relays
 from duet.stream.hub import Viewer
 
+# Where a class is: at this server, or at the one that has its lock.
+
 log = logging.getLogger("duet.classes")
+
+
+class Silent(InfraError):
+    """The owner of a class does not answer, and lives."""
+
+
+class Finding:
+    """Of one server.
+
+    Args:
+        server: where others reach it.
+    """
+
+    def __init__(self, server: str, relays: Relays) -> None:
+        self._server = server
+        self._relays = relays
+        self._logged_s = -math.inf
+
+    async def at_owner(
+        self, here: Callable[[], Awaitable[None]], there: Callable[[Relay], Awaitable[None]]
+    ) -> None:
+        """Have something done where the class is; while its owner dies, again and again.
+
+        Args:
+            here: does it, or raises Elsewhere.
+            there: does it at another server.
+
+        Raises:
+            Silent: the owner does not answer, and the database does not take its lock back.
+            DuetError: why not.
+        """
+        until_s = time.monotonic() + FIND_S
+        while True:
+            try:
+                await here()
+                return
+            except Elsewhere as error:
+                owner, trouble = error.server, error.sentence
+            if owner and owner != self._server:
+                try:
+                    await there(await self._relays.to(owner))
+                    return
+                except InfraError as error:
+                    if not isinstance(error, Broken) and error.code != Elsewhere.code:
+                        raise
+                    trouble = error.sentence
+            if time.monotonic() > until_s:
+                raise self._silent(owner, trouble)
+            await asyncio.sleep(RETRY_S)
+
+    def _silent(self, owner: str, trouble: str) -> Silent:
+        remedy = (
+            f"End the server {owner or 'that has its lock'}: another one takes its classes over at "
+            "once, and pages come back by themselves."
+        )
+        sentence = f"the server that holds this class does not answer: {trouble}"
+        error = Silent(sentence, remedy=remedy)
+        if time.monotonic() - self._logged_s > FIND_S:  # not for each page
+            self._logged_s = time.monotonic()
+            log.error("%s %s", error.sentence, error.remedy)
+        return error
+
+
+# Looks at the database every second, and finds out when this server cannot reach it any more.
+#
+# The database frees the classes of a server that it does not reach after DEAD_PEER_S, and another
+# server may load them then. So this one gives them up a little before.
+
+LEAST_S: Final = 0.1
+
+
+class Looking:
+    """Of one server.
+
+    Args:
+        look: asks the database within so many seconds; raises DuetError when it does not answer.
+        held: asks which saved runs stay; raises DuetError.
+        lost: gives all classes up. Called once each time that the database is away.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[float], Awaitable[None]],
+        held: Callable[[], Awaitable[None]],
+        lost: Callable[[], None],
+    ) -> None:
+        self._look, self._held, self._lost = look, held, lost
+        self._answered_s = time.monotonic()
+        self._away = False
+
+    async def go_on(self) -> None:
+        """For ever."""
+        self._answered_s = held_s = time.monotonic()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                await self._once()
+                if not self._away and time.monotonic() - held_s > HELD_S:
+                    held_s = time.monotonic()
+                    async with asyncio.timeout(GIVE_UP_S / 2):
+                        await self._held()
+            except (DuetError, TimeoutError) as error:
+                log.debug("the database of classes was not read: %s", error)
+            except Exception:
+                log.exception("a look for the classes of other servers failed")
+
+    async def _once(self) -> None:
+        began_s = time.monotonic()
+        left_s = LOOK_S if self._away else self._answered_s + GIVE_UP_S - began_s
+        try:
+            await self._look(max(LEAST_S, left_s))
+            self._answered_s, self._away = began_s, False
+        finally:
+            silent_s = time.monotonic() - self._answered_s
+            if not self._away and silent_s >= GIVE_UP_S:
+                self._away = True
+                log.error(
+                    "the database of classes has not answered for %.0f s: its classes are given up",
+                    silent_s,
+                )
+                self._lost()
+
+
+# The other servers of the same database, and the secret by which all of them know each other.
+
+
+class Directory:
+    """As the database has it."""
+
+    def __init__(self, store: ClassStore) -> None:
+        self._store = store
+        self._known_secret = ""
+
+    async def others(self) -> list[str]:
+        """Where all other servers are reached.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        found = await self._store.ask(claims.servers)
+        return [server for server in found if server != self._store.server]
+
+    async def secret(self) -> str:
+        """What lets a server in at another one.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        if not self._known_secret:
+            self._known_secret = await self._store.ask(claims.shared_secret)
+        return self._known_secret
+
+
 SILENT = "The server that holds this class does not answer; this page tries again."
 AWAY = "This class cannot be loaded just now; this page tries again."
 

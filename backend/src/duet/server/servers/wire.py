@@ -14,7 +14,7 @@ from duet import messages as m
 from duet.base.access import Person, Role, RoleName, Visitor
 from duet.base.errors import InfraError
 from duet.messages.codec import MAX_CLIENT_BYTES, Packet, unpack_client
-from duet.server.classroom.seated import Command
+from duet.server.classroom.classrooms import Command
 from duet.server.servers.limits import BODY_BYTES, PAGES
 
 PATH: Final = "/servers/relay/1"
