@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 
 from duet.base.errors import KernelError
-from duet.cli.request import read_request
+from duet.cli.arguments import read_request
 from duet.guests import Microscope
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings

@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 
-from duet.cli.request import read_request
+from duet.cli.arguments import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.runs.sources import kernel_sources

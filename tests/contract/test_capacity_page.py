@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from duet.capacity.constants import CONSTANTS, REFERENCE, Constant
-from duet.cli.plan_text import short
+from duet.cli.plan import short
 
 
 def row(one: Constant) -> str:

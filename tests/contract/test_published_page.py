@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.cli.against_store import stored_page
+from duet.cli.published import stored_page
 from duet.cli.published_page import COMMAND
 from duet.lessons.load import load, slugs
 from duet.measure.published import read_stored

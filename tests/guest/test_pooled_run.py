@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from duet.cli import pooled
-from duet.cli.measure import write
+from duet.cli.measure import write_report
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan
@@ -58,7 +58,7 @@ def test_two_nodes_agree_to_the_instruction_and_a_sweep_runs_on_two_at_once(
         metrics=frozenset({"ops_per_s"}),
     )  # fmt: skip
     pooling = pooled.Pooling("slurm", check_hosts=True)
-    code = pooled.check_hosts(plan, pooling, "json", write, None)
+    code = pooled.check_hosts(plan, pooling, "json", write_report, None)
     checked = json.loads(capsys.readouterr().out)
     assert code == 0 and checked["equal"], (checked, said)
     (compared,) = checked["comparisons"]

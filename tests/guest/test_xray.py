@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from duet.base.settings import repo_root
 from duet.bundle import open_bundle
-from duet.cli.request import read_request
+from duet.cli.arguments import read_request
 from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.cli.request import read_request
+from duet.cli.arguments import read_request
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample
 from duet.lenses.scope import Cells

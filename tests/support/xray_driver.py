@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.cli.console_sink import ConsoleSink
-from duet.cli.request import read_request
+from duet.cli.arguments import read_request
+from duet.cli.measuring import ConsoleSink
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
 from duet.runs.sources import kernel_sources

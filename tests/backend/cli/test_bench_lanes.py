@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError, KernelError
+from duet.cli.arguments import read_request
 from duet.cli.bench import first_event, lanes
 from duet.cli.bench.first_event import noting
 from duet.cli.bench.lanes import Idle, bench, measure_lanes, vng_rounds
 from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
 from duet.cli.bench.targets import at_least, at_most, target_lines
-from duet.cli.request import read_request
 from duet.guests.boot import BootReport
 from duet.guests.clones import TemplateCounts, Templates
 from duet.guests.qemu import QemuGuest

@@ -13,10 +13,9 @@ import pytest
 
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.cli import entry
-from duet.cli.bisect_result import measured_of
-from duet.cli.bisecting import FOLDER, Bisect, abort, bisect
+from duet.cli.bisecting import FOLDER, Bisect, abort, bisect, measured_of
 from duet.cli.results.trying import TryResult
-from duet.cli.trial_run import How, Tried
+from duet.cli.trying import How, Tried
 from duet.guests.types import Clock
 from duet.kernels.image import SameKernel
 from duet.measure.model import Condition, Series, Table

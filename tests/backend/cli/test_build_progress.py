@@ -16,8 +16,7 @@ from rich.console import Console
 
 from duet import messages as m
 from duet.base.errors import InfraError
-from duet.cli.build_bar import BuildBar, ConsoleLog
-from duet.cli.build_progress import BuildLines, BuildProgress, left_words
+from duet.cli.build_progress import BuildBar, BuildLines, BuildProgress, ConsoleLog, left_words
 from duet.kernels import ArmSpec, KernelSettings, Phase
 from duet.kernels import BuildProgress as Moment
 from duet.lessons.load import load

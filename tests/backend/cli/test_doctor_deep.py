@@ -18,9 +18,8 @@ from duet.cli.bench.lanes_result import Start
 from duet.cli.check_line import Check, show
 from duet.cli.deep import checks, guests, host
 from duet.cli.deep.checks import check, deep_checks
-from duet.cli.deep.failure import Failure
 from duet.cli.deep.guests import GuestTrials, Waiting
-from duet.cli.deep.looks import lane_files, limits_of, shared_spaces
+from duet.cli.deep.looks import Failure, lane_files, limits_of, shared_spaces
 from duet.cli.entry import main
 from duet.confine import missing_box
 from duet.confine.control_groups import Budget, Group

@@ -14,7 +14,7 @@ import pytest
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.base.settings import EXTRA_LESSONS
 from duet.cli import checking, entry, trying
-from duet.cli.judged import BAD, GOOD, STOP, UNKNOWN, judges
+from duet.cli.output import BAD, GOOD, STOP, UNKNOWN, judges
 from duet.kernels.compiler import CompileFails, OptionLost
 from duet.kernels.diffs import PatchFails
 from duet.kernels.image import SameKernel

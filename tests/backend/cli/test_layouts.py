@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from duet.cli import layouts as module
+from duet.cli import arguments as module
 from duet.guests.types import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.links import Layouts, relink

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from duet.cli.arguments import read_request
 from duet.cli.build import wanted_arms
-from duet.cli.request import read_request
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder, load
 

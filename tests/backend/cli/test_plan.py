@@ -16,7 +16,7 @@ from duet.capacity.constants import CONSTANTS, NAME, read
 from duet.cli import entry
 from duet.cli.bench.stored import of_class, of_followers, of_lanes, of_pool, of_segments, of_viewers
 from duet.cli.bench.stored import store as stored
-from duet.cli.plan_text import short
+from duet.cli.plan import short
 from duet.cli.results import benching as b
 from duet.cli.results.planning import PlanResult
 from tests.backend.cli.test_results import same_as_help

@@ -12,9 +12,9 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.cli import entry, record_all
+from duet.cli.arguments import Request
+from duet.cli.record import GUEST_S, Pace, guests
 from duet.cli.record_all import find_items
-from duet.cli.record_pace import GUEST_S, Pace, guests
-from duet.cli.request import Request
 from duet.kernels import KernelSettings
 from duet.server import recorded_items
 from duet.server.recorded_items import Item

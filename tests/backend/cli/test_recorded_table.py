@@ -12,8 +12,8 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.cli import recorded_table
+from duet.cli.arguments import Request, read_request
 from duet.cli.recorded_table import record_table
-from duet.cli.request import Request, read_request
 from duet.kernels import KernelSettings
 from duet.measure import MeasurePlan, Report
 from duet.server.recordings import read_tables

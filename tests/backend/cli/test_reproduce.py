@@ -11,8 +11,14 @@ import pytest
 from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
 from duet.bundle.decoding import differences
 from duet.cli.entry import main
-from duet.cli.reproduce import difference_lines, figure_rows, request_of, verdict_of
-from duet.cli.reproduce_claims import Checked, claims_about
+from duet.cli.reproduce import (
+    Checked,
+    claims_about,
+    difference_lines,
+    figure_rows,
+    request_of,
+    verdict_of,
+)
 from duet.lessons.load import load
 from duet.measure.claims import claim_text
 from tests.backend.cli.bundles import recording, rewritten

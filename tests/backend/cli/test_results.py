@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 
 from duet.cli import entry
-from duet.cli.against_table import Work, tree
+from duet.cli.arguments import read_request
 from duet.cli.commands import app
 from duet.cli.microscope_native import measured
-from duet.cli.request import read_request
+from duet.cli.published_page import Work, tree
 from duet.cli.results import host, lenses, lessons, recordings, runs
 from duet.cli.results.keys import from_tree, key, keys_text, shape_of
-from duet.cli.run import result_of
-from duet.cli.run_table import RunRow
+from duet.cli.run import RunRow, result_of
 from duet.cli.xray import Taken, result_tree
 from duet.lenses import Sample
 from duet.lenses.scope import model, native

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from duet.cli import run as command
-from duet.cli.run_table import RunRow
+from duet.cli.run import RunRow
 from duet.measure import Report
 from tests.backend.measure import reports_made
 

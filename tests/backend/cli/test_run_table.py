@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from duet.cli.run_table import RunRow
+from duet.cli.run import RunRow
 
 
 def test_a_rate_has_both_keys_and_a_time_has_none_of_a_rate() -> None:

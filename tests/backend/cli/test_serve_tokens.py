@@ -22,7 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
 from duet.cli.entry import main
-from duet.cli.serve_access import shown_name
+from duet.cli.serve import shown_name
 from duet.stream.viewer import CLOSE_TOKEN
 
 OTHER = "127.0.0.2"

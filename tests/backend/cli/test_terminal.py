@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from duet.cli.entry import main
-from duet.cli.terminal import visible
+from duet.cli.output import visible
 from duet.lessons.load import load
 
 THREE = load("02-grace-periods").folder / "recorded/3-hogs.duet"

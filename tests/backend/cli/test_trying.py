@@ -16,13 +16,13 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking, entry, trial_numbers, trial_run, trying
-from duet.cli.request import Request
+from duet.cli import checking, entry, trying
+from duet.cli import trying as trial_numbers
+from duet.cli import trying as trial_run
+from duet.cli.arguments import Request
 from duet.cli.results.trying import TryResult
-from duet.cli.trial_numbers import measured, refuse_over_limit
-from duet.cli.trial_run import How
-from duet.cli.tried_arm import tried_arm
-from duet.cli.typed import typed_line
+from duet.cli.shell import typed_line
+from duet.cli.trying import How, measured, refuse_over_limit, tried_arm
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
 from duet.kernels.diffs import PatchFails

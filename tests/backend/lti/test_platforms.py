@@ -13,7 +13,7 @@ import yaml
 from duet.api.front import Front
 from duet.base.errors import InputError
 from duet.cli import entry
-from duet.cli.admission import TokenOptions, admission
+from duet.cli.serve import TokenOptions, admission
 from duet.lti.messages import CLAIM, Claims, role_of
 from duet.lti.platforms import load_platforms
 from duet.lti.service import Registered

@@ -19,7 +19,7 @@ import pytest
 from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli import trying
 from duet.cli.results.trying import TryResult
-from duet.cli.trial_run import How, Tried
+from duet.cli.trying import How, Tried
 from duet.measure.model import Report
 from duet.measure.reports import kcidb
 from duet.trials.ask import Asked

@@ -11,9 +11,9 @@ import pytest
 
 from duet.base.errors import InfraError, InputError
 from duet.cli import main
-from duet.cli.measure import write
+from duet.cli.arguments import untraced
+from duet.cli.measure import write_report
 from duet.cli.measure_args import Given, command_of, read_plan
-from duet.cli.sharing_args import untraced
 from duet.guests.types import Clock
 from duet.lessons.load import load
 from duet.measure.plan import conditions
@@ -157,11 +157,11 @@ def test_a_file_that_can_be_written_is_left_as_it_was(
 def test_a_report_whose_file_went_away_stands_on_stdout(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert write("numbers", tmp_path / "gone" / "x") == 3
+    assert write_report("numbers", tmp_path / "gone" / "x") == 3
     reported = capsys.readouterr()
     assert reported.out == "numbers\n"
     assert reported.err.startswith("error: the report could not be written to ")
-    assert write("numbers", tmp_path / "x") == 0
+    assert write_report("numbers", tmp_path / "x") == 0
     assert (tmp_path / "x").read_text() == "numbers\n"
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError, InputError, KernelError
-from duet.cli import against, main
+from duet.cli import main
 from duet.cli import measure as measure_verb
+from duet.cli import published as against
 from duet.cli.measuring import SIGNALS, interrupted_exit_code, interruptible
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from duet.cli import against, against_store, main
+from duet.cli import main
+from duet.cli import published as against
+from duet.cli import published as against_store
 from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder

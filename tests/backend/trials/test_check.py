@@ -15,9 +15,10 @@ from typing import cast
 import pytest
 
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking, entry, trial_run
+from duet.cli import checking, entry
+from duet.cli import trying as trial_run
 from duet.cli.checking import Check, finish, plan_of, read_check
-from duet.cli.judged import BAD, STOP, UNKNOWN
+from duet.cli.output import BAD, STOP, UNKNOWN
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
 from duet.trials.ask import Asked

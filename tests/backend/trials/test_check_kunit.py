@@ -11,9 +11,8 @@ import pytest
 
 from duet.base.settings import EXTRA_LESSONS, cache_dir
 from duet.cli import checking
-from duet.cli.check_kernels import settings_of, touched_files
-from duet.cli.checking import Check, finish, read_check
-from duet.cli.judged import BAD
+from duet.cli.checking import Check, finish, read_check, settings_of, touched_files
+from duet.cli.output import BAD
 from duet.kernels.recipe import read_options
 from duet.trials.ask import Asked
 from duet.trials.check import console as ktap

@@ -11,7 +11,7 @@ import pytest
 from duet.base.settings import EXTRA_LESSONS
 from duet.cli import checking
 from duet.cli.checking import Check, finish, read_check
-from duet.cli.judged import BAD
+from duet.cli.output import BAD
 from duet.kernels.changed import changes
 from duet.trials.ask import Asked
 from duet.trials.check.races import functions_of, read, sort

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from duet.base.errors import InputError
-from duet.cli.output import emit, note
+from duet.cli.output import emit, note, raw
 from duet.cli.results.host import BuildResult, BuiltKernel
 from duet.cli.sources import install_sources
-from duet.cli.terminal import raw
 from duet.kernels import ArmSpec, BuildProgress, KernelSettings, Phase, lookup, plan
 from duet.kernels import build as build_kernels
 from duet.kernels.arms import arm_spec

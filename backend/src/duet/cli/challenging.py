@@ -15,7 +15,7 @@ from duet.base.settings import trials_dir
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import emit, fail, note
 from duet.cli.results.challenging import ChallengeResult, JudgedLine, ListedChallenge
-from duet.cli.trial_run import build_arms
+from duet.cli.trying import build_arms
 from duet.guests import ensure_root
 from duet.host.judging import measured
 from duet.kernels import KernelSettings

@@ -4,35 +4,121 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from duet.base import files as durable
 from duet.base.settings import repo_root, trials_dir
-from duet.cli.check_kernels import plan_of, settings_of, touched_files
-from duet.cli.check_result import check_result
-from duet.cli.judged import BAD, GOOD, UNKNOWN
-from duet.cli.output import document, emit, note
-from duet.cli.trial_run import Notes, add_folder, built, known_programs, prepare
+from duet.cli.output import BAD, GOOD, UNKNOWN, document, emit, note
+from duet.cli.results.checking import CheckedArm, CheckedSuite, CheckResult
+from duet.cli.trying import (
+    Notes,
+    add_folder,
+    built,
+    known_programs,
+    prepare,
+    tried_patch,
+    tried_source,
+)
 from duet.guests import GuestRoot, ensure_root
-from duet.kernels import KernelImage
+from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec
+from duet.kernels.recipe import patched_files
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.lessons.plan import boot_cmdline
 from duet.trials.ask import Asked, read_trial
-from duet.trials.check.chosen import Plan, about, fitting, script
+from duet.trials.check.chosen import Plan, about, fitting, fragment, plan, script
 from duet.trials.check.console import judge
 from duet.trials.check.machine import TURN_S, boot, first_program, has_begun, turn
 from duet.trials.check.races import Sorted, counted, excerpt, functions_of, sort
 from duet.trials.check.races import read as read_races
-from duet.trials.check.report import Checked, headline, markdown
+from duet.trials.check.report import Checked, headline, markdown, silent
 from duet.trials.kernels import origins, same_error, unchecked
 from duet.trials.spec import Trial, TrialArm, plain_name
 from duet.trials.tracing import Tracing
 from duet.trials.write import Times, write_trial
+
+# Which debug kernels a check builds, and what fits the files of its patches.
+
+
+def settings_of(trial: Trial, folder: Path, *, races: bool = False) -> KernelSettings:
+    """Where the debug kernels come from, with the KUnit suites that fit all patches.
+
+    Args:
+        folder: of the trial; the options of the suites are written there.
+        races: KCSAN in place of KASAN and lockdep.
+    """
+    settings = replace(KernelSettings.default(debug=True), races=races)
+    suites = fitting(touched_files(trial.arms[1:]))
+    if not suites:
+        return settings
+    options = folder / "kunit.config"
+    durable.write(options, fragment(suites).encode())
+    return replace(settings, more=(options,))
+
+
+def plan_of(arm: TrialArm) -> Plan:
+    """What fits the files that the patches of an arm touch."""
+    return plan(touched_files([arm]))
+
+
+def touched_files(arms: Iterable[TrialArm]) -> list[str]:
+    """Files that their patches touch, each once."""
+    patches = (patch for arm in arms for patch in arm.patches)
+    return list(dict.fromkeys(name for one in patches for name in patched_files(one.diff)))
+
+
+# The result of `duet check` as a document.
+
+
+def check_result(
+    trial: Trial, command: str, seconds: int, report: Path, arms: Sequence[Checked]
+) -> CheckResult:
+    """All kernels of a check.
+
+    Args:
+        command: what ran besides the table's stress; "": nothing.
+    """
+    known = {arm.name: arm for arm in trial.arms}
+    rows = [_row(one, known[one.arm]) for one in arms]
+    clean = all(one.clean for one in rows)
+    return CheckResult(trial.name, clean, command or None, seconds, rows, str(report))
+
+
+def _row(one: Checked, arm: TrialArm) -> CheckedArm:
+    suites = [
+        CheckedSuite(suite.name, suite.passed, suite.skipped, list(suite.failed), suite.ended)
+        for suite in one.verdict.suites
+    ]
+    return CheckedArm(
+        arm=one.arm,
+        clean=one.verdict.clean,
+        judged=one.judged,
+        found=headline(one),
+        patches=[patch.subject for patch in arm.patches],
+        kernel=one.kernel,
+        image=one.key,
+        exercised=list(one.plan.prefixes),
+        not_exercised=list(one.plan.unmatched),
+        stressors=list(one.plan.stressors),
+        scripts=list(one.plan.scripts),
+        kunit=suites,
+        selftests_not_run=list(one.selftests),
+        kunit_silent=silent(one),
+        rounds=one.verdict.rounds,
+        work=one.verdict.work,
+        complaints=list(one.verdict.complaints),
+        failures=list(one.verdict.failures),
+        races_of_base=list(one.races.known),
+        races_elsewhere=list(one.races.elsewhere),
+        console=str(one.console),
+        source=tried_source(arm.source),
+        made_of=[tried_patch(patch) for patch in arm.patches],
+    )
+
 
 NOTHING = "sleep 0"
 """The command of a trial without one; it is not run."""

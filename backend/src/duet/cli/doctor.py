@@ -185,7 +185,7 @@ def _box() -> Check:
 
 
 def _kvm() -> Check:
-    from duet.cli.probe import kvm_works
+    from duet.cli.xray import kvm_works
 
     purpose = "speed; emulation works everywhere"
     if not Path("/dev/kvm").exists():

@@ -17,10 +17,8 @@ from typer.exceptions import TyperException
 
 from duet.base.errors import DuetError, InputError
 from duet.cli.commands.app import app
-from duet.cli.judged import STOP, code_of, judges
-from duet.cli.output import fail
-from duet.cli.terminal import OutputFull, plain_output, silence
-from duet.cli.typed import typed
+from duet.cli.output import STOP, OutputFull, code_of, fail, judges, plain_output, silence
+from duet.cli.shell import typed
 
 INTERRUPTED = 130
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from duet.base.errors import InfraError, InputError
 from duet.bundle import open_bundle
+from duet.cli.arguments import which
 from duet.cli.output import emit, note
 from duet.cli.results.recordings import ExportedFile, ExportResult
-from duet.cli.which import which
 from duet.export import FORMATS as FILES
 from duet.export import export as write_files
 from duet.export import handout, pictures, site

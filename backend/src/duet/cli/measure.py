@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from duet.base.errors import DuetError, InfraError, InputError
+from duet.cli.arguments import link_layouts
 from duet.cli.build import build_optional
-from duet.cli.layouts import link_layouts
 from duet.cli.measure_args import Given, command_of, read_plan
 from duet.cli.measuring import (
     INTERRUPTED,
@@ -56,7 +56,7 @@ def measure(given: Given, how: str, output: Path | None, pooling: Pooling = HERE
         note(f"warning: {warning}.")
     began = time.monotonic()
     if pooling.check_hosts:
-        return check_hosts(plan, pooling, how, write, output)
+        return check_hosts(plan, pooling, how, write_report, output)
     if pooling.pool:
         report, whole = measure_on_pool(plan, pooling)
         return finish(report, whole, began, how, output)
@@ -89,7 +89,7 @@ def finish(report: Report, whole: bool, began: float, how: str, output: Path | N
     note(f"measured for {format_duration(time.monotonic() - began)}")
     if whole:
         refuse_nothing(report)
-    unwritten = write(render(report, how), output)
+    unwritten = write_report(render(report, how), output)
     if not whole:
         return interrupted_exit_code()
     return max([unwritten, *(error.exit_code for error in errors_of(report))])
@@ -129,7 +129,7 @@ def check_output(output: Path | None) -> None:
         ) from None
 
 
-def write(text: str, output: Path | None) -> int:
+def write_report(text: str, output: Path | None) -> int:
     """To a file or stdout; hours of measuring are not lost to a disk that filled meanwhile.
 
     Returns:

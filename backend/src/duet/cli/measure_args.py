@@ -8,9 +8,8 @@ import shlex
 from dataclasses import dataclass
 
 from duet.base.errors import InputError
+from duet.cli.arguments import read_request, shares_thread, untraced, with_vcpus
 from duet.cli.output import parse_settings, split_names
-from duet.cli.request import read_request
-from duet.cli.sharing_args import shares_thread, untraced, with_vcpus
 from duet.guests import Clock
 from duet.kernels.links import MAX_LAYOUTS, MIN_LAYOUTS
 from duet.lessons.load import LessonFolder, knob, slugs

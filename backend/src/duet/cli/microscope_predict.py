@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from duet.base.errors import InfraError, InputError
-from duet.cli.console_sink import ConsoleSink
+from duet.cli.measuring import ConsoleSink
 from duet.cli.microscope import look, read_microscope_request
 from duet.cli.output import emit, note
 from duet.cli.results.keys import from_tree

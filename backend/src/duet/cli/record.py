@@ -4,25 +4,34 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from duet.base.errors import InputError, KernelError
+from duet.base import files as durable
+from duet.base.errors import InfraError, InputError, KernelError
 from duet.bundle import Figures, Record, trim
+from duet.cli.arguments import Request, read_request
 from duet.cli.build import build_optional
-from duet.cli.console_sink import CollectingConsoleSink
+from duet.cli.measuring import CollectingConsoleSink
 from duet.cli.output import emit, note
 from duet.cli.recorded_table import record_table
-from duet.cli.request import Request, read_request
 from duet.cli.results.runs import RecordedArm, RecordResult
+from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.plan import workload_of
+from duet.measure.plan import PERTURBED, default_repeats
 from duet.runs.pack import APART, How, figures, write_run
 from duet.runs.replay import play, records_source
 from duet.runs.sources import kernel_sources
+from duet.server.recorded_items import Item
+from duet.server.recordings import LessonRecordings
 from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec
+from duet.stream.hub import RunLog
+from duet.stream.segments import SegmentLog, pack_cut
 
 NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
 SEED = 1
@@ -159,3 +168,92 @@ def _tree(
         ],
         measured=None if table is None else str(table),
     )
+
+
+# How long recordings took on this machine, for estimates of what is left.
+
+GUEST_S = 12.0
+"""Seconds of a run of one guest, before any was timed here."""
+
+
+def guests(item: Item) -> int:
+    """Runs that an item takes."""
+    if item.kind == "recording":
+        return len(item.arms)
+    count = item.clock == "count"
+    return len(item.arms) * (default_repeats(Clock(item.clock)) + (PERTURBED if count else 0))
+
+
+class Pace:
+    """Seconds of each item that was made on this machine.
+
+    Args:
+        path: where they are stored; an unreadable file counts as none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, float] = {}
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(path.read_bytes())
+            if isinstance(found, dict):
+                self._known = {
+                    str(title): float(seconds)
+                    for title, seconds in found.items()
+                    if isinstance(seconds, int | float) and seconds > 0
+                }
+        self._runs = 0
+        self._seconds = 0.0
+
+    def left_s(self, items: Iterable[Item]) -> float:
+        """Seconds that these will take: as they took last time, else by what a guest took."""
+        each = self._seconds / self._runs if self._runs else GUEST_S
+        return sum(self._known.get(item.title, each * guests(item)) for item in items)
+
+    def took(self, item: Item, seconds: float) -> None:
+        """One was made."""
+        self._runs += guests(item)
+        self._seconds += seconds
+        self._known[item.title] = round(seconds, 1)
+        with contextlib.suppress(OSError):  # only an estimate
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            durable.write(self._path, json.dumps(self._known, indent=1).encode())
+
+
+# A lesson's largest recording, cut into segments as the server cuts it, and their sizes.
+
+
+async def segment_sizes(slug: str) -> list[int]:
+    """Bytes of each segment, packed; of the recording with the largest file.
+
+    Raises:
+        InputError: there is no such lesson.
+        InfraError: it has no recording, or none that can be read.
+    """
+    recordings = LessonRecordings()
+    paths = recordings.paths(slug)
+    if not paths:
+        raise InfraError(f"{slug} has no recording.", remedy=f"Run: ./duet record {slug}")
+    name = max(paths, key=lambda one: paths[one].stat().st_size)
+    try:
+        run = await recordings.load(slug, name)
+        if run is None:
+            raise InfraError(
+                f"the recording {name} of {slug} cannot be read.",
+                remedy=f"Run: ./duet inspect {slug}/{name}",
+            )
+        return cut(run.log)
+    finally:
+        await recordings.close()
+
+
+def cut(log: RunLog) -> list[int]:
+    """Sizes of the segments of a run that is whole (see stream.cutting.Cutting.begin)."""
+    segments, sizes = SegmentLog(log.run_id), []
+    for packet in log.backlog():
+        if segments.is_full(len(packet.body)):
+            sizes.append(len(pack_cut(segments.cut().packets)[0]))
+        segments.add(packet)
+    if segments.waits:
+        sizes.append(len(pack_cut(segments.cut().packets)[0]))
+    return sizes

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from duet.base.errors import DuetError, InputError
+from duet.cli.arguments import Request
 from duet.cli.build import build_missing
 from duet.cli.measuring import INTERRUPTED, format_duration, interruptible
 from duet.cli.output import emit, note
-from duet.cli.record import record_run
-from duet.cli.record_pace import Pace
+from duet.cli.record import Pace, record_run
 from duet.cli.recorded_table import record_table
-from duet.cli.request import Request
 from duet.cli.results.recordings import RecordAllResult, RecordedItem
 from duet.guests import Clock
 from duet.kernels import KernelSettings

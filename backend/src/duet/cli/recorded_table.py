@@ -10,8 +10,8 @@ from pathlib import Path
 
 from duet.base import files as durable
 from duet.base.errors import InfraError
+from duet.cli.arguments import Request
 from duet.cli.output import note
-from duet.cli.request import Request
 from duet.cli.run import refuse_nothing
 from duet.guests import Clock
 from duet.host.judging import command_line, measure_plan, measured_message

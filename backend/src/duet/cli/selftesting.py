@@ -16,11 +16,10 @@ from functools import partial
 from typing import Final
 
 from duet.base.errors import DuetError, InfraError
+from duet.cli.arguments import Request, read_request, variable
 from duet.cli.output import emit, note
-from duet.cli.probe import kvm_works
-from duet.cli.request import Request, read_request
 from duet.cli.results.host import SelftestResult, SelftestStep
-from duet.cli.variables import variable
+from duet.cli.xray import kvm_works
 from duet.guests import Accel, Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import ready_arms

@@ -6,28 +6,39 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import json
+import logging
 import os
 import resource
 import socket
-from collections.abc import Iterator
+import sys
+import webbrowser
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Literal
+from urllib.parse import urlencode, urlsplit
 
 import uvicorn
 
 from duet.api.app import create_app
-from duet.api.front import Front
-from duet.api.guard import is_loopback
+from duet.api.front import Front, Proxies, PublicUrl
+from duet.api.guard import Foreign, is_loopback
+from duet.api.identity import AnyoneIn, Door, TokensOnly
+from duet.api.jupyterhub import HubDoor, HubService
+from duet.api.jupyterhub.service import CALLBACK
+from duet.api.sessions import Sessions
+from duet.api.tokens import AccessFile
+from duet.base.access import Role
 from duet.base.errors import InfraError, InputError
 from duet.base.logs import begin_log
-from duet.base.settings import log_form, repo_root
+from duet.base.settings import log_form, public_url, repo_root, trusted_proxies
 from duet.classes.database import servers_url
-from duet.cli.admission import TokenOptions, admission
-from duet.cli.build_bar import ConsoleLog, build_progress, stderr_console
-from duet.cli.build_progress import BuildProgress
-from duet.cli.serve_access import Greeting, shown_name
+from duet.cli.build_progress import BuildProgress, ConsoleLog, build_progress, stderr_console
+from duet.cli.results.host import ServeResult
 from duet.confine.control_groups import remove_own_groups
 from duet.guests.registry import default_kind
+from duet.host.worker import join, run
 from duet.kernels import KernelSettings
 from duet.lti.service import Registered
 from duet.pools.types import PoolSettings
@@ -38,6 +49,250 @@ from duet.server.hosts.door import DOOR_PATH
 from duet.server.wiring import default_director
 from duet.stream.http import OutOfFiles, server_config
 from duet.stream.hub import Hub
+
+# `duet host`: runs guests for a server of another machine.
+
+TOKEN_CHARS = 400
+
+
+def host(url: str, token_file: Path | None) -> int:
+    """See `duet host --help`."""
+    token = read_token(token_file)
+    begin_log(logging.StreamHandler(), log_form() == "json")
+    sweep_all()
+    run(lambda end: join(url, token, end))
+    return 0
+
+
+def read_token(file: Path | None) -> str:
+    """The first line of a file, or of standard input.
+
+    Raises:
+        InputError: there is none.
+    """
+    name = "standard input" if file is None else f"the file {file}"
+    try:
+        if file is None:
+            line = sys.stdin.readline(TOKEN_CHARS)
+        else:
+            with file.open(encoding="utf-8") as lines:
+                line = lines.readline(TOKEN_CHARS)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{name} cannot be read ({error}).", remedy="Give the token of a server, in one line."
+        ) from error
+    token = line.strip()
+    if not token or not token.isprintable() or " " in token:
+        raise InputError(
+            f"{name} has no token in its first line.",
+            remedy="Give the token that the server has made for this host.",
+        )
+    return token
+
+
+# Who a server lets in: everybody on this machine, whoever has a link, or the users of a hub.
+
+
+@dataclass(frozen=True, slots=True)
+class TokenOptions:
+    """Options of `duet serve`.
+
+    Args:
+        required: tokens even on loopback; made where there are none.
+        new: replace those that there are.
+        hub: none; the users of JupyterHub are let in.
+    """
+
+    required: bool = False
+    new: bool = False
+    hub: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """How visitors are let in.
+
+    Args:
+        links: tokens that were made just now.
+        who: who says who comes, for the terminal.
+        foreign: what pages of other sites may do.
+    """
+
+    door: Door
+    who: Literal["nobody", "tokens", "hub"]
+    links: Mapping[Role, str] = field(default_factory=dict)
+    foreign: Foreign | None = None
+
+
+def admission(
+    host: str, tokens: TokenOptions, front: Front, registered: Registered | None = None
+) -> Admission:
+    """Who checks visitors.
+
+    Args:
+        registered: learning platforms, whose launches begin sessions, too.
+
+    Raises:
+        InputError: the address can be reached from elsewhere and there are no tokens, their file
+            is not usable, or the hub's variables are missing; or a platform sends students, and
+            no tokens are asked for.
+        InfraError: tokens cannot be stored.
+    """
+    asks = not is_loopback(host) or tokens.required or tokens.new
+    if registered is not None and (tokens.hub or not asks):
+        raise InputError(
+            "DUET_LTI registers learning platforms, but this server asks for no tokens, so "
+            "everybody would be its operator or come by the hub.",
+            remedy="Use --token-required and no --hub, or unset DUET_LTI.",
+        )
+    if tokens.hub:
+        return hub_admission(tokens, front)
+    if not asks:
+        return Admission(AnyoneIn(), "nobody")
+    file = AccessFile.default()
+    made: dict[Role, str] = {}
+    if tokens.new:
+        made = file.make(Role, again=True)
+    elif not file.load().tokens:
+        if not tokens.required:
+            raise InputError(
+                f"{host or 'every address'} can be reached from other machines, and there are no "
+                "tokens yet that say who may do what.",
+                remedy="Add --token-required, which makes them and prints a link for each role.",
+            )
+        made = file.make(Role, again=False)
+    vouching = frozenset() if registered is None else registered.grants
+    return Admission(TokensOnly(Sessions(file, vouching=vouching)), "tokens", made)
+
+
+def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
+    """The users of JupyterHub, of which this server is a service.
+
+    Raises:
+        InputError: options exclude each other, or something about the hub is not known.
+    """
+    if tokens.required or tokens.new:
+        raise InputError(
+            "--hub lets in the users of JupyterHub, and --token-required whoever has a link.",
+            remedy="Leave one of them out.",
+        )
+    service = HubService.read(os.environ)
+    if front.public is None or front.public.path != service.prefix.rstrip("/"):
+        raise InputError(
+            f"--hub wants the address of the service as browsers open it, with the path "
+            f"{service.prefix}, but {front.public or 'none'} came.",
+            remedy=f"Add --public-url https://hub.example.org{service.prefix}",
+        )
+    return Admission(HubDoor(service), "hub", foreign=Foreign(frozenset({("GET", CALLBACK)})))
+
+
+# What a server prints when it listens, and the addresses in it.
+
+ANY = ("", "0.0.0.0", "::", "0")
+TEST_NET = ("192.0.2.1", 9)
+"""An address of documentation (RFC 5737): a datagram socket to it has our own address in the
+network, and nothing is sent."""
+FOR_WHOM = {
+    Role.OPERATOR: "for you (operator)",
+    Role.INSTRUCTOR: "for instructors",
+    Role.STUDENT: "for students",
+    Role.VIEWER: "only to watch",
+}
+
+
+OPEN_PROXY = (
+    "Whoever passes the proxy may do everything here, unless you add --token-required, or the\n"
+    "proxy itself asks who comes."
+)
+
+
+def front_of(public: str | None, proxies: list[str] | None) -> Front:
+    """What stands before the server, by options or else the environment.
+
+    Raises:
+        InputError: no such address.
+    """
+    address = public or public_url()
+    return Front(
+        PublicUrl.parse(address) if address else None,
+        Proxies.parse(tuple(proxies or trusted_proxies())),
+    )
+
+
+def link(url: str, token: str) -> str:
+    """The address that lets a browser in."""
+    return f"{url}?{urlencode({'token': token})}"
+
+
+def shown_name(host: str, names: tuple[str, ...]) -> str:
+    """The name of this server in links; beyond loopback the first of --allow-host, if any."""
+    if is_loopback(host):
+        return host
+    if names:
+        return names[0]
+    if host not in ANY:
+        return host
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(TEST_NET)
+            return str(probe.getsockname()[0])
+    except OSError:  # no network
+        return "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What the terminal says once the server listens.
+
+    Args:
+        name: see shown_name.
+        links: tokens that were made just now.
+        public: what browsers open instead, where a proxy stands before the server.
+    """
+
+    browser: bool
+    as_json: bool
+    name: str
+    admission: Admission
+    public: PublicUrl | None = None
+
+    def say(self, host: str, port: int) -> None:
+        """Print it, and open a browser if that was asked for."""
+        shown = f"[{self.name}]" if ":" in self.name else self.name
+        own = f"http://{shown}:{port}/"
+        url = own if self.public is None else str(self.public)
+        made, who = self.admission.links, self.admission.who
+        links = {role: link(url, made[role]) for role in FOR_WHOM if role in made}
+        if self.as_json:
+            by_word = {role.word: address for role, address in links.items()}
+            print(
+                json.dumps(
+                    asdict(ServeResult(url, host, port, os.getpid(), who == "tokens", by_word))
+                )
+            )
+        else:
+            print(f"Kernel Duet is at {url} (Ctrl-C ends it)")
+            if self.public is not None:
+                print(f"It listens on {own} for the proxy.")
+                if who == "nobody":
+                    print(OPEN_PROXY)
+            if who == "hub":
+                print("JupyterHub says who comes.")
+            if links:
+                print("Links, each opened once per browser; they are not shown again:")
+                print(link_lines(links))
+            elif who == "tokens":
+                print("It opens with the links that ./duet token or an earlier start printed;")
+                print("./duet token rotate makes new ones and ends the old.")
+        sys.stdout.flush()
+        if self.browser:
+            webbrowser.open(links.get(Role.OPERATOR, url))
+
+
+def link_lines(links: Mapping[Role, str]) -> str:
+    """A line per link, the operator's first."""
+    return "\n".join(f"  {FOR_WHOM[role]:<19} {links[role]}" for role in FOR_WHOM if role in links)
+
 
 GRACE_S = 2
 """Open connections get this to finish after the signal."""

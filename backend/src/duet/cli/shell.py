@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from duet.base.errors import InfraError, InputError
@@ -68,3 +72,24 @@ def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
             remedy=f"Give the pid: {several}.",
         )
     return found[0]
+
+
+# What was typed, for reports that say how to get them again.
+
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+
+
+@contextmanager
+def typed(words: Sequence[str]) -> Iterator[None]:
+    """While this lasts, typed_line() is of these words."""
+    token = _WORDS.set(tuple(words))
+    try:
+        yield
+    finally:
+        _WORDS.reset(token)
+
+
+def typed_line() -> str:
+    """The command line, quoted for a shell; "" outside a call of main()."""
+    words = _WORDS.get()
+    return shlex.join(["./duet", *words]) if words else ""

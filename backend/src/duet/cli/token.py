@@ -9,7 +9,7 @@ from duet.base.access import Role
 from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.host import TokenEntry, TokenResult
-from duet.cli.serve_access import link, link_lines
+from duet.cli.serve import link, link_lines
 
 ACTIONS = ("show", "create", "rotate", "revoke")
 

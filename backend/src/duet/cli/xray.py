@@ -8,15 +8,18 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from duet.base.errors import InfraError
-from duet.cli.console_sink import ConsoleSink
+from duet.base.errors import DuetError, InfraError
+from duet.cli.arguments import Request, read_request
+from duet.cli.measuring import ConsoleSink
 from duet.cli.output import emit, note
-from duet.cli.request import Request, read_request
 from duet.cli.results.lenses import XrayResult
-from duet.guests import Clock
-from duet.kernels import KernelSettings
+from duet.guests import Accel, Clock, GuestOptions, GuestSpec, ensure_root, open_guest
+from duet.guests.boot import kvm_refusal
+from duet.kernels import KernelImage, KernelSettings, lookup, plan
+from duet.kernels.arms import arm_specs
 from duet.lenses import LensState, Sample, Wanted, probe_names
 from duet.lenses.registry import no_probe
+from duet.lessons import load as lessons
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
 from duet.runs.sources import kernel_sources
@@ -189,3 +192,43 @@ def print_sample(tree: dict[str, object], sample: Sample) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
     if sample.n > SHOWN_ROWS:
         print(f"... and {sample.n - SHOWN_ROWS} more rows")
+
+
+# Does KVM work here? Only a guest that has really booted under it says so.
+
+
+def kvm_works() -> tuple[bool, str]:
+    """Whether a guest boots under KVM, and if not, why. The answer is kept by duet.guests."""
+    if why := kvm_refusal():
+        return False, f"{why} Guests are emulated."
+    image = _any_image()
+    if image is None:
+        return False, "not probed yet, since no kernel is built"
+    try:
+        works = asyncio.run(_boots(image))
+    except DuetError as error:
+        return False, f"the probe guest did not come up: {error.sentence}"
+    return (
+        works,
+        "" if works else "/dev/kvm opens, but no guest boots under it: guests are emulated",
+    )
+
+
+def _any_image() -> KernelImage | None:
+    settings = KernelSettings.default()
+    for slug in lessons.slugs():
+        for spec in arm_specs(lessons.load(slug)).values():
+            try:
+                image = lookup(plan(spec, settings), settings)
+            except DuetError:
+                continue
+            if image is not None:
+                return image
+    return None
+
+
+async def _boots(image: KernelImage) -> bool:
+    root = await ensure_root()
+    spec = GuestSpec("probe", image.bzimage, root.image, vcpus=1, memory_mib=256)
+    async with open_guest("qemu", spec, GuestOptions(policy="auto")) as guest:
+        return guest.facts.accel is Accel.KVM

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.cli.agreement import report_agreement
+from duet.cli.pooled import report_agreement
 from duet.cli.results.agreement import AgreementResult
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder

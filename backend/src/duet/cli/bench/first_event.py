@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from duet.base.errors import DuetError
+from duet.cli.arguments import Request
 from duet.cli.bench.lanes_result import Start
-from duet.cli.request import Request
 from duet.guests import Guest
 from duet.guests.clones import Templates
 from duet.guests.clones.guest import READY

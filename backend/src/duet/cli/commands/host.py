@@ -123,9 +123,8 @@ def serve(
     On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
     needed: one each for operator, instructors, students and viewers; see ./duet token.
     """
-    from duet.cli.admission import TokenOptions
+    from duet.cli.serve import TokenOptions, front_of
     from duet.cli.serve import serve as body
-    from duet.cli.serve_access import front_of
 
     names = tuple(allow_host or [])
     tokens = TokenOptions(token_required, new_tokens, hub)
@@ -170,6 +169,6 @@ def host(
     The server asks for runs, and gets their events while they go on. When the connection breaks,
     nothing is lost; when the server is away for 30 s, this ends its guests and itself.
     """
-    from duet.cli.hosting import host as body
+    from duet.cli.serve import host as body
 
     return body(join, token_file)

@@ -58,8 +58,8 @@ def plan(
     The model's constants come from what `duet bench` measured on this machine, else from the
     reference machine; docs/CAPACITY.md has the model and its limits.
     """
+    from duet.cli.plan import Options
     from duet.cli.plan import plan as body
-    from duet.cli.plan_crowd import Options
 
     options = Options(
         students, live, lanes, lesson, cache, pool, host_cpus, host_gib, link, arrive, viewers

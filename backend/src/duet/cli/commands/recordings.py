@@ -64,16 +64,16 @@ def runs(
 
 def inspect(file: File, json: Json = False) -> int:
     """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
+    from duet.cli.arguments import which
     from duet.cli.inspect import inspect as body
-    from duet.cli.which import which
 
     return body(which(file), json)
 
 
 def replay(file: File, json: Json = False) -> int:
     """Play a recording through the path of a live run, and print the metrics that it gives."""
+    from duet.cli.arguments import which
     from duet.cli.replay import replay as body
-    from duet.cli.which import which
 
     return body(which(file), json)
 
@@ -84,8 +84,8 @@ def compare(
     json: Json = False,
 ) -> int:
     """Compare two recordings of a lesson: what they differ in, then their figures by arm."""
+    from duet.cli.arguments import which
     from duet.cli.compare import compare as body
-    from duet.cli.which import which
 
     return body(which(first), which(second), json)
 
@@ -99,7 +99,7 @@ def reproduce(
     json: Json = False,
 ) -> int:
     """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
+    from duet.cli.arguments import which
     from duet.cli.reproduce import reproduce as body
-    from duet.cli.which import which
 
     return body(which(file), out, not no_claims, json)

@@ -124,7 +124,7 @@ def measure(
     if json:
         format = "json"
     if published or all or stored or write is not None:
-        from duet.cli.against import Keep, against
+        from duet.cli.published import Keep, against
 
         others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
         pooling = (wait, lease, check_hosts or None)

@@ -136,9 +136,8 @@ def try_(
     json: Json = False,
 ) -> int:
     """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
-    from duet.cli.trial_run import How
-    from duet.cli.trying import better_name, clock_name, try_kernels
-    from duet.cli.typed import typed_line
+    from duet.cli.shell import typed_line
+    from duet.cli.trying import How, better_name, clock_name, try_kernels
     from duet.trials.ask import Asked
 
     asked = Asked(

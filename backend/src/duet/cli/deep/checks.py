@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 from duet.base.errors import DuetError
 from duet.cli.check_line import Check, Status
-from duet.cli.deep.failure import Failure
 from duet.cli.deep.guests import GuestTrials
 from duet.cli.deep.host import budget_is_enforced, disk_speed, try_box
+from duet.cli.deep.looks import Failure
 from duet.cli.output import note
 from duet.guests.clones import Templates, prepare_copy
 from duet.host.guests import template_bytes

@@ -9,12 +9,11 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from duet.base.errors import DuetError, InfraError
+from duet.cli.arguments import Request, read_request
 from duet.cli.bench.first_event import FirstEvent, first_event, spec_of
 from duet.cli.bench.lanes import settled
 from duet.cli.check_line import DELEGATE
-from duet.cli.deep.failure import Failure
-from duet.cli.deep.looks import SPACES, lane_files, limits_of, shared_spaces
-from duet.cli.request import Request, read_request
+from duet.cli.deep.looks import SPACES, Failure, lane_files, limits_of, shared_spaces
 from duet.cli.selftesting import built_arms, smallest
 from duet.confine.control_groups import groups_of
 from duet.guests import Guest

@@ -14,7 +14,7 @@ from typing import Final
 
 from duet.base.settings import cache_dir
 from duet.cli.check_line import DELEGATE
-from duet.cli.deep.failure import Failure
+from duet.cli.deep.looks import Failure
 from duet.confine import BoxLimits, Job, Step, Wanted, missing_box, run_boxed
 from duet.confine.box import PROBE_S
 from duet.confine.control_groups import Budget, Group

@@ -49,3 +49,19 @@ def limits_of(folders: list[Path]) -> dict[str, str]:
                 continue
             found[what] = f"{value >> 20 if unit == 'MiB' else value} {unit}".rstrip()
     return found
+
+
+# What a deep check finds and would rather not: Kernel Duet works, but less well.
+
+
+class Failure(Exception):
+    """A warning.
+
+    Args:
+        found: with its figures and units.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, found: str, remedy: str) -> None:
+        super().__init__(found)
+        self.found, self.remedy = found, remedy
