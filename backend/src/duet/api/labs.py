@@ -67,7 +67,7 @@ def person_score(score: LabScore, name: str, late: int) -> b.PersonScore:
     )
 
 
-def scores_csv(scores: b.LabScores, tasks: Sequence[str]) -> str:
+def scores_table(scores: b.LabScores, tasks: Sequence[str]) -> str:
     """The same as a table: a row for each person, a column for each task."""
     text = io.StringIO()
     writer = csv.writer(text)
@@ -155,7 +155,7 @@ def add_lab_routes(app: FastAPI, director: Director) -> None:
     @app.get("/api/labs/{lab}/scores.csv")
     async def scores_csv(lab: str) -> Response:
         file = await asyncio.to_thread(files.find, lab)
-        text = scores_csv(await scores_of(file), list(file.lab.tasks))
+        text = scores_table(await scores_of(file), list(file.lab.tasks))
         disposition = {"content-disposition": f'attachment; filename="{file.slug}-scores.csv"'}
         return Response(text.encode(), media_type="text/csv; charset=utf-8", headers=disposition)
 

@@ -119,10 +119,10 @@ def entry_page(place: Mapping[str, str]) -> str:
 def choice_page(return_url: str, choices: Iterable[tuple[Choice, str]]) -> str:
     """The list of lessons and labs; each button sends its signed answer to the platform."""
     parts = ["<p>What shall the activity in your course open?</p>"]
-    for choice, answer in choices:
+    for choice, jwt in choices:
         points = "" if choice.most is None else f" · {choice.most:g} points"
         parts.append(f"<h2>{escape(choice.title)}</h2>\n<p>{escape(choice.about)}{points}</p>")
-        parts.append(_form(return_url, {"JWT": answer}, "Choose", ""))
+        parts.append(_form(return_url, {"JWT": jwt}, "Choose", ""))
     return PAGE.format(head="", title="Lessons and labs", body="\n".join(parts))
 
 

@@ -53,7 +53,7 @@ def lab(
         emit(LabResult(action, [], [_person(*row) for row in rows], 0))
     elif action == "export":
         file = files.find(name)
-        sys.stdout.write(tables.scores_csv(tables.scores_body(file, rows), list(file.lab.tasks)))
+        sys.stdout.write(tables.scores_table(tables.scores_body(file, rows), list(file.lab.tasks)))
     else:
         _print(rows)
     return 0

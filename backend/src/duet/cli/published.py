@@ -69,10 +69,10 @@ class Shelf:
     def fill(self, work: Work) -> None:
         """All stored tables with what they were measured on."""
         fill(work, self.stored)
-        for table in self.stored.tables:
-            work.host |= table.host
-            arms = work.arms.setdefault(table.lesson, {})
-            arms.update({arm.name: arm for arm in table.arms})
+        for one in self.stored.tables:
+            work.host |= one.host
+            arms = work.arms.setdefault(one.lesson, {})
+            arms.update({arm.name: arm for arm in one.arms})
 
     def has(self, folder: LessonFolder, key: Key, plan: MeasurePlan) -> bool:
         """Was this measured with the kernels that the tree has now?"""
@@ -104,8 +104,8 @@ class Shelf:
 
 def fill(work: Work, stored: Stored) -> None:
     """All stored tables, as if they had just been measured."""
-    for table in stored.tables:
-        work.tables.setdefault(table.lesson, {})[table.key] = table.table()
+    for one in stored.tables:
+        work.tables.setdefault(one.lesson, {})[one.key] = one.table()
 
 
 def stored_page(stored: Stored) -> str:
