@@ -112,7 +112,7 @@ def descriptors(pid: int) -> Counter[str]:
 
 def kind_of(name: str) -> str:
     """socket, pipe, file, ..., by the link in /proc/PID/fd; `bundle`: a file without a name, into
-    which a recording or a saved run is unpacked while it is open (bundle/unpacked.py).
+    which a recording or a saved run is unpacked while it is open (bundle/reader.py).
     """
     return "bundle" if NAMELESS.search(name) else re.sub(r":.*|/.*", "", name) or "file"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The attack suite: what a patch may try against the host, each refused or contained.
 
-Refused: the patch itself is turned down (kernels/allowed.py), unless the operator allows more.
+Refused: the patch itself is turned down (kernels/diffs.py), unless the operator allows more.
 Contained: the build runs in a box, for real, and what it tries has no effect outside.
 The table of docs/SANDBOX.md has one row for each.
 """

@@ -56,7 +56,7 @@ def create_app(
     """The whole application.
 
     Args:
-        make_director: called with the hub; default_director() in serve/wiring.py for real guests.
+        make_director: called with the hub; default_director() in server/wiring.py for real guests.
         page: folder of the built page (frontend/dist); may be absent.
         host: the address that will be bound; decides which Host headers are answered.
         names: more host names to answer to.

@@ -124,7 +124,7 @@ BODY_S = 20.0
 
 
 def add_lab_routes(app: FastAPI, director: Director) -> None:
-    """The routes; who may call which stands in rights.py."""
+    """The routes; who may call which stands in routes.py."""
     labs = director.labs
 
     @app.get("/api/labs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`/metrics` in Prometheus' text format: what serve/meters.py counted, and how things stand now.
+"""`/metrics` in Prometheus' text format: what server/meters.py counted, and how things stand now.
 
 For operators. It has counts alone: no run, no visitor, no address.
 """
@@ -31,7 +31,7 @@ PROGRAMS: Final = ("qemu", "python", "bwrap", "chromium", "ffmpeg", "make")
 
 
 def add_metrics(app: FastAPI, director: Director) -> None:
-    """The route; its rights stand in api/rights.py."""
+    """The route; its rights stand in api/routes.py."""
     states = CollectorRegistry()
     states.register(States(director, app.state.admission, app.state.watchdog))
     ProcessCollector(registry=states)

@@ -25,7 +25,7 @@ LOOP_HOLD_LOG_S: Final = 10.0
 SENDS_A_TURN: Final = 4
 COMMANDS_A_TURN: Final = 1
 """Packets that are sent, and messages of browsers that are handled, in one turn of the event
-loop, whoever they are of: the rest stand in line (stream/turns.py)."""
+loop, whoever they are of: the rest stand in line (stream/viewer.py)."""
 
 RUN_PACKETS: Final = 30_000
 """Packets of a run that are sent to those who come late; beyond it the oldest go, as a gap. Usual:
@@ -52,7 +52,7 @@ CACHE_PROBES: Final = 16
 REACH_ENOUGH: Final = 64
 """Segments that viewers were led to until that is known: one second of all probes."""
 
-# Connections and sockets (see stream/admission.py)
+# Connections and sockets (see stream/http.py)
 
 CONNECTIONS: Final = 2048
 """TCP connections in total, less where the limit of open files is small. Usual: 7 a page. Beyond
@@ -98,7 +98,7 @@ MESSAGES_BURST: Final = 1000
 """All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.
 Beyond it the socket is read more slowly."""
 
-# Classes (duet.classes, serve/classroom)
+# Classes (duet.classes, server/classroom)
 
 CLASS_MEMBERS: Final = 400
 """Usual: 40, 300 in a lecture. Beyond it nobody joins."""
@@ -237,7 +237,7 @@ LENS_SAMPLE_BYTES: Final = 4 << 20
 """Of one structure in one sample; its message would not fit the queue. Beyond it the sample
 fails, and after five in a row the probe's fault is reported. Usual: 80 KB."""
 
-# Requests that cost much (see api/costly.py); beyond these they get 503 with Retry-After
+# Requests that cost much (see api/stills.py); beyond these they get 503 with Retry-After
 
 COSTLY_THREADS: Final = 4
 """Threads that do them; those that serve the page are others."""
@@ -316,7 +316,7 @@ BREATH_S: Final = 0.01
 # Live runs
 
 LIVE_RUNS_MOST: Final = 8
-"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see hosts/capacity.py."""
+"""Live runs at once on any host, whatever its size. Usual: 1 or 2, see host/guests.py."""
 POOLED_RUNS: Final = 4
 """Live runs at once on a pool, where $DUET_LIVE_RUNS names no number: each has a lease."""
 LEASE_WITHIN_S: Final = 10.0

@@ -141,7 +141,7 @@ class Check:
 
 
 def check(what: Check) -> int:
-    """See `duet check --help`; what a DuetError is for a bisection, judged.py says."""
+    """See `duet check --help`; what a DuetError is for a bisection, output.py says."""
     trial = read_check(what.asked)
     for sentence in trial.said:
         note(f"{sentence}.")

@@ -3,7 +3,7 @@
 
 Exit codes: 0 done, 1 something unexpected, 2 the input is not usable, 3 the host cannot do it,
 4 a guest kernel did something wrong, 130 interrupted. Calls that judge a kernel have those of
-`judged.py`.
+`output.py`.
 """
 
 from __future__ import annotations

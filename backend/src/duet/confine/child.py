@@ -170,7 +170,7 @@ class Child:
     not report by itself it is closed, and every further request raises the same error.
 
     Args:
-        service: see confined.services.
+        service: see confine.zygote.
         fds: descriptors that the child gets; they stay the caller's to close.
     """
 

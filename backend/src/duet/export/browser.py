@@ -66,7 +66,7 @@ RESTS = f"""new Promise((done) => {{
   }};
   look();
 }})"""
-"""True once nothing moves and the newest state is drawn; the page says so itself (use-navigation.ts)."""
+"""True once nothing moves and the newest state is drawn: use-navigation.ts says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ POLICY = (
 
 
 class NoKernels:
-    """A page without a server has no kernels (see serve.interfaces.Kernels)."""
+    """A page without a server has no kernels (see server.interfaces.Kernels)."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         """None is."""

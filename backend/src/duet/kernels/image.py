@@ -38,7 +38,7 @@ from duet.processes.owned import find_program
 #
 # A stale step between the two is seen by nothing else: the kernel boots, and is another arm's.
 # ccache once gave back an older piggy.o, since two kernels were the same length when compressed and
-# it did not see what `.incbin` brings (see ccache.py).
+# it did not see what `.incbin` brings (see tree.py).
 #
 # A visitor's change chose every byte of the file. So what it unpacks to is bounded, few places are
 # tried, and the programs that unpack have a user and limits of their own (sandbox.prefix).

@@ -221,7 +221,7 @@ def _found(
 # What a step claims can be seen: the recording that the page opens has a window that shows it.
 
 HZ = 250
-"""Ticks a second where the base says nothing else (stream.messages.lesson)."""
+"""Ticks a second where the base says nothing else (messages.lesson)."""
 
 
 def spans(subject: Subject) -> Iterator[Finding | NotChecked]:

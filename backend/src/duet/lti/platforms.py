@@ -201,7 +201,7 @@ def _first(error: ValidationError) -> str:
 
 # Our keys: one signs, former ones stay in the key set for FORMER_KEY_S. One file, mode 0600.
 #
-# The file also holds the key of states (state.py).
+# The file also holds the key of states (messages.py).
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048

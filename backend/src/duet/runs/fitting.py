@@ -13,7 +13,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
 
 Entry = Mapping[str, JsonValue]
-"""One line of a listing of recordings (see serve.interfaces.Recordings)."""
+"""One line of a listing of recordings (see server.interfaces.Recordings)."""
 RUNS_OWN = ("duration", "cpus")
 """Roles of the knobs of which a step says nothing unless it names them."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a run shows what a step claims. The page decides alike (frontend/src/derive/sought.ts)."""
+"""Whether a run shows what a step claims; frontend/src/derive/sought.ts decides alike."""
 
 from __future__ import annotations
 

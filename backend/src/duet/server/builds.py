@@ -312,7 +312,7 @@ class Current:
 
 
 class CheckoutKernels:
-    """The kernels of this checkout (see serve.interfaces.Kernels).
+    """The kernels of this checkout (see server.interfaces.Kernels).
 
     Args:
         listener: receives the progress of all builds, beside the browsers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a viewer's command does: opens recordings, asks for live runs (live_runs.py), greets."""
+"""What a viewer's command does: opens recordings, asks for live runs (runs.py), greets."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Expecting:
 
 
 class Director:
-    """Carries out commands (see stream.endpoint.Commands). Use as `async with`.
+    """Carries out commands (see stream.viewer.Commands). Use as `async with`.
 
     Args:
         stage: where live runs happen; entered and left with the director.

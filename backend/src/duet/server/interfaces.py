@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a director needs of a stage, of recordings and of kernels.
 
-Real ones are in hosted/, recordings.py and kernel_builds.py; tests use synthetic ones with
+Real ones are in hosts/, recordings.py and builds.py; tests use synthetic ones with
 the same interfaces.
 """
 

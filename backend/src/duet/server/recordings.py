@@ -93,7 +93,7 @@ class ProgressFeed(Feed):
 
 
 class RecordedRun:
-    """A recording, decoded (see serve.interfaces.Run).
+    """A recording, decoded (see server.interfaces.Run).
 
     Args:
         run_id: what the page calls it.
@@ -245,7 +245,7 @@ class Found:
 
 
 class LessonRecordings:
-    """The recordings that lie in the lessons' folders (see serve.interfaces.Recordings)."""
+    """The recordings that lie in the lessons' folders (see server.interfaces.Recordings)."""
 
     kind = "recorded"
     """What ids of runs begin with."""

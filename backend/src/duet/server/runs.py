@@ -2,7 +2,7 @@
 """Live runs: who asked for which, what runs in which slot, and what stays when it is over.
 
 Commands only change the queue. conductor.py starts what may start, performer.py carries it out;
-scheduler.py decides who is next, run_board.py, run_screens.py and run_control.py inform browsers.
+queue.py decides who is next, run_board.py informs browsers.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ class PageQueue:
 
 
 def warm() -> None:
-    """Load the C libraries, compiling them if need be (see confined.services)."""
+    """Load the C libraries, compiling them if need be (see confine.zygote)."""
     prepare()
     reduce_binding.library()
 

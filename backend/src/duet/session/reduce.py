@@ -432,7 +432,7 @@ class LaneReducer:
         """Counts so far.
 
         Args:
-            events_lost: from all who count losses (see losses.py).
+            events_lost: from all who count losses (see pipeline.py).
         """
         kinds = zip(self._p.kinds, self._loop.counts(), strict=True)
         waits, op_times = self._waits.all(), self._op_times.all()

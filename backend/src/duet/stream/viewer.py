@@ -180,7 +180,7 @@ class Line:
     """Sends, and counts what was sent.
 
     Args:
-        socket: with the extension `duet.send` of SocketProtocol (stream/protocol.py); without it
+        socket: with the extension `duet.send` of SocketProtocol (stream/http.py); without it
             each message is sent by itself, and none straight.
     """
 
@@ -444,7 +444,7 @@ class Strikes(Exception):
 
 
 async def cut(socket: WebSocket, code: int, reason: str) -> None:
-    """Close without waiting for a full send buffer (see SocketProtocol in stream/protocol.py)."""
+    """Close without waiting for a full send buffer (see SocketProtocol in stream/http.py)."""
     if not cut_now(socket, code, reason):
         await socket.close(code, reason)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Diffs as people have them, written in the strict form that kernels/diff_form.py takes.
+"""Diffs as people have them, written in the strict form that kernels/diffs.py takes.
 
 As `git apply` does, text around the parts is left out, a part ends where its hunks end, and one
 folder is taken off the names: a/, i/, linux-6.1.orig/. A diff whose names have no such folder

@@ -64,7 +64,7 @@ class Patch:
 
     Args:
         message: of the commit, without the subject.
-        diff: in the strict form of kernels/diff_form.py.
+        diff: in the strict form of kernels/diffs.py.
         link: where the mail can be read; "" where it has no Message-ID.
         number: its place in the series, from 1; 0: the mail says none.
         total: patches of the series; 0: the mail says none.

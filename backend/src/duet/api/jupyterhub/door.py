@@ -3,7 +3,7 @@
 
 A page without a session goes to the hub, which asks who it is and sends the browser back with a
 code. The code becomes a token of that user, the token a session. What the hub says of the token is
-looked at again and again (checks.py), so a log-out there ends the session here.
+looked at again and again (service.py), so a log-out there ends the session here.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
 
 
 class FramesRun:
-    """A live run that goes on until it is stopped (see serve.interfaces.QueuedRun)."""
+    """A live run that goes on until it is stopped (see server.interfaces.QueuedRun)."""
 
     def __init__(
         self, tables: list[Table], of: int, fps: float, request: RunRequest, run_id: str, hub: Hub
@@ -155,7 +155,7 @@ class FramesRun:
 
 
 class FramesStage:
-    """A stage without guests (see serve.interfaces.Stage)."""
+    """A stage without guests (see server.interfaces.Stage)."""
 
     saves_first = False
 
@@ -199,7 +199,7 @@ class FramesStage:
 
 
 class AllBuilt:
-    """Kernels that nobody boots (see serve.interfaces.Kernels)."""
+    """Kernels that nobody boots (see server.interfaces.Kernels)."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         """All of them."""

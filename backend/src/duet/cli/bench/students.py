@@ -32,7 +32,7 @@ RUN_S = 600.0
 """Until a student's run is over, all that come before it included. Usual: 20 s."""
 NOBODYS = "live-nobody"
 REFUSAL = "that run does not go on any more."
-"""The answer to `stop` for a run that nobody has (serve/live_runs.py)."""
+"""The answer to `stop` for a run that nobody has (server/runs.py)."""
 
 
 def arms_of(lesson: str) -> list[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a vmlinux says, read in a confined child: a visitor's change chose every byte of it.
 
-    dwarf.py, lenses/scope --> ask.py --(confined)--> service.py --> structures.py, functions.py
+    lenses/scope --> ask.py --(confined)--> service.py --> structures.py, symbols.py
 
 `ask` is the server's side; all others run in the child alone and may crash there.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The microscope: loads and stores of chosen kernel functions, seen by a QEMU plugin.
 
-`wire` is pure, `build` compiles the plugin (vm-images/microscope), `ranges` says where in a kernel
-the functions lie. Who connects to GuestFacts.scope_socket, sends lines and feeds the reader, is
-the session.
+`wire` is pure, `client` compiles the plugin (vm-images/microscope) and talks to it, `symbols` says
+where in a kernel the functions lie. The session connects to GuestFacts.scope_socket, sends lines
+and feeds the reader.
 """
 
 from duet.lenses.scope.client import plugin_library

@@ -2,7 +2,7 @@
 """What the coherence model predicts: rates and transfers by number of CPUs, and what they hang on.
 
 All of it is *modelled*: streams of accesses are counted, their meeting is computed (coherence.py)
-from stated numbers (stated.py).
+from stated numbers (coherence.py).
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class TryEnds:
     async def load(self) -> None:
         """Of a server that begins; without a database there is nothing."""
         try:
-            if not self._rooms.store.server:  # else others may run them; see owning.py
+            if not self._rooms.store.server:  # else others may run them; see rooms.py
                 await self._rooms.store.ask(try_queries.end_unfinished)
             await self.look_at_held()
         except DuetError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs on host processes (see serve.interfaces.Stage).
+"""Live runs on host processes (see server.interfaces.Stage).
 
 The server's own process boots nothing. A host process that dies takes its guests with it, and the
 runs that went on there fail with a sentence.
@@ -302,7 +302,7 @@ class Shares:
         return found
 
 
-# One live run on host processes, as the server has it (see serve.interfaces.QueuedRun).
+# One live run on host processes, as the server has it (see server.interfaces.QueuedRun).
 #
 # All its lanes are on one, or each is on one of its own. Those wait for each other: when all are
 # ready, all begin.
@@ -311,7 +311,7 @@ Answer = TypeVar("Answer")
 
 
 class HostedRun:
-    """One live run (see serve.interfaces.QueuedRun)."""
+    """One live run (see server.interfaces.QueuedRun)."""
 
     def __init__(self, hosts: Hosts, request: RunRequest, run_id: str, hub: Hub) -> None:
         self.log = RunLog(run_id, request.folder.slug)
@@ -511,7 +511,7 @@ class HostStage:
 
     @property
     def saves_first(self) -> bool:
-        """See serve.interfaces.Stage."""
+        """See server.interfaces.Stage."""
         return self._hosts is not None and self._hosts.saves_first
 
     def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> HostedRun:

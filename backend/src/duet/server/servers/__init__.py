@@ -2,8 +2,8 @@
 """Several servers with one PostgreSQL: each class is owned by one, the others relay pages to it.
 
 `shared.py` finds the owner of a class, `relay.py` is the end of the server with the pages,
-`entrance.py` and `relayed.py` are the owner's end, `wire.py` checks what travels between them.
-`mirrors.py` shows live runs of other servers, which `showing.py` sends there.
+`entrance.py` is the owner's end, `wire.py` checks what travels between them.
+`mirrors.py` shows live runs of other servers, which `entrance.py` sends there.
 """
 
 from duet.server.servers.choose import classrooms, elsewhere

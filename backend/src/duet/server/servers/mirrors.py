@@ -35,7 +35,7 @@ REMEDY = "Wait until it is over and saved; then every server has all of it."
 
 
 class Mirror:
-    """See Run (interfaces.py).
+    """See Run (server/interfaces.py).
 
     Attributes:
         begun: set once it can be shown, or `trouble` says why not.
