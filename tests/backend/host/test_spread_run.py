@@ -29,7 +29,7 @@ from duet.server.hosts.processes import Place
 from duet.server.hosts.stage import HostedRun, Merged, not_ready
 from duet.session import Lanes, Limits, RunSession
 from duet.stream.hub import Hub, RunLog
-from tests.backend.hosts.test_hosted_run import RUN, wanted_run
+from tests.backend.host.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
 from tests.support.peers import connected, ends
 

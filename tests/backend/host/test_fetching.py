@@ -26,7 +26,7 @@ from duet.rpc import limits
 from duet.runs.sources import RunRequest
 from duet.server.hosts.door import AT_ONCE, DOOR_PATH
 from duet.session import Lanes
-from tests.backend.hosts.test_joining import in_loop
+from tests.backend.host.test_joining import in_loop
 from tests.support import miniature
 from tests.support.joined import Joining
 from tests.support.toy_server import serving
