@@ -65,7 +65,8 @@ export default defineConfig({
 
 function server(at: number, env: Record<string, string>, more = '') {
   return {
-    command: `../../duet serve --port ${at} ${more}`,
+    // What an earlier checkout left there may be of another format.
+    command: `rm -rf "$DUET_RUNS" "$DUET_RUNS"-* && exec ../../duet serve --port ${at} ${more}`,
     url: `http://127.0.0.1:${at}/api/health`,
     env: { DUET_SETUP: 'skip', DUET_LIVE_RUNS: '2', DUET_RUNS: join(tmpdir(), `duet-e2e-runs-${at}`), ...env },
     timeout: 300_000,
