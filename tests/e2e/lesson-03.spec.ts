@@ -85,7 +85,7 @@ test('the dam: who unlinks waits for the worker, and with four times the limit n
 test('at 1,024 the shadow is over by itself where RCU was asked, and not on stock', async ({
   page,
 }) => {
-  await page.goto('/?lesson=03-inode-recycling&step=outlived&at=115');
+  await page.goto('/?lesson=03-inode-recycling&step=larger-batch&at=115');
   await expect(page.getByTestId('sentence')).toContainText(
     /On stock .*\d+ of \d+ came back inside it/,
   );

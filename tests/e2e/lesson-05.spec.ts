@@ -67,7 +67,7 @@ test('a listing leaves the lock taken in a queue, and not where waiters just try
   };
   await page.goto(`${storm}&step=locks`);
   await expect.poll(share, { timeout: 90_000 }).toBeLessThan(5);
-  await page.goto(`${storm}&step=stuck`);
+  await page.goto(`${storm}&step=listing`);
   await page.getByTestId('predict').getByRole('button', { name: 'nearly all' }).click();
   await expect.poll(share, { timeout: 90_000 }).toBeGreaterThan(90);
   await expect(page.getByTestId('predict-truth')).toContainText(/(9\d(\.\d)?|100) % of the operations after the listing went under the lock/);
