@@ -14,18 +14,14 @@ import json
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import jwt
 import requests
-from pylti1p3.assignments_grades import AssignmentsGradesService
-from pylti1p3.exception import LtiException, LtiServiceException
-from pylti1p3.grade import Grade
-from pylti1p3.lineitem import LineItem
-from pylti1p3.names_roles import NamesRolesProvisioningService
-from pylti1p3.service_connector import ServiceConnector
 from sqlalchemy import Connection
 
 from duet.base.access import Role
@@ -35,7 +31,10 @@ from duet.classes.store import ClassStore
 from duet.grades import LabScore
 from duet.lti import store as rows
 from duet.lti.limits import (
+    ASSERTION_EARLY_S,
+    ASSERTION_S,
     MEMBERS,
+    PAGES,
     RETRY_FIRST_S,
     RETRY_MOST_S,
     SEND_EVERY_S,
@@ -43,16 +42,23 @@ from duet.lti.limits import (
     TOKEN_EARLY_S,
     TOKENS,
 )
-from duet.lti.messages import Endpoint, ToolRegistration, role_of
-from duet.lti.platforms import KeyFile, Platform, Platforms, PlatformSession
+from duet.lti.messages import Endpoint, role_of
+from duet.lti.platforms import ALGORITHM, KeyFile, Platform, Platforms, PlatformSession
 
-# Calls to a platform's services by pylti1p3next: scores, columns of the grade book, members.
+# Calls to a platform's services: scores, columns of the grade book, members.
 #
-# All of them wait for the network, so they run in threads.
+# All of them wait for the network, so they run in threads. Section numbers are those of IMS
+# Security Framework 1.0 and AGS 2.0 (addresses: __init__.py).
 
 SCORE: Final = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
 LINEITEM: Final = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
 READ_LINEITEM: Final = f"{LINEITEM}.readonly"
+READ_MEMBERS: Final = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+SCORE_TYPE: Final = "application/vnd.ims.lis.v1.score+json"
+LINEITEM_TYPE: Final = "application/vnd.ims.lis.v2.lineitem+json"
+LINEITEMS_TYPE: Final = "application/vnd.ims.lis.v2.lineitemcontainer+json"
+MEMBERS_TYPE: Final = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
+JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 CONFLICT: Final = 409
 UNAUTHORIZED: Final = 401
 LATER: Final = frozenset({UNAUTHORIZED, 403, 408, 423, 425, 429})
@@ -69,6 +75,16 @@ class NewerThere(Exception):
 
 class NotTaken(InfraError):
     """The platform does not take a score, now or later."""
+
+
+class _NotDone(Exception):
+    """The platform did not do what was asked; the text says why."""
+
+
+UNUSABLE: Final = (
+    _NotDone, requests.RequestException, ValueError, KeyError, TypeError, AttributeError
+)  # fmt: skip
+"""A platform that does not answer, or answers something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,38 +113,32 @@ class Services:
         self._lock = threading.Lock()
         self._tokens: dict[str, tuple[str, float]] = {}
 
-    def send(self, platform: Platform, lineitem: str, grade: Grade) -> None:
-        """Send a score.
+    def send(self, platform: Platform, lineitem: str, score: dict[str, Any]) -> None:
+        """Send a score (AGS, 3.4).
 
         Raises:
             NewerThere: the platform has a newer one.
             NotTaken: it never takes this one.
             InfraError: it did not take it now.
         """
-        with PlatformSession() as session:
-            connector = self._connector(platform, session)
-            service = AssignmentsGradesService(connector, {"scope": [SCORE]})
-            try:
-                service.put_grade(grade, LineItem({"id": lineitem}))
-            except LtiServiceException as error:
-                status = error.response.status_code
-                if status == CONFLICT:
-                    raise NewerThere from error
-                if status == UNAUTHORIZED:
-                    self.forget(platform)
-                if 400 <= status < 500 and status not in LATER:
-                    raise _not_taken(platform, error.response) from error
-                raise _trouble(platform, error) from error
-            except json.JSONDecodeError:
-                return  # the score was taken; Canvas and Moodle answer nothing, or something else
-            except (LtiException, requests.RequestException, KeyError, TypeError) as error:
-                raise _trouble(platform, error) from error
+        path, mark, query = lineitem.partition("?")
+        url, headers = f"{path.removesuffix('/')}/scores{mark}{query}", {"Content-Type": SCORE_TYPE}
+        with self._authorized(platform, [SCORE]) as session:
+            answer = session.post(url, json.dumps(score), headers=headers)
+            status = answer.status_code
+            if status == CONFLICT:
+                raise NewerThere
+            if status == UNAUTHORIZED:
+                self.forget(platform)
+            if 400 <= status < 500 and status not in LATER:
+                raise _not_taken(platform, answer)
+            _good(answer)
 
     def lineitem(
         self, platform: Platform, offered: Endpoint, link_id: str, label: str, most: float
     ) -> str:
         """The column for an activity: the one that the message names, else one that is found or
-        made. Empty: the platform gives none.
+        made (AGS, 3.1 and 3.2). Empty: the platform gives none.
 
         Raises:
             InfraError: the platform did not answer.
@@ -140,38 +150,31 @@ class Services:
         scopes = [scope for scope in offered.scope if scope in (LINEITEM, READ_LINEITEM)]
         if LINEITEM not in scopes:
             return ""
-        with PlatformSession() as session:
-            data: Any = {"scope": scopes, "lineitems": offered.lineitems}
-            service = AssignmentsGradesService(self._connector(platform, session), data)
-            new = LineItem().set_label(label).set_tag(link_id).set_score_maximum(most)
-            new.set_resource_id(link_id)
-            try:
-                found = service.find_or_create_lineitem(new, find_by="tag").get_id() or ""
-            except (LtiException, requests.RequestException, ValueError, KeyError, TypeError) as e:
-                raise _trouble(platform, e) from e
+        new = {"scoreMaximum": most, "label": label, "resourceId": link_id, "tag": link_id}
+        url, headers = offered.lineitems, {"Accept": LINEITEM_TYPE, "Content-Type": LINEITEM_TYPE}
+        with self._authorized(platform, scopes) as session:
+            pages = _pages(session, platform, url, LINEITEMS_TYPE)
+            columns = (one for page in pages for one in _typed(list, page, "line items"))
+            column = next((one for one in columns if one.get("tag") == link_id), None)
+            if column is None:
+                made = _good(session.post(url, json.dumps(new), headers=headers)).json()
+                column = _typed(dict, made, "create line item")
+            found = str(column.get("id") or "")
         return found if platform.takes(found) else ""
 
     def members(self, platform: Platform, url: str) -> list[Member]:
-        """Names and roles of a course, at most MEMBERS.
+        """Names and roles of a course, at most MEMBERS (NRPS 2.0, membership container).
 
         Raises:
             InfraError: the platform did not answer, or names another address.
         """
         found: list[Member] = []
-        page: str | None = url
-        with PlatformSession() as session:
-            connector = self._connector(platform, session)
-            service = NamesRolesProvisioningService(connector, {"context_memberships_url": url})
-            while page and len(found) < MEMBERS:
-                if not platform.takes(page):
-                    raise _trouble(platform, ValueError("an address that is not safe"))
-                try:
-                    people, page = service.get_members_page(page)
-                    found += [_member(one) for one in people if one.get("status") != "Inactive"]
-                except (LtiException, requests.RequestException, ValueError) as error:
-                    raise _trouble(platform, error) from error
-                except (KeyError, TypeError, AttributeError) as error:
-                    raise _trouble(platform, error) from error
+        with self._authorized(platform, [READ_MEMBERS]) as session:
+            for page in _pages(session, platform, url, MEMBERS_TYPE):
+                people = page.get("members") or ()
+                found += [_member(one) for one in people if one.get("status") != "Inactive"]
+                if len(found) >= MEMBERS:
+                    break
         return found[:MEMBERS]
 
     def forget(self, platform: Platform) -> None:
@@ -180,12 +183,6 @@ class Services:
             for key in [key for key in self._tokens if key.startswith(platform.ident)]:
                 del self._tokens[key]
 
-    def token(self, key: str) -> str | None:
-        """An access token that is still good."""
-        with self._lock:
-            found = self._tokens.get(key)
-            return found[0] if found and found[1] > self._clock() else None
-
     def remember(self, key: str, token: str, seconds: float) -> None:
         """Use an access token again; the oldest is forgotten."""
         with self._lock:
@@ -193,33 +190,84 @@ class Services:
             while len(self._tokens) > TOKENS:
                 del self._tokens[next(iter(self._tokens))]
 
-    def _connector(self, platform: Platform, session: PlatformSession) -> _Connector:
-        return _Connector(ToolRegistration(platform, self._keys.load()), session, self)
-
-
-class _Connector(ServiceConnector):
-    def __init__(
-        self, registration: ToolRegistration, session: PlatformSession, services: Services
-    ) -> None:
-        super().__init__(registration, session)
-        self._services = services
-        self._ident = registration.platform.ident
-
-    def get_access_token(self, scopes: Sequence[str]) -> str:
+    @contextlib.contextmanager
+    def _authorized(self, platform: Platform, scopes: list[str]) -> Iterator[PlatformSession]:
+        """A session whose requests have an access token (Security Framework, 4.1; RFC 6750, 2.1);
+        what goes wrong in it becomes an InfraError."""
         try:
-            return super().get_access_token(scopes)
-        except LtiServiceException as error:  # its status says nothing of what the token is for
-            raise LtiException(str(error)) from error
+            with PlatformSession() as session:
+                token = self._access_token(session, platform, scopes)
+                session.headers["Authorization"] = f"Bearer {token}"
+                session.headers["Accept"] = "application/json"
+                yield session
+        except UNUSABLE as error:
+            raise _trouble(platform, error) from error
 
-    def _scope_key(self, scopes: Any) -> str:
-        # The library names the issuer alone; two clients of one issuer have tokens of their own.
-        return " ".join((self._ident, *sorted(scopes)))
+    def _access_token(self, session: PlatformSession, platform: Platform, scopes: list[str]) -> str:
+        """Client-credentials grant: an assertion that we sign says who we are (Security Framework,
+        4.1.1; RFC 7523, 2.2 and 3)."""
+        scope = " ".join(sorted(scopes))
+        name = f"{platform.ident} {scope}"
+        with self._lock:
+            known, until_s = self._tokens.get(name, ("", 0.0))
+        if known and until_s > self._clock():
+            return known
+        now_s, key = int(time.time()), self._keys.load().signing
+        assertion = {
+            "iss": platform.client_id,
+            "sub": platform.client_id,
+            "aud": platform.audience or platform.token_url,
+            "iat": now_s - ASSERTION_EARLY_S,
+            "exp": now_s + ASSERTION_S,
+            "jti": f"lti-service-token-{uuid.uuid4()}",
+        }
+        form = {
+            "grant_type": "client_credentials",
+            "client_assertion_type": JWT_BEARER,
+            "client_assertion": jwt.encode(assertion, key.pem, ALGORITHM, {"kid": key.kid}),
+            "scope": scope,
+        }
+        words = "There was an error while getting an access token from the platform."
+        answer = _good(session.post(platform.token_url, form), words)
+        try:
+            tree = answer.json()
+        except ValueError as error:
+            words = "The platform did not return a JSON response for the access token."
+            raise _NotDone(_status(words, answer)) from error
+        token = str(tree["access_token"])
+        self.remember(name, token, float(tree.get("expires_in") or 0))
+        return token
 
-    def _get_cached_access_token(self, scope_key: str) -> str | None:
-        return self._services.token(scope_key)
 
-    def _cache_access_token(self, scope_key: str, access_token: str, expires_in: float) -> None:
-        self._services.remember(scope_key, access_token, float(expires_in or 0))
+def _pages(session: PlatformSession, platform: Platform, url: str, kind: str) -> Iterator[Any]:
+    """A list, page by page; each names the next one (RFC 8288: `rel="next"`)."""
+    for _ in range(PAGES):
+        if not platform.takes(url):
+            raise _NotDone("an address that is not safe")
+        answer = _good(session.get(url, headers={"Accept": kind}))
+        yield answer.json()
+        url = answer.links.get("next", {}).get("url", "")
+        if not url:
+            return
+    raise _NotDone(f"more than {PAGES} pages came")
+
+
+def _good(
+    answer: requests.Response, words: str = "There was an error making a service request."
+) -> requests.Response:
+    if not answer.ok:
+        raise _NotDone(_status(words, answer))
+    return answer
+
+
+def _status(words: str, answer: requests.Response) -> str:
+    return f"{words} HTTP response [{answer.url}]: {answer.status_code}"
+
+
+def _typed(kind: type, tree: Any, what: str) -> Any:
+    if not isinstance(tree, kind):
+        raise _NotDone(f"Unknown response type received for {what}")
+    return tree
 
 
 def _member(tree: Any) -> Member:
@@ -249,20 +297,18 @@ SENDER = "lti scores"
 """What the server owns that sends, named like a class."""
 
 
-def grade_of(due: rows.Due) -> Grade:
-    """A score as the platform gets it."""
-    whole = due.scored == due.tasks
+def score_of(due: rows.Due) -> dict[str, Any]:
+    """A score as the platform gets it (AGS, 3.4)."""
     stamp = datetime.fromtimestamp(due.stamp_ms / 1000, UTC).isoformat(timespec="milliseconds")
-    return (
-        Grade()
-        .set_user_id(due.link.user_id)
-        .set_score_given(round(due.given, 6))
-        .set_score_maximum(due.most)
-        .set_activity_progress("Completed" if whole else "InProgress")
-        .set_grading_progress("FullyGraded")
-        .set_timestamp(stamp.replace("+00:00", "Z"))
-        .set_comment(f"{due.scored} of {due.tasks} tasks")
-    )
+    return {
+        "scoreGiven": round(due.given, 6),
+        "scoreMaximum": due.most,
+        "activityProgress": "Completed" if due.scored == due.tasks else "InProgress",
+        "gradingProgress": "FullyGraded",
+        "timestamp": stamp.replace("+00:00", "Z"),
+        "userId": due.link.user_id,
+        "comment": f"{due.scored} of {due.tasks} tasks",
+    }
 
 
 def pause_s(tries: int) -> float:
@@ -370,7 +416,7 @@ class Outbox:
         if platform is None:
             return LookupError("its platform is not registered any more.")
         try:
-            self._services.send(platform, one.link.lineitem, grade_of(one))
+            self._services.send(platform, one.link.lineitem, score_of(one))
         except NewerThere:
             log.info("%s has a newer score of %s", platform.name, one.link.lab)
         except Exception as error:  # a thread must not take the other scores with it

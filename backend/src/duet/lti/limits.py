@@ -25,12 +25,18 @@ ANSWER_S: Final = 10.0
 """Of a platform: for each read, and for its whole answer."""
 ANSWER_BYTES: Final = 2 << 20
 """Of a platform. Usual: 1 KiB; a page of 1,000 members has 500 KiB."""
+ASSERTION_S: Final = 60
+"""Our request for an access token counts so long."""
+ASSERTION_EARLY_S: Final = 5
+"""It says that it is so old, for a platform whose clock is late."""
 TOKEN_EARLY_S: Final = 60.0
 """An access token is not used in its last minute."""
 TOKENS: Final = 64
 """Access tokens that are remembered."""
 MEMBERS: Final = 5000
 """Of one course. Usual: 30-400."""
+PAGES: Final = 500
+"""Of one list of a platform; more are an error. Usual: 1-10."""
 FORM_BYTES: Final = 64 * 1024
 """Of a login or a launch. Usual: 4 KiB."""
 SEND_EVERY_S: Final = 30.0
@@ -42,7 +48,7 @@ RETRY_MOST_S: Final = 3600.0
 """Between two tries to send a score; each pause is twice the former one."""
 SCORE_DAYS: Final = 14
 """A score that no platform took for so long is given up, with a line in the log; one that it never
-takes is given up at once (services.LATER)."""
+takes is given up at once (grades.LATER)."""
 PLATFORMS: Final = 64
 FILE_BYTES: Final = 256 * 1024
 """Of the files of platforms and of keys."""

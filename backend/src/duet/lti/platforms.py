@@ -205,7 +205,8 @@ def _first(error: ValidationError) -> str:
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048
-"""What platforms take; the IMS Security Framework names RS256."""
+ALGORITHM: Final = "RS256"
+"""Of all signatures, ours and theirs (IMS Security Framework 1.0, 5.1.3, 6)."""
 
 
 def keys_path() -> Path:
@@ -231,12 +232,12 @@ class ToolKey(BaseModel):
     replaced_s: float | None = None
 
     def public(self) -> dict[str, Any]:
-        """As JWK (RFC 7517)."""
+        """As JWK (RFC 7517; IMS Security Framework 1.0, 6.2)."""
         private = serialization.load_pem_private_key(self.pem.encode(), None)
         assert isinstance(private, rsa.RSAPrivateKey)
         jwk: dict[str, Any] = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
         jwk.pop("key_ops", None)
-        return jwk | {"kid": self.kid, "alg": "RS256", "use": "sig"}
+        return jwk | {"kid": self.kid, "alg": ALGORITHM, "use": "sig"}
 
 
 class Content(BaseModel):
@@ -382,7 +383,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class PlatformSession(requests.Session):
-    """A session for the library, whose own calls name no limits."""
+    """A session whose requests all have these limits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -440,8 +441,9 @@ class PlatformKeys:
         self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
-    def key_set(self, platform: Platform, kid: str) -> dict[str, Any]:
-        """The key set of a platform, read anew if that may bring the key.
+    def key_set(self, platform: Platform, kid: str) -> tuple[dict[str, Any], ...]:
+        """The key set of a platform, read anew if that may bring the key (IMS Security Framework
+        1.0, 6.3 and 6.4).
 
         Raises:
             InfraError: the platform did not give it.
@@ -453,7 +455,7 @@ class PlatformKeys:
             if known.older_than(PLATFORM_KEYS_S if there else self._again_s, self._clock()):
                 known.keys = _fetched(platform)
                 known.read_s = self._clock()
-            return {"keys": list(known.keys)}
+            return known.keys
 
 
 def _fetched(platform: Platform) -> tuple[dict[str, Any], ...]:
