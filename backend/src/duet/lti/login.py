@@ -114,12 +114,12 @@ def read_launch(
     """
     login = _own_login(keys, values.get("state", ""), cookie)
     token = values.get("id_token", "")
-    header, told = _unproven(token)
-    if not told.get("nonce"):
+    header, claimed = _unproven(token)
+    if not claimed.get("nonce"):
         raise _refused('The "nonce" field is empty')
-    if told["nonce"] != login.nonce:
+    if claimed["nonce"] != login.nonce:
         raise _refused("Invalid Nonce")
-    platform = _platform(platforms, login, told)
+    platform = _platform(platforms, login, claimed)
     proven = _proven(platform, known, header, token)
     if why := _wrong(platform, login, proven):
         raise _refused(why)
@@ -161,10 +161,10 @@ def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return read["header"], read["payload"]
 
 
-def _platform(platforms: Platforms, login: Login, told: Mapping[str, Any]) -> Platform:
+def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) -> Platform:
     """The platform that the login went to, if the message says that it comes from there and is
     first of all for us (Security Framework, 5.1.3, 2 and 3)."""
-    issuer, audience = told.get("iss"), told.get("aud")
+    issuer, audience = claimed.get("iss"), claimed.get("aud")
     client = next(iter(audience), None) if isinstance(audience, list) else audience
     if not issuer:
         raise _refused('The "iss" field in the launch message is empty')
