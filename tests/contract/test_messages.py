@@ -15,7 +15,7 @@ from pydantic import create_model
 
 from duet import messages
 from duet.api import bodies, contract
-from duet.api.contract import PLACE, members, schema_text
+from duet.api.contract import PLACE, schema_text
 from duet.messages.lesson import NumbersLesson
 
 GENERATED = ("contract.gen.ts", "contract.checks.gen.ts")
@@ -27,12 +27,12 @@ def test_schema_has_not_drifted(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("direction", "union"),
+    ("direction", "kind"),
     [("server", messages.ServerMessage), ("client", messages.ClientMessage)],
 )
-def test_every_message_is_in_the_schema(direction: str, union: object) -> None:
+def test_every_message_is_in_the_schema(direction: str, kind: type[messages.Tagged]) -> None:
     tree = json.loads(schema_text())
-    assert tree[direction] == {tag: model.__name__ for tag, model in members(union).items()}
+    assert tree[direction] == {tag: model.__name__ for tag, model in messages.models(kind).items()}
     for name in tree[direction].values():
         assert tree["$defs"][name]["additionalProperties"] is False
         assert "type" in tree["$defs"][name]["required"]
@@ -56,14 +56,14 @@ CHANGES: dict[str, dict[str, Any]] = {
 def changed(monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]) -> None:
     """The contract where `lane` has other fields."""
     other = create_model("Lane", __base__=messages.Lane, **fields)
-    real = contract.members
+    real = messages.models
 
-    def swapped(union: object) -> dict[str, Any]:
+    def swapped(kind: type[messages.Tagged]) -> dict[str, Any]:
         return {
-            tag: other if model is messages.Lane else model for tag, model in real(union).items()
+            tag: other if model is messages.Lane else model for tag, model in real(kind).items()
         }
 
-    monkeypatch.setattr(contract, "members", swapped)
+    monkeypatch.setattr(messages, "models", swapped)
 
 
 @pytest.mark.parametrize("fields", CHANGES.values(), ids=CHANGES)
@@ -84,11 +84,14 @@ def test_a_change_of_a_body_or_of_a_lesson_is_drift(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     committed = (root / PLACE).read_text(encoding="utf-8")
-    for name, model in (("HTTP", bodies.Deleted), ("LESSONS", NumbersLesson)):
+    for of, name, model in (
+        (bodies, "HTTP", bodies.Deleted),
+        (contract, "LESSONS", NumbersLesson),
+    ):
         other = create_model(model.__name__, __base__=model, extra=(int | None, None))
         with monkeypatch.context() as patch:
-            all_ = getattr(contract, name)
-            patch.setattr(contract, name, tuple(other if m is model else m for m in all_))
+            all_ = getattr(of, name)
+            patch.setattr(of, name, tuple(other if m is model else m for m in all_))
             assert schema_text() != committed
 
 

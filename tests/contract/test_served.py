@@ -3,16 +3,11 @@
 
 from __future__ import annotations
 
-import base64
-import http.client
 import json
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import msgpack
 import pytest
 
 from duet.api.app import create_app
@@ -21,45 +16,11 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 from duet.server.archive import ArchiveFolder
 from duet.server.wiring import default_director
-from tests.support.class_pages import class_app, cookie, drive, join, start, teacher_and_two
+from tests.support.page_checks import Answer, complaints, get, packed
 from tests.support.toy_server import SLUG, page, serving
 from tests.support.toy_stage import toy_app
 
 RECORDING = load(SLUG).recordings()[0]
-Answer = tuple[str, bytes]
-"""Name of the page's reader, and the body."""
-
-
-def get(address: str, path: str, method: str = "GET") -> bytes:
-    connection = http.client.HTTPConnection(address, timeout=200)
-    try:
-        connection.request(method, path)
-        return connection.getresponse().read()
-    finally:
-        connection.close()
-
-
-def complaints(root: Path, answers: list[Answer]) -> list[str]:
-    """What the page's checks say of them."""
-    if shutil.which("node") is None or not (root / "frontend/node_modules").exists():
-        pytest.skip("node or the page's tools are missing: setup.sh page")
-    found = subprocess.run(
-        ["node", "tools/contract-answers.ts"],
-        cwd=root / "frontend",
-        input=json.dumps(
-            [{"read": read, "body": base64.b64encode(body).decode()} for read, body in answers]
-        ),
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert found.returncode == 0, found.stderr
-    wrong: list[str] = json.loads(found.stdout)
-    return wrong
-
-
-def packed(seen: list[dict[str, Any]]) -> list[Answer]:
-    return [("readServerMessage", msgpack.packb(message)) for message in seen]
 
 
 async def recorded(address: str, slug: str, run: str) -> list[dict[str, Any]]:
@@ -127,57 +88,6 @@ def test_a_live_run(root: Path, run_async: Any) -> None:
     kinds = {message["type"] for message in seen}
     assert kinds >= {"hello", "lesson", "run", "lane", "rows", "batch", "metrics", "begun", "runs"}
     assert complaints(root, [*packed(seen), ("readHealth", health)]) == []
-
-
-def test_a_class(root: Path, tmp_path: Path, run_async: Any) -> None:
-    async def taught(address: str) -> list[dict[str, Any]]:
-        async with teacher_and_two(address) as (teacher, one, two):
-            state = await start(teacher)
-            welcome = await join(one, state["code"], "Ada")
-            await teacher.say(type="class_ask", text="Why?", options=["a", "b"])
-            await one.until_type("class_question")
-            await one.say(type="class_answer", question="poll-1", choice=1, right=True)
-            mark = {"x": 0.5, "y": 0.5, "arm": "srcu", "t_ns": 1.0}
-            await one.say(type="class_answer", step="s", question="q", mark=mark)
-            await one.say(type="class_confused")
-            await one.until_type("class_answered", question="q")
-            await teacher.say(type="class_reveal", step="s", question="q")
-            await one.until_type("class_tally", revealed=True)
-            await drive(teacher, "s", spotlight={"arm": "srcu", "row": 1}, speed=0.5)
-            await one.until_type("class_place")
-            await teacher.until_type("class_confusion")
-            await teacher.until(lambda m: m["type"] == "class_roster" and m["members"])
-            await one.say(type="class_raise", text="Why?", step="s")
-            await teacher.until(lambda m: m["type"] == "class_raised" and m["questions"])
-            await teacher.say(type="class_count_down", act="start", seconds=60)
-            await teacher.until_type("class_timer")
-            await teacher.say(type="class_watch", member=welcome["member"])
-            await one.until_type("class_watched", phase="asking")
-            await one.say(type="class_consent", allowed=True)
-            await one.say(type="class_here", lesson=SLUG, step="s")
-            await teacher.until_type("class_seen")
-            await join(two, state["code"], "", welcome["secret"])
-            await two.until_type("class_answered", question="q")
-            return teacher.seen + one.seen + two.seen
-
-    with serving(class_app(tmp_path)) as address:
-        seen = run_async(taught(address))
-        (line,) = json.loads(asked(address, "/api/classes"))
-        report = asked(address, f"/api/classes/{line['class_id']}/report")
-    kinds = {message["type"] for message in seen if message["type"].startswith("class")}
-    assert len(kinds) == 16
-    bodies = [("readClassLine", json.dumps(line).encode()), ("readClassReport", report)]
-    assert complaints(root, [*packed(seen), *bodies]) == []
-
-
-def asked(address: str, path: str) -> bytes:
-    """As the browser that started the class."""
-    connection = http.client.HTTPConnection(address, timeout=200)
-    try:
-        connection.request("GET", path, headers=cookie(address, "teacher"))
-        return connection.getresponse().read()
-    finally:
-        connection.close()
 
 
 def test_a_wrong_answer_is_seen(root: Path) -> None:

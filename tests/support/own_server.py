@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from duet.api.app import create_app
-from duet.classes.store import ClassStore
 from duet.kernels import Changes, KernelSettings, build
 from duet.kernels.arms import arm_specs
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder, load
 from duet.server.director import Director
 from duet.server.own_arms import Changing
+from duet.store.store import Store
 from tests.support import miniature
 from tests.support.toy_server import SLUG
 from tests.support.toy_stage import ToyKernels, ToyRecordings, ToyStage
@@ -29,7 +29,7 @@ def own_app(
     settings: KernelSettings,
     monkeypatch: pytest.MonkeyPatch,
     stage: ToyStage | None = None,
-    classes: ClassStore | None = None,
+    store: Store | None = None,
 ) -> Any:
     """The application; its two kernels are built."""
     folder = replace(load(SLUG), patch_dir=settings.patches / "02-toy")
@@ -50,7 +50,7 @@ def own_app(
     def director(hub: Any) -> Director:
         guests = stage or ToyStage(50.0)
         parts = (hub, guests, ToyRecordings(), ToyKernels())
-        return Director(*parts, changing=changing, classes=classes)
+        return Director(*parts, changing=changing, store=store)
 
     (folder_path / "index.html").write_text("built")
     return create_app(director, page=folder_path)

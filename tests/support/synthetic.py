@@ -172,7 +172,7 @@ def _columns(names: tuple[str, ...], values: list[Value]) -> dict[str, np.ndarra
 
 def lane_messages(
     folder: LessonFolder, run_id: str, arm: str, hogs: int, seconds: float
-) -> Iterator[tuple[float, m.Message]]:
+) -> Iterator[tuple[float, m.ServerMessage]]:
     """Messages of a lane with the guest time in ns at which each would be sent."""
     lane = ToyLane(folder, arm, hogs, seconds)
     tables = lane.run()

@@ -142,3 +142,15 @@ def reported(
             part = (m["from_seq"], m["to_seq"], m["rows"])
         ranges.setdefault((m["arm"], m["table"]), []).append(part)
     return ranges
+
+
+def cookie(address: str, name: str) -> dict[str, str]:
+    """Of one browser."""
+    return {"Cookie": f"duet-{address.rpartition(':')[2]}={name:x<22}"}
+
+
+@contextlib.asynccontextmanager
+async def browser(address: str, name: str) -> AsyncIterator[Page]:
+    """A page of a browser with that name."""
+    async with page(address, additional_headers=cookie(address, name)) as one:
+        yield one

@@ -42,7 +42,7 @@ class ToyRun:
         self.acts: list[tuple[str, int]] = []
         self.lines = 0
 
-    def publish(self, message: m.Message) -> None:
+    def publish(self, message: m.ServerMessage) -> None:
         packet = pack_line(message, self.lines) if isinstance(message, m.Line) else pack(message)
         self.lines += isinstance(message, m.Line)
         if self.hub is None:
@@ -81,7 +81,7 @@ class ToyRun:
             )
         )
 
-    def messages(self) -> list[tuple[float, m.Message]]:
+    def messages(self) -> list[tuple[float, m.ServerMessage]]:
         hogs, seconds = self.request.params["hogs"], float(self.request.params["seconds"])
         lanes = [
             lane_messages(self.request.folder, self.log.run_id, arm, hogs, seconds)
@@ -211,7 +211,7 @@ class ToyStage:
         publish(state.model_copy(update=done))
 
     async def measure(
-        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Message], None]
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.ServerMessage], None]
     ) -> None:
         arms = request.run.arms
         total = len(arms) * request.repeats
@@ -335,10 +335,10 @@ class ToyKernels:
     def request(self, slug: str, arms: Iterable[str]) -> bool:
         return False
 
-    def latest(self) -> list[m.Message]:
+    def latest(self) -> list[m.ServerMessage]:
         return list(self.newest.values())
 
-    async def work(self, tell: Callable[[m.Message], None]) -> None:
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
         slug = lessons.slugs()[0]
         for arm in sorted(self.missing):
             for done in range(11):

@@ -1851,6 +1851,18 @@ export const readArmSource: Read<wire.ArmSource> = shape((o) => ({
   files: ArmSource_files(o['files'], 'files'),
 }));
 
+export const readFailure: Read<wire.Failure> = shape((o) => ({
+  code: string(o['code'], 'code'),
+  sentence: string(o['sentence'], 'sentence'),
+  remedy: string(o['remedy'], 'remedy'),
+  detail: or(o['detail'], 'detail', string, ''),
+  run: or(o['run'], 'run', ErrorMessage_run, null),
+}));
+
+export const readFailureBody: Read<wire.FailureBody> = shape((o) => ({
+  error: readFailure(o['error'], 'error'),
+}));
+
 export const readClassLine: Read<wire.ClassLine> = shape((o) => ({
   class_id: string(o['class_id'], 'class_id'),
   title: string(o['title'], 'title'),
@@ -2094,18 +2106,6 @@ export const readLabRecord: Read<wire.LabRecord> = shape((o) => ({
   lab: string(o['lab'], 'lab'),
   rubrics: Litmus_program(o['rubrics'], 'rubrics'),
   people: LabRecord_people(o['people'], 'people'),
-}));
-
-export const readFailure: Read<wire.Failure> = shape((o) => ({
-  code: string(o['code'], 'code'),
-  sentence: string(o['sentence'], 'sentence'),
-  remedy: string(o['remedy'], 'remedy'),
-  detail: or(o['detail'], 'detail', string, ''),
-  run: or(o['run'], 'run', ErrorMessage_run, null),
-}));
-
-export const readFailureBody: Read<wire.FailureBody> = shape((o) => ({
-  error: readFailure(o['error'], 'error'),
 }));
 
 export const readServerMessage: Read<wire.ServerWire> = tagged<wire.ServerWire>({

@@ -77,7 +77,7 @@ def test_no_source_is_reported_to_every_page_once_in_the_log_and_tried_again(
     async def work() -> None:
         twice = asyncio.Event()
 
-        def tell(message: m.Message) -> None:
+        def tell(message: m.ServerMessage) -> None:
             assert isinstance(message, m.Build)
             seen.append(message)
             if len(seen) == 2 * len(arms):
@@ -188,7 +188,7 @@ def test_a_requested_arm_moves_to_the_front_and_a_long_build_makes_way(
     async def work() -> None:
         compiling = asyncio.Event()
 
-        def tell(message: m.Message) -> None:
+        def tell(message: m.ServerMessage) -> None:
             assert isinstance(message, m.Build)
             seen.append(message)
             if message.phase == "compile":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import Depends, FastAPI, WebSocket
@@ -13,13 +13,10 @@ from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__
 from duet import confine as confined
-from duet.api.classes import add_class_routes
 from duet.api.front import Behind, Front
-from duet.api.guard import Foreign, Guard, answered_names, is_loopback
+from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.hosts import HostEntrance, HostKernels, doors_of
-from duet.api.identity import AnyoneIn, Door, Identity, TokensOnly
-from duet.api.labs import add_lab_routes
-from duet.api.lti import UNASKED, add_lti_routes, lab_choices, launches
+from duet.api.identity import AnyoneIn, Identity, TokensOnly
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
 from duet.api.routes import add_routes, add_segment_routes, may_call
@@ -27,9 +24,8 @@ from duet.api.sessions import Sessions
 from duet.api.stills import Costly, Stills
 from duet.api.tokens import NEEDED
 from duet.base.budgets import SESSION_CHECK_S
-from duet.classes.database import classes_days
-from duet.lti.service import Lti, Registered
 from duet.server.director import Director
+from duet.server.doors import Door, Foreign
 from duet.server.watchdog import Watchdog
 from duet.stream.http import Admission
 from duet.stream.hub import Hub
@@ -51,7 +47,6 @@ def create_app(
     door: Door | None = None,
     foreign: Foreign | None = None,
     front: Front | None = None,
-    registered: Registered | None = None,
 ) -> FastAPI:
     """The whole application.
 
@@ -65,21 +60,13 @@ def create_app(
         door: how visitors are let in, in place of both.
         foreign: what pages of other sites may do besides platforms' launches.
         front: the proxy before the server.
-        registered: learning platforms; None: no launch is taken.
     """
     hub, front = hub or Hub(), front or Front()
     if door is None:
         door = AnyoneIn() if sessions is None else TokensOnly(sessions)
     director = make_director(hub)
-    lti = None
-    if registered is not None and director.classes.store is not None:
-        lti = Lti(registered, director.classes.store, lab_choices)
-        director.labs.listeners.append(lti.outbox.receive)
-    if isinstance(door, TokensOnly):
-        sessions = door.sessions
-        door.unasked = UNASKED if lti is not None else frozenset()
-        if director.classes.going is not None:
-            door.join_by_code(director.classes.going)
+    for service in director.services:
+        service.admit(door)
     watchdog = Watchdog()
     costly = Costly(director.measuring)
 
@@ -87,8 +74,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         confined.start()  # the first recording shall not wait for it
         await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
-        running = nullcontext() if lti is None else lti.running(classes_days())
-        async with watchdog, director, running, asyncio.TaskGroup() as tasks:
+        async with watchdog, director, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, door), name="sessions")
             yield
             watch.cancel()
@@ -107,7 +93,8 @@ def create_app(
     app.add_middleware(HostEntrance, doors=doors_of(director))
     app.add_middleware(HostKernels, door=director.hosts)
     answered = answered_names(host, (*names, *front.names))
-    may = foreign or launches(registered)
+    others = (service.foreign for service in director.services)
+    may = foreign or next((one for one in others if one is not None), None)
     app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)
     app.add_middleware(Behind, front=front)
     admission = Admission.behind(front.proxies)
@@ -121,12 +108,11 @@ def create_app(
     app.state.hub = hub
     app.state.admission = admission
     app.state.costly = costly
-    app.state.lti = lti
+    app.state.director = director
     add_routes(app, director, stills or Stills(director.measuring))
     add_segment_routes(app, director)
-    add_class_routes(app, director)
-    add_lab_routes(app, director)
-    add_lti_routes(app, lti, sessions)
+    for service in director.services:
+        service.add_routes(app)
     add_metrics(app, director)
     add_page(app, page)
     return app

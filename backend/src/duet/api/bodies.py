@@ -175,94 +175,6 @@ class Comparison(Body):
     worth: str
 
 
-class ClassLine(Body):
-    """A class in the list of those that this visitor started."""
-
-    class_id: str
-    title: str
-    lesson: str
-    code: str
-    open: bool
-    started_at: str = Field(description="ISO 8601 UTC")
-    members: int
-
-
-class ReportRound(Body):
-    """One round of a question."""
-
-    round: int
-    answers: int
-    right: int | None = Field(description="null: nobody was judged")
-    counts: dict[str, int] = Field(description="choice, or value, as text -> answers")
-    marks: list[list[float]] = Field(
-        description="where they pointed: x and y as parts of the picture"
-    )
-
-
-class ReportQuestion(Body):
-    """One question of a class; the step is empty for a free poll."""
-
-    step: str
-    question: str
-    text: str
-    options: list[str]
-    rounds: list[ReportRound]
-    changed: int = Field(description="members whose second answer differs from their first")
-
-
-class ReportRaised(Body):
-    """A question that a member asked; nothing says which."""
-
-    step: str
-    text: str
-    votes: int
-    answered: bool
-
-
-class ReportLost(Body):
-    """How many were lost in ten seconds."""
-
-    at_s: int = Field(description="since the class began")
-    step: str = Field(description="where the driver was")
-    count: int
-
-
-class ReportTry(Body):
-    """A run that members asked for."""
-
-    number: int
-    lesson: str
-    step: str
-    makers: int = Field(description="how many asked for it")
-    turned: dict[str, int] = Field(description="knobs that stood elsewhere than the step has them")
-    summary: str = Field(description="of the changed patch in one line; empty: none was changed")
-    workload: str
-    clock: str
-    run: str
-    state: str
-    sentence: str = Field(description="why it failed")
-    title: str = Field(description="of its one number; empty: it has none")
-    unit: str
-    values: dict[str, float] = Field(description="arm -> value, of at most two arms")
-    ratio: float | None = Field(description="second over first; null: there are no two")
-
-
-class ClassReport(Body):
-    """What a class answered and tried, without names."""
-
-    class_id: str
-    title: str
-    lesson: str
-    members: int
-    started_at: str = Field(description="ISO 8601 UTC")
-    lasted_s: float = Field(description="until its end, or until now")
-    open: bool
-    questions: list[ReportQuestion]
-    raised: list[ReportRaised] = Field(description="those with the most votes first")
-    lost: list[ReportLost]
-    tries: list[ReportTry]
-
-
 class Failure(Body):
     """Why a request failed, as a person should read it."""
 
@@ -277,3 +189,9 @@ class FailureBody(Body):
     """Body of every answer from 400 on."""
 
     error: Failure
+
+
+HTTP: tuple[type[BaseModel], ...] = (
+    *(Health, LessonLine, RawEvent, SavedRun, Deleted, Comparison, ArmSource, FailureBody),
+)
+"""What HTTP routes answer."""

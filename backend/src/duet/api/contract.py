@@ -9,27 +9,27 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 from pydantic_core import core_schema
 
 from duet import messages
-from duet.api import bodies, lab_bodies
+from duet.api import bodies
+from duet.base import plugins
 from duet.base.settings import repo_root
 from duet.messages.lesson import NumbersLesson, PictureLesson
 
 PLACE = Path("frontend/src/protocol/contract.schema.json")
 REF = "#/$defs/"
 LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
-HTTP: tuple[type[BaseModel], ...] = (
-    *(bodies.Health, bodies.LessonLine, bodies.RawEvent, bodies.SavedRun, bodies.Deleted),
-    *(bodies.Comparison, bodies.ArmSource, bodies.ClassLine, bodies.ClassReport),
-    *(lab_bodies.LabLine, lab_bodies.LabView, lab_bodies.MyLab, lab_bodies.LabScores),
-    *(lab_bodies.LabRecord, bodies.FailureBody),
-)
-"""The models of what HTTP routes answer; a lesson is in LESSONS."""
+
+
+def http() -> list[type[BaseModel]]:
+    """The models of what HTTP routes answer, those of plug-ins too; a lesson is in LESSONS."""
+    more = [model for one in plugins.offered("bodies") for model in one.HTTP]
+    return [*bodies.HTTP, *more]
 
 
 class WithDefaults(GenerateJsonSchema):
@@ -41,19 +41,16 @@ class WithDefaults(GenerateJsonSchema):
         return factory() if factory is not None else super().get_default_value(schema)
 
 
-def members(union: object) -> dict[str, type[BaseModel]]:
-    """The models of a tagged union by their tags, in order of the tags."""
-    models: tuple[type[BaseModel], ...] = get_args(get_args(union)[0])
-    tags = {get_args(model.model_fields["type"].annotation)[0]: model for model in models}
-    return dict(sorted(tags.items()))
-
-
 def schema_text() -> str:
     """The schema, byte for byte as it is committed."""
-    server, client = members(messages.ServerMessage), members(messages.ClientMessage)
+    server, client = (
+        messages.models(messages.ServerMessage),
+        messages.models(messages.ClientMessage),
+    )
+    answers = http()
     # The server sends every key of a message; a browser may leave out what has a default.
     modes: list[tuple[type[BaseModel], JsonSchemaMode]] = [
-        *((model, "serialization") for model in (*server.values(), *LESSONS, *HTTP)),
+        *((model, "serialization") for model in (*server.values(), *LESSONS, *answers)),
         *((model, "validation") for model in client.values()),
     ]
     refs, defs = models_json_schema(
@@ -70,7 +67,7 @@ def schema_text() -> str:
         "server": {tag: named[model] for tag, model in server.items()},
         "client": {tag: named[model] for tag, model in client.items()},
         "lessons": [named[model] for model in LESSONS],
-        "http": [named[model] for model in HTTP],
+        "http": [named[model] for model in answers],
         "$defs": defs["$defs"],
     }
     return json.dumps(tree, indent=2, sort_keys=False, ensure_ascii=False) + "\n"

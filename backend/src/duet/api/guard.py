@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from duet.api.front import Asked, asked_of
+from duet.server.doors import Foreign
 
 # Requests that pages of other sites make are refused, by the browser's own word for them.
 #
@@ -86,27 +86,11 @@ def host_name(netloc: str) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
-    """What pages of other sites may do.
-
-    Args:
-        routes: methods and paths that they may ask for.
-        frames: origins whose pages may frame these paths.
-    """
-
-    routes: frozenset[tuple[str, str]] = frozenset()
-    frames: tuple[str, ...] = ()
-
-    def may(self, scope: Scope) -> bool:
-        """Whether a page of another site may make this request."""
-        return scope["type"] == "http" and (scope["method"], scope["path"]) in self.routes
-
-    def framed_by(self, scope: Scope) -> bytes:
-        """Who may frame the answer."""
-        if self.frames and self.may(scope):
-            return " ".join(self.frames).encode()
-        return FRAMED_BY[_is_embed(scope)]
+def framed_by(foreign: Foreign, scope: Scope) -> bytes:
+    """Who may frame the answer."""
+    if foreign.frames and foreign.may(scope):
+        return " ".join(foreign.frames).encode()
+    return FRAMED_BY[_is_embed(scope)]
 
 
 class Guard:
@@ -142,7 +126,7 @@ class Guard:
         if wrong is None and scope["type"] == "http" and not foreign:
             wrong = refused(scope["method"], scope["path"], headers)
         if wrong is None:
-            await self._app(scope, receive, _with_headers(send, self._foreign.framed_by(scope)))
+            await self._app(scope, receive, _with_headers(send, framed_by(self._foreign, scope)))
         elif scope["type"] == "http":
             answer = JSONResponse(
                 {"error": {"code": "host", "sentence": wrong, "remedy": REMEDY, "detail": ""}}, 403

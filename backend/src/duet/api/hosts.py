@@ -37,7 +37,7 @@ class HostEntrance:
 def doors_of(director: Director) -> dict[str, Serve]:
     """Where hosts and servers come in, as far as any are expected."""
     hosts = {} if director.hosts is None else {DOOR_PATH: director.hosts.serve}
-    return hosts | dict(director.classes.doors)
+    return hosts | director.services.doors()
 
 
 # Gives kernels to hosts that have joined, past the visitors' door: they are no visitors.

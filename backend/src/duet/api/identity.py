@@ -5,7 +5,7 @@ A cookie names a browser. The server works with a hash of it, so what it stores 
 is useless as a cookie. Without tokens every visitor is the operator. With tokens the first visit
 is `/?token=...`: it sets the cookie and goes on to the same address without the token, so that
 neither history nor Referer has it. A learning platform's login and launch need no session, since a
-launch begins one (api/lti.py).
+launch begins one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import asyncio
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
 from urllib.parse import parse_qs, unquote_plus
 
 from starlette.datastructures import Headers
@@ -38,7 +37,7 @@ from duet.api.sessions import (
 from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
 from duet.base.access import Role, Visitor
 from duet.base.budgets import CODE_WAIT_S
-from duet.server.classroom.rooms import OpenClasses
+from duet.server.doors import Codes, Door
 from duet.stream.viewer import CLOSE_TOKEN
 
 BEARER = "bearer "
@@ -46,18 +45,6 @@ BEARER = "bearer "
 
 ClassOf = Callable[[str], str | None]
 """The id of the open class with a code."""
-
-
-class Door(Protocol):
-    """How visitors are let in."""
-
-    async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Call `app` with a visitor in the scope, or answer in its place."""
-        ...
-
-    async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Those of `visitors` who may not be here any more."""
-        ...
 
 
 class AnyoneIn:
@@ -112,7 +99,7 @@ class TokensOnly:
         else:
             await refusal(scope, why)(scope, receive, send)
 
-    def join_by_code(self, going: OpenClasses) -> None:
+    def join_by_code(self, going: Codes) -> None:
         """Let in whoever has the code of a class that goes on, until it ends."""
         self.class_of = going.by_code
         self.sessions.class_goes_on = going.goes_on

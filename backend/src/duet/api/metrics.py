@@ -58,8 +58,8 @@ class States(Collector):
         yield gauge("duet_runs_active", "Runs, measurements and judgements.", len(live.running()))
         yield gauge("duet_runs_waiting", "Requests in the queue.", live.waiting())
         yield gauge("duet_pages_open", "Pages that are connected.", len(hub.viewers))
-        classes = len(self._director.classes.rooms())
-        yield gauge("duet_classes_open", "Classes in memory, with pages or not.", classes)
+        for service in self._director.services:
+            yield from (gauge(*one) for one in service.gauges())
         yield gauge("duet_lanes", "Lanes of runs that go on, or of the newest.", phases, "phase")
         yield gauge("duet_child_processes", "Below this process.", children(), "program")
         yield counter("duet_sent_bytes", "Messages to pages, in bytes.", hub.sent_bytes)

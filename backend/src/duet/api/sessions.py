@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sessions: a signed cookie says which browser this is, by which token it came, and until when.
 
-A platform that vouches for people (duet.lti) stands for a token; the cookie then also says the
+A platform that vouches for people stands for a token; the cookie then also says the
 person and the role.
 
 The server stores none of them, so there is nothing to fill up. A session ends at its time, or

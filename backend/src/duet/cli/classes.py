@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection, func, select
 
 from duet.base.errors import InputError
-from duet.classes import queries
-from duet.classes import queries as reading
-from duet.classes import queries as try_queries
-from duet.classes.records import ClassFacts, MemberFacts
-from duet.classes.tables import ANSWERS, MEMBERS, RAISED, TRIES, VOTES
 from duet.cli.lab import opened
 from duet.cli.output import emit
 from duet.cli.results.classes import ClassEntry, ClassResult
+from duet.plugins.classroom import queries
+from duet.plugins.classroom import queries as reading
+from duet.plugins.classroom import queries as try_queries
+from duet.plugins.classroom.records import ClassFacts, MemberFacts
+from duet.plugins.classroom.tables import ANSWERS, MEMBERS, RAISED, TRIES, VOTES
 
 ACTIONS = ("list", "forget")
 LIST = "./duet class list has the ids of classes."

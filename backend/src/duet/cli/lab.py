@@ -13,16 +13,17 @@ from dataclasses import asdict
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from duet.api import labs as tables
 from duet.base.errors import InputError
-from duet.classes.database import classes_url, engine_of, trouble, upgrade
 from duet.cli.output import emit
 from duet.cli.results.labs import LabEntry, LabPerson, LabResult
-from duet.labs import files, queries
-from duet.labs.records import Participant, broken
-from duet.server.labs.labs import Work, graded, keys_of, work_of
+from duet.plugins.labs import files, queries
+from duet.plugins.labs import routes as tables
+from duet.plugins.labs.records import Participant, broken
+from duet.plugins.labs.work import Work, graded, keys_of, work_of
+from duet.store.database import classes_url, engine_of, trouble, upgrade
 
 ACTIONS = ("list", "scores", "export", "grade", "forget")
+
 BY = "operator"
 """Who graded, where it was done on the command line."""
 Rows = list[tuple[Participant, Work]]

@@ -13,7 +13,7 @@ from duet.cli.output import emit, note
 from duet.cli.results.lessons import LintResult
 from duet.lessons import author as editor
 from duet.lessons import load as lessons
-from duet.lint.lessons import BESIDE, Result, stale_schemas
+from duet.lint.lessons import Result, beside, stale_schemas
 from duet.lint.lessons import lint as check
 from duet.lint.watch import changes, stamps
 
@@ -24,7 +24,7 @@ SHOWN = 3
 def lint(lesson: str | None, as_json: bool, *, schemas: bool = False, watch: bool = False) -> int:
     """See `duet lint --help`."""
     if schemas:
-        editor.write(repo_root(), BESIDE)
+        editor.write(repo_root(), beside())
     slugs = [lesson] if lesson else lessons.slugs()
     before = stamps(slugs) if watch else {}
     result = check(slugs)

@@ -7,12 +7,12 @@ import time
 from datetime import UTC, datetime
 
 from duet.api.front import PublicUrl
-from duet.api.lti import CHOOSE, KEYS, LAUNCH, LOGIN
 from duet.base.errors import InputError
 from duet.cli.output import emit
 from duet.cli.results.lti import LtiKey, LtiPlatform, LtiResult
-from duet.lti.limits import FORMER_KEY_S
-from duet.lti.platforms import KeyFile, ToolKey, load_platforms, platforms_file
+from duet.plugins.lti.limits import FORMER_KEY_S
+from duet.plugins.lti.platforms import KeyFile, ToolKey, load_platforms, platforms_file
+from duet.plugins.lti.routes import CHOOSE, KEYS, LAUNCH, LOGIN
 
 ACTIONS = ("platforms", "keys")
 

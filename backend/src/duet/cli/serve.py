@@ -23,30 +23,29 @@ import uvicorn
 
 from duet.api.app import create_app
 from duet.api.front import Front, Proxies, PublicUrl
-from duet.api.guard import Foreign, is_loopback
-from duet.api.identity import AnyoneIn, Door, TokensOnly
-from duet.api.jupyterhub import HubDoor, HubService
-from duet.api.jupyterhub.service import CALLBACK
+from duet.api.guard import is_loopback
+from duet.api.identity import AnyoneIn, TokensOnly
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
+from duet.base import plugins
 from duet.base.access import Role
 from duet.base.errors import InfraError, InputError
 from duet.base.logs import begin_log
 from duet.base.settings import log_form, public_url, repo_root, trusted_proxies
-from duet.classes.database import servers_url
 from duet.cli.build_progress import BuildProgress, ConsoleLog, build_progress, stderr_console
 from duet.cli.results.host import ServeResult
 from duet.confine.control_groups import remove_own_groups
 from duet.guests.registry import default_kind
 from duet.host.worker import join, run
 from duet.kernels import KernelSettings
-from duet.lti.service import Registered
 from duet.pools.types import PoolSettings
 from duet.processes.cpus import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
 from duet.processes.service import ServiceManager, ending
+from duet.server.doors import Door, Foreign
 from duet.server.hosts.door import DOOR_PATH
 from duet.server.wiring import default_director
+from duet.store.database import servers_url
 from duet.stream.http import OutOfFiles, server_config
 from duet.stream.hub import Hub
 
@@ -124,27 +123,23 @@ class Admission:
     foreign: Foreign | None = None
 
 
-def admission(
-    host: str, tokens: TokenOptions, front: Front, registered: Registered | None = None
-) -> Admission:
+def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
     """Who checks visitors.
-
-    Args:
-        registered: learning platforms, whose launches begin sessions, too.
 
     Raises:
         InputError: the address can be reached from elsewhere and there are no tokens, their file
-            is not usable, or the hub's variables are missing; or a platform sends students, and
-            no tokens are asked for.
+            is not usable, or the hub's variables are missing; or a plug-in begins sessions without
+            tokens, and none are asked for.
         InfraError: tokens cannot be stored.
     """
     asks = not is_loopback(host) or tokens.required or tokens.new
-    if registered is not None and (tokens.hub or not asks):
-        raise InputError(
-            "DUET_LTI registers learning platforms, but this server asks for no tokens, so "
-            "everybody would be its operator or come by the hub.",
-            remedy="Use --token-required and no --hub, or unset DUET_LTI.",
-        )
+    vouching: set[str] = set()
+    for plugin in plugins.offered("grants"):
+        grants = plugin.grants()
+        if grants and (tokens.hub or not asks):
+            sentence, remedy = plugin.UNGUARDED
+            raise InputError(sentence, remedy=remedy)
+        vouching |= grants
     if tokens.hub:
         return hub_admission(tokens, front)
     if not asks:
@@ -161,12 +156,11 @@ def admission(
                 remedy="Add --token-required, which makes them and prints a link for each role.",
             )
         made = file.make(Role, again=False)
-    vouching = frozenset() if registered is None else registered.grants
     return Admission(TokensOnly(Sessions(file, vouching=vouching)), "tokens", made)
 
 
 def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
-    """The users of JupyterHub, of which this server is a service.
+    """The users of a hub, of which this server is a service.
 
     Raises:
         InputError: options exclude each other, or something about the hub is not known.
@@ -176,14 +170,14 @@ def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
             "--hub lets in the users of JupyterHub, and --token-required whoever has a link.",
             remedy="Leave one of them out.",
         )
-    service = HubService.read(os.environ)
-    if front.public is None or front.public.path != service.prefix.rstrip("/"):
+    hub = next(iter(plugins.offered("hub")), None)
+    if hub is None:
         raise InputError(
-            f"--hub wants the address of the service as browsers open it, with the path "
-            f"{service.prefix}, but {front.public or 'none'} came.",
-            remedy=f"Add --public-url https://hub.example.org{service.prefix}",
+            "this Kernel Duet has no plug-in for JupyterHub.",
+            remedy="Use --token-required, or an installation that has it.",
         )
-    return Admission(HubDoor(service), "hub", foreign=Foreign(frozenset({("GET", CALLBACK)})))
+    door, foreign = hub.admission(front)
+    return Admission(door, "hub", foreign=foreign)
 
 
 # What a server prints when it listens, and the addresses in it.
@@ -322,8 +316,7 @@ def serve(
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console, as_lines) as progress:
-        registered = Registered.default()
-        admitted = admission(host, tokens, front, registered)
+        admitted = admission(host, tokens, front)
         settings = KernelSettings.default(source)
         app = create_app(
             lambda hub: default_director(
@@ -338,7 +331,6 @@ def serve(
             door=admitted.door,
             foreign=admitted.foreign,
             front=front,
-            registered=registered,
         )
         config = server_config(app, timeout_graceful_shutdown=GRACE_S)
         name = shown_name(host, names)

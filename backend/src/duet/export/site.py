@@ -31,7 +31,6 @@ from duet.server.hosts import HostStage
 from duet.server.lessons import words_of
 from duet.server.recordings import ChosenRecordings
 from duet.stream.hub import Hub, Viewer
-from duet.stream.outbox import LASTING_TYPES
 from duet.stream.packets import packed, packed_bytes
 
 LIST = "site.js"
@@ -62,11 +61,11 @@ class NoKernels:
         """Nothing is to be built."""
         return False
 
-    def latest(self) -> list[m.Message]:
+    def latest(self) -> list[m.ServerMessage]:
         """Nothing is being built."""
         return []
 
-    async def work(self, tell: Callable[[m.Message], None]) -> None:
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
         """Nothing is to be built."""
 
 
@@ -96,8 +95,8 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
         await director.find_run(run_id)  # whole, before anybody looks
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
         packets = taken(viewer)
-        sent.lesson[:] = [packet for packet in packets if packet.type in LASTING_TYPES]
-        sent.runs[run_id] = [packet for packet in packets if packet.type not in LASTING_TYPES]
+        sent.lesson[:] = [packet for packet in packets if packet.type in m.lasting_types()]
+        sent.runs[run_id] = [packet for packet in packets if packet.type not in m.lasting_types()]
     return sent
 
 

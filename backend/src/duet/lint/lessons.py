@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from duet.base import plugins
 from duet.base.errors import DuetError
 from duet.base.settings import repo_root
-from duet.labs import files as lab_files
-from duet.labs.schema import Lab
 from duet.lessons import author as editor
 from duet.lessons import load as lessons
 from duet.lessons import words
@@ -27,7 +26,6 @@ from duet.lessons.view import read_views
 from duet.lint import arms, languages, names, probes, recorded, story
 from duet.lint import arms as pairs
 from duet.lint import arms as workloads
-from duet.lint import labs as lab_rules
 from duet.lint import names as metrics
 from duet.lint import recorded as fresh
 from duet.lint import recorded as windows
@@ -82,7 +80,6 @@ RULES: tuple[Rule, ...] = (
     recorded.native,
 )
 """In the order in which an author meets them."""
-BESIDE: Mapping[str, type[BaseModel]] = {lab_files.FILE: Lab, STRINGS: StringsFile}
 """Files that are no part of the lesson itself, with schemas for editors as well."""
 
 
@@ -133,7 +130,7 @@ def lint(slugs: Sequence[str]) -> Result:
         left |= dict.fromkeys(f"{slug}: {sentence}" for sentence in not_checked)
     problems += words_in_generic_code(slugs)
     if set(slugs) == set(lessons.slugs()):
-        problems += lint_labs("")
+        problems += of_plugins("")
     return Result(tuple(slugs), tuple(problems), tuple(left))
 
 
@@ -164,21 +161,21 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
             else:
                 one = place(Found(found.place, found.sentence, found.remedy))
                 problems.append(_of_file(slug, one, found.where))
-    return [*problems, *lint_labs(slug)], left
+    return [*problems, *of_plugins(slug)], left
 
 
-def lint_labs(slug: str) -> list[Problem]:
-    """Problems of the lab in a lesson's folder; for an empty slug of those below labs/."""
-    problems: list[Problem] = []
-    for lab in lab_rules.labs_of(slug):
-        try:
-            file = lab_files.find(lab)
-        except LessonError as error:
-            problems += [_of_file(slug or lab, one) for one in error.problems]
-            continue
-        place = lab_files.placing(file.path)
-        problems += [_of_file(slug or lab, place(one)) for one in lab_rules.lab_faults(file)]
-    return problems
+def of_plugins(slug: str) -> list[Problem]:
+    """What plug-ins find in a lesson's folder; for an empty slug, outside of all lessons."""
+    found = (one for module in plugins.offered("rules") for one in module.problems(slug))
+    return [_of_file(name, problem) for name, problem in found]
+
+
+def beside() -> dict[str, type[BaseModel]]:
+    """Files beside a lesson's own for which editors get a schema."""
+    models: dict[str, type[BaseModel]] = {STRINGS: StringsFile}
+    for module in plugins.offered("rules"):
+        models |= module.BESIDE
+    return models
 
 
 def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
@@ -210,7 +207,7 @@ def stale_schemas() -> list[Problem]:
     remedy = "Run ./duet lint --schemas and commit it."
     return [
         Problem(editor.FOLDER, name, sentence, remedy, f"{editor.FOLDER}/{name}", 1)
-        for name in editor.stale(repo_root(), BESIDE)
+        for name in editor.stale(repo_root(), beside())
     ]
 
 

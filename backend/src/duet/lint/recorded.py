@@ -21,8 +21,8 @@ from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.names import Lines, broken_claims, unmatched
 from duet.runs.fitting import Entry, best_recording, wanted_params
 from duet.runs.sought import LaneTables, Names, Step, windows_that_show
+from duet.server.figures import table_ratio
 from duet.server.interfaces import Run
-from duet.server.labs.evidence import table_ratio
 from duet.server.recorded_items import (
     NATIVE,
     STALE,

@@ -1,97 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The browser contract: every message of the socket, both directions, as one tagged union each.
+"""The browser contract: every message of the socket, both directions.
 
-On the wire each is a msgpack map whose `type` tells which. `make contract` generates
-the page's types and checks from these models. Times are nanoseconds since the lane's workload
-start unless the name says otherwise.
+A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire each
+is a msgpack map whose `type` tells which. `make contract` generates the page's types and
+checks from these models. Times are nanoseconds since the lane's workload start unless the name says
+otherwise.
 """
 
 from __future__ import annotations
-
-from typing import Annotated
-
-from pydantic import Field
 
 from duet.messages.base import (
     PROTOCOL,
     ActionName,
     BuildPhase,
+    ClientMessage,
     ClockName,
+    Command,
     Dtype,
     ErrorMessage,
     LanePhase,
     Message,
     RunPhase,
+    ServerMessage,
     Source,
-)
-from duet.messages.classroom import (
-    TIMER_S,
-    Answer,
-    AskClass,
-    Bar,
-    Better,
-    BoardCommand,
-    BoardMessage,
-    ClassAnswered,
-    ClassCommand,
-    ClassConfusion,
-    ClassMessage,
-    ClassOpened,
-    ClassOwn,
-    ClassPlace,
-    ClassQuestion,
-    ClassRaised,
-    ClassRoster,
-    ClassSeen,
-    ClassState,
-    ClassTally,
-    ClassTimer,
-    ClassTries,
-    ClassTry,
-    ClassWatched,
-    ClassWatching,
-    ClassWelcome,
-    Confused,
-    Confusion,
-    Consent,
-    CountDown,
-    Drive,
-    EndClass,
-    Follow,
-    ForgetMe,
-    HandWheel,
-    JoinClass,
-    LeaveClass,
-    Maker,
-    Mark,
-    OpenedStep,
-    OpenStep,
-    Pointed,
-    Raised,
-    RaiseQuestion,
-    RemoveMember,
-    ResumeClass,
-    Reveal,
-    RosterMember,
-    SettleRaised,
-    ShowGallery,
-    ShowPlace,
-    ShowRaised,
-    Spot,
-    Spotlight,
-    StartClass,
-    TakeBackTry,
-    TallyRound,
-    TryCommand,
-    TryLane,
-    TryMessage,
-    TryResult,
-    TryRun,
-    Upvote,
-    WatchCommand,
-    WatchMember,
-    WatchMessage,
-    WatchPhase,
+    Tagged,
+    lasting_types,
+    models,
 )
 from duet.messages.commands import Ack, Again, Do, Hold, Measure, Open, Start, Stop, TakeControl
 from duet.messages.lesson import (
@@ -146,72 +80,36 @@ from duet.messages.run import (
 __all__ = [
     "CHANGE_CHARS",
     "PROTOCOL",
-    "TIMER_S",
     "Ack",
     "ActionName",
     "Again",
-    "Answer",
-    "AskClass",
-    "Bar",
     "Batch",
     "Begun",
-    "Better",
-    "BoardCommand",
     "Build",
     "BuildPhase",
     "Change",
     "ChangePhase",
     "Changed",
-    "ClassAnswered",
-    "ClassCommand",
-    "ClassConfusion",
-    "ClassMessage",
-    "ClassOpened",
-    "ClassOwn",
-    "ClassPlace",
-    "ClassQuestion",
-    "ClassRaised",
-    "ClassRoster",
-    "ClassSeen",
-    "ClassState",
-    "ClassTally",
-    "ClassTimer",
-    "ClassTries",
-    "ClassTry",
-    "ClassWatched",
-    "ClassWatching",
-    "ClassWelcome",
     "ClientMessage",
     "ClockName",
     "Command",
-    "Confused",
-    "Confusion",
-    "Consent",
     "Contention",
     "Control",
-    "CountDown",
     "Do",
-    "Drive",
     "DropChange",
     "Dtype",
-    "EndClass",
     "ErrorMessage",
-    "Follow",
-    "ForgetMe",
     "Gap",
-    "HandWheel",
     "Heartbeat",
     "Held",
     "Hello",
     "Hold",
-    "JoinClass",
     "Judge",
     "JudgePhase",
     "Judged",
     "JudgedLine",
     "Lane",
     "LanePhase",
-    "LeaveClass",
     "Lens",
     "LessonCard",
     "LessonMessage",
@@ -221,8 +119,6 @@ __all__ = [
     "Made",
     "MadeArm",
     "MadePatch",
-    "Maker",
-    "Mark",
     "Measure",
     "Measured",
     "MeasuredRow",
@@ -230,18 +126,9 @@ __all__ = [
     "Message",
     "Metrics",
     "Open",
-    "OpenStep",
-    "OpenedStep",
-    "Pointed",
     "Problem",
     "Purpose",
-    "RaiseQuestion",
-    "Raised",
     "Reading",
-    "RemoveMember",
-    "ResumeClass",
-    "Reveal",
-    "RosterMember",
     "Row",
     "Rows",
     "Run",
@@ -251,78 +138,13 @@ __all__ = [
     "SegmentLine",
     "Segments",
     "ServerMessage",
-    "SettleRaised",
-    "ShowGallery",
-    "ShowPlace",
-    "ShowRaised",
     "Source",
-    "Spot",
-    "Spotlight",
     "Start",
-    "StartClass",
     "Stop",
-    "TakeBackTry",
+    "Tagged",
     "TakeControl",
-    "TallyRound",
-    "TryCommand",
-    "TryLane",
-    "TryMessage",
-    "TryResult",
-    "TryRun",
-    "Upvote",
     "WaitingRun",
     "Waits",
-    "WatchCommand",
-    "WatchMember",
-    "WatchPhase",
+    "lasting_types",
+    "models",
 ]
-
-ServerMessage = Annotated[
-    Heartbeat
-    | Hello
-    | LessonMessage
-    | Run
-    | Lane
-    | Rows
-    | Batch
-    | Reading
-    | Metrics
-    | Gap
-    | Loss
-    | Line
-    | Sample
-    | Lens
-    | Held
-    | Build
-    | Measured
-    | Control
-    | Runs
-    | Begun
-    | Segments
-    | Changed
-    | Judged
-    | ClassMessage
-    | BoardMessage
-    | WatchMessage
-    | TryMessage
-    | ErrorMessage,
-    Field(discriminator="type"),
-]
-Command = (
-    Open
-    | Start
-    | Stop
-    | Again
-    | Do
-    | Hold
-    | Measure
-    | Judge
-    | TakeControl
-    | Change
-    | DropChange
-    | ClassCommand
-    | BoardCommand
-    | WatchCommand
-    | TryCommand
-)
-ClientMessage = Annotated[Command | Ack, Field(discriminator="type")]

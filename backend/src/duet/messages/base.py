@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import ClassVar, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from duet.base import plugins
+from duet.base.access import Action
 
 PROTOCOL = 3
 """Raised when an old page could misread a new server."""
@@ -35,12 +39,82 @@ class Message(BaseModel):
     )
 
 
-# Failures as a person reads them.
+class Tagged(Message):
+    """A message on its own; its field `type` tells which."""
+
+    @classmethod
+    def tag(cls) -> str:
+        """What `type` is."""
+        tag: str = get_args(cls.model_fields["type"].annotation)[0]
+        return tag
 
 
-class ErrorMessage(Message):
+class ServerMessage(Tagged):
+    """A message to the page.
+
+    Attributes:
+        latest_by: fields; a newer message of this type with the same values replaces an older one
+            that waits for a slow viewer. None: each one counts.
+        lasting: it belongs to the viewer, not to a run, and survives a switch of runs.
+    """
+
+    latest_by: ClassVar[tuple[str, ...] | None] = None
+    lasting: ClassVar[bool] = False
+
+
+class ClientMessage(Tagged):
+    """A message from the page."""
+
+
+class Command(ClientMessage):
+    """What a viewer wants done.
+
+    Attributes:
+        needs: what the viewer must be allowed to do; whose run it is decides more.
+        frequent: a page sends it some ten times a second; it has a budget of its own.
+    """
+
+    needs: ClassVar[Action]
+    frequent: ClassVar[bool] = False
+
+
+Some = TypeVar("Some", bound=Tagged)
+
+
+def models(kind: type[Some]) -> dict[str, type[Some]]:
+    """All messages of one direction by their `type`, those of plug-ins too, in order of the type.
+
+    Args:
+        kind: ServerMessage or ClientMessage.
+
+    Raises:
+        ValueError: two have the same type.
+    """
+    plugins.offered("messages")
+    found: dict[str, type[Some]] = {}
+    for model in _tagged(kind):
+        if model.tag() in found:
+            raise ValueError(f"{model.__name__} and {found[model.tag()].__name__} have one type")
+        found[model.tag()] = model
+    return dict(sorted(found.items()))
+
+
+def _tagged(kind: type[Some]) -> list[type[Some]]:
+    if "type" in kind.model_fields:
+        return [kind]
+    return [model for child in kind.__subclasses__() for model in _tagged(child)]
+
+
+@cache
+def lasting_types() -> frozenset[str]:
+    """Types that belong to the viewer, not to a run; they survive a switch of runs."""
+    return frozenset(tag for tag, model in models(ServerMessage).items() if model.lasting)
+
+
+class ErrorMessage(ServerMessage):
     """One failure as a person should read it."""
 
+    lasting = True
     type: Literal["error"] = "error"
     code: str
     sentence: str

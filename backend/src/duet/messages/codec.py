@@ -10,11 +10,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Union
 
 import msgpack
 import numpy as np
 import numpy.typing as npt
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from duet import messages as m
 from duet.base.errors import DuetError, InputError
@@ -28,7 +30,6 @@ SAMPLES = "xray:"
 """Table name of a probe's samples in gaps, before the probe's name."""
 
 Key = tuple[str, ...]
-_CLIENT: TypeAdapter[m.ClientMessage] = TypeAdapter(m.ClientMessage)
 _DTYPES: dict[str, m.Dtype] = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
 
 
@@ -62,22 +63,16 @@ class Packet:
     size: int = 0
 
 
-def pack(message: m.Message) -> Packet:
+def pack(message: m.ServerMessage) -> Packet:
     """Encode one server message."""
     return labelled(message, msgpack.packb(message.model_dump(mode="python"), use_bin_type=True))
 
 
-def labelled(message: m.Message, body: bytes) -> Packet:
+def labelled(message: m.ServerMessage, body: bytes) -> Packet:
     """A message that is encoded already, with what an outbox must know of it."""
     key: Key | None = None
     span: Span | None = None
     match message:
-        case m.Segments():  # a page that sees a jump asks for the list
-            key = ("segments", message.run_id)
-        case m.Run() | m.Lane() | m.Rows() | m.Metrics() | m.Held():
-            key = (message.type, message.run_id, getattr(message, "arm", ""))
-        case m.Lens():
-            key = ("lens", message.run_id, message.arm, message.lens)
         case m.Sample():
             table = f"{SAMPLES}{message.probe}"
             span = Span(message.run_id, message.arm, table, message.seq, 1)
@@ -87,25 +82,9 @@ def labelled(message: m.Message, body: bytes) -> Packet:
             span = Span(message.run_id, message.arm, message.table, message.seq, message.n)
         case m.Reading(whole=True):
             key = ("reading", message.run_id)
-        case m.Build():
-            key = ("build", message.lesson, message.arm)
-        case m.Changed():
-            key = ("changed", message.lesson, message.base, message.arm)
-        case m.Judged():
-            key = ("judged", message.lesson, message.challenge)
-        case m.Measured():
-            key = ("measured", message.lesson)
-        case m.ClassState() | m.ClassPlace() | m.ClassRoster() | m.ClassConfusion():
-            key = (message.type,)
-        case m.ClassQuestion() | m.ClassTally():
-            key = (message.type, message.step, message.question)
-        case m.ClassRaised() | m.ClassOwn() | m.ClassTimer():
-            key = (message.type,)
-        case m.ClassWatched() | m.ClassWatching() | m.ClassSeen():
-            key = (message.type,)
-        case m.Control() | m.LessonMessage() | m.Runs() | m.Begun():
-            key = (message.type,)
-    return Packet(body, str(getattr(message, "type", "")), key, span)
+        case _ if message.latest_by is not None:
+            key = (message.tag(), *(str(getattr(message, field)) for field in message.latest_by))
+    return Packet(body, message.tag(), key, span)
 
 
 def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
@@ -154,7 +133,7 @@ def batch(
     )
 
 
-def unpack_client(body: bytes) -> m.ClientMessage:
+def unpack_client(body: bytes) -> m.Command | m.Ack:
     """Decode and check one message of a browser.
 
     Raises:
@@ -174,13 +153,20 @@ def unpack_client(body: bytes) -> m.ClientMessage:
     except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
         raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
     try:
-        return _CLIENT.validate_python(tree)
+        return _client().validate_python(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the message"
         raise _malformed(
             f"a message that the contract does not have came: {place:.80}: {first['msg']:.200}"
         ) from error
+
+
+@cache
+def _client() -> TypeAdapter[m.Command | m.Ack]:
+    """Reads all messages of a page."""
+    union: Any = Union[tuple(m.models(m.ClientMessage).values())]  # noqa: UP007
+    return TypeAdapter(Annotated[union, Field(discriminator="type")])
 
 
 def _malformed(what: str) -> InputError:

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt
 
-from duet.messages.base import ClockName, Message
+from duet.base.access import Action
+from duet.messages.base import ClientMessage, ClockName, Command
 
 
-class Open(Message):
+class Open(Command):
     """Show me a lesson: the run that is named, or the recording that fits the step.
 
     Args:
@@ -20,6 +21,7 @@ class Open(Message):
         segments: this page can fetch a run's segments; without it all messages come here.
     """
 
+    needs = Action.WATCH
     type: Literal["open"]
     lesson: Annotated[str, Field(max_length=64)]
     run: Annotated[str, Field(max_length=128)] | None = None
@@ -31,13 +33,14 @@ Params = Annotated[dict[Annotated[str, Field(max_length=64)], StrictInt], Field(
 Arms = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=5)]
 
 
-class Start(Message):
+class Start(Command):
     """Run live, now or when it is this visitor's turn (`runs` tells his place).
 
     It replaces the request that he waits for. His own run that goes on is stopped for it, unless
     others wait or asked for that run. A request that equals another's shares its run.
     """
 
+    needs = Action.RUN
     type: Literal["start"]
     lesson: Annotated[str, Field(max_length=64)]
     arms: Arms
@@ -46,42 +49,47 @@ class Start(Message):
     clock: ClockName | None = None
 
 
-class Stop(Message):
+class Stop(Command):
     """End a live run or a measurement, or withdraw a request that waits.
 
     Args:
         run: its id; without one, what this visitor waits for and the live run he watches or runs.
     """
 
+    needs = Action.RUN
     type: Literal["stop"]
     run: Annotated[str, Field(max_length=128)] | None = None
 
 
-class Again(Message):
+class Again(Command):
     """Start the live run that is watched once more, or this visitor's last one."""
 
+    needs = Action.RUN
     type: Literal["again"]
 
 
-class Do(Message):
+class Do(Command):
     """Do one of the lesson's acts on the live run that this page watches."""
 
+    needs = Action.RUN
     type: Literal["act"]
     name: Annotated[str, Field(max_length=64)]
     value: Annotated[StrictInt, Field(ge=0, le=1 << 31)] = 0
 
 
-class Hold(Message):
+class Hold(Command):
     """Hold the guests of the live run that this page watches, or let them go."""
 
+    needs = Action.RUN
     type: Literal["hold"]
     on: StrictBool
     after: Annotated[StrictInt, Field(ge=0, le=1 << 30)] = 0
 
 
-class Measure(Message):
+class Measure(Command):
     """Fill the measured table: one guest at a time, untraced, A B B A."""
 
+    needs = Action.MEASURE
     type: Literal["measure"]
     lesson: Annotated[str, Field(max_length=64)]
     arms: Arms
@@ -91,14 +99,15 @@ class Measure(Message):
     repeats: Annotated[StrictInt, Field(ge=1, le=20)] = 3
 
 
-class TakeControl(Message):
+class TakeControl(Command):
     """Take or give back control of the live run that this page watches."""
 
+    needs = Action.RUN
     type: Literal["control"]
     take: StrictBool
 
 
-class Ack(Message):
+class Ack(ClientMessage):
     """So many messages have been handled. A page that acks is never sent far ahead."""
 
     type: Literal["ack"]

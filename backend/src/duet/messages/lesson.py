@@ -7,16 +7,18 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from duet.base.access import RoleName
+from duet.base.access import Action, RoleName
 from duet.lessons import schema
 from duet.messages.base import (
     PROTOCOL,
     ActionName,
     BuildPhase,
     ClockName,
+    Command,
     Dtype,
     ErrorMessage,
     Message,
+    ServerMessage,
     Source,
 )
 
@@ -95,9 +97,11 @@ class NativeView(NativePart):
 # Kernel builds and the measured table.
 
 
-class Build(Message):
+class Build(ServerMessage):
     """Progress of the kernel builds; latest wins per arm."""
 
+    latest_by = ("lesson", "arm")
+    lasting = True
     type: Literal["build"] = "build"
     lesson: str
     arms: list[str] = Field(description="all arms that are being built or wait for it")
@@ -188,9 +192,11 @@ class MeasuredTable(Message):
     )
 
 
-class Measured(MeasuredTable):
+class Measured(MeasuredTable, ServerMessage):
     """A measured table; also its progress while it is measured."""
 
+    latest_by = ("lesson",)
+    lasting = True
     type: Literal["measured"] = "measured"
 
 
@@ -277,7 +283,7 @@ def lesson_of(tree: dict[str, JsonValue]) -> PictureLesson | NumbersLesson:
 # The x-ray and the microscope.
 
 
-class Sample(Message):
+class Sample(ServerMessage):
     """One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
 
     The newest sample at or before a moment is what is known of it.
@@ -303,9 +309,10 @@ class Sample(Message):
     texts: list[str] = Field(description="a name per row, or none")
 
 
-class Lens(Message):
+class Lens(ServerMessage):
     """How a lens of a lane is; latest wins."""
 
+    latest_by = ("run_id", "arm", "lens")
     type: Literal["lens"] = "lens"
     run_id: str
     arm: str
@@ -322,9 +329,10 @@ class Lens(Message):
     dropped: int = Field(description="samples that were due and did not come")
 
 
-class Held(Message):
+class Held(ServerMessage):
     """How a lane is held; latest wins. The machine stands some accesses after it was asked to."""
 
+    latest_by = ("run_id", "arm")
     type: Literal["held"] = "held"
     run_id: str
     arm: str
@@ -344,7 +352,7 @@ ChangePhase = Literal[
 ]
 
 
-class Change(Message):
+class Change(Command):
     """Build an arm with a change on top, for this visitor.
 
     The same change of the same arm is the same arm of the visitor's own, so that sending it again
@@ -355,15 +363,17 @@ class Change(Message):
         diff: as `git diff` writes it, between the arm's sources and the changed ones.
     """
 
+    needs = Action.CHANGE
     type: Literal["change"]
     lesson: Annotated[str, Field(max_length=64)]
     arm: Annotated[str, Field(max_length=64)]
     diff: Annotated[str, Field(max_length=CHANGE_CHARS)]
 
 
-class DropChange(Message):
+class DropChange(Command):
     """Give up the change that is waited for or built; its kernel is not made."""
 
+    needs = Action.CHANGE
     type: Literal["drop_change"]
     arm: Annotated[str, Field(max_length=64)]
 
@@ -378,13 +388,15 @@ class Problem(Message):
     text: str
 
 
-class Changed(Message):
+class Changed(ServerMessage):
     """How far a visitor's change is; latest wins per arm. It goes to the visitor's pages only.
 
     From `wait` on the lesson has come once more, with the arm in it: `start` and `measure` take
     it as any other once it is `built`.
     """
 
+    latest_by = ("lesson", "base", "arm")
+    lasting = True
     type: Literal["changed"] = "changed"
     lesson: str
     base: str = Field(description="the arm that was changed")
@@ -404,13 +416,14 @@ class Changed(Message):
 JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "failed"]
 
 
-class Judge(Message):
+class Judge(Command):
     """Judge an arm by a challenge of its lesson, when it is this visitor's turn.
 
     Args:
         arm: the arm that the challenge starts from, with a change that is built.
     """
 
+    needs = Action.MEASURE
     type: Literal["judge"]
     lesson: Annotated[str, Field(max_length=64)]
     challenge: Annotated[str, Field(max_length=64)]
@@ -427,9 +440,11 @@ class JudgedLine(Message):
     holds: bool | None = Field(description="null: it could not be judged here")
 
 
-class Judged(Message):
+class Judged(ServerMessage):
     """How far a judgement is; latest wins per challenge. It goes to who asked for it."""
 
+    latest_by = ("lesson", "challenge")
+    lasting = True
     type: Literal["judged"] = "judged"
     lesson: str
     challenge: str
@@ -446,7 +461,7 @@ class Judged(Message):
 # The greeting, and a lesson.
 
 
-class Heartbeat(Message):
+class Heartbeat(ServerMessage):
     """Nothing else was sent for a while: the connection and the server are there."""
 
     type: Literal["heartbeat"] = "heartbeat"
@@ -462,9 +477,10 @@ class LessonCard(Message):
     picture: bool = Field(description="it has a view; without one it is numbers only so far")
 
 
-class Hello(Message):
+class Hello(ServerMessage):
     """First message to every viewer."""
 
+    lasting = True
     type: Literal["hello"] = "hello"
     protocol: int = PROTOCOL
     version: str
@@ -477,9 +493,11 @@ class Hello(Message):
     lessons: list[LessonCard]
 
 
-class LessonMessage(Message):
+class LessonMessage(ServerMessage):
     """Answer to `open`: a lesson's files with patch texts and prose (see lesson_view)."""
 
+    latest_by = ()
+    lasting = True
     type: Literal["lesson"] = "lesson"
     lesson: PictureLesson | NumbersLesson = Field(
         json_schema_extra={"opaque": True},

@@ -7,12 +7,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from duet.messages.base import ClockName, Dtype, LanePhase, Message, RunPhase, Source
+from duet.messages.base import ClockName, Dtype, LanePhase, Message, RunPhase, ServerMessage, Source
 
 
-class Run(Message):
+class Run(ServerMessage):
     """State of a run; latest wins."""
 
+    latest_by = ("run_id",)
     type: Literal["run"] = "run"
     run_id: str
     lesson: str
@@ -43,9 +44,10 @@ class Contention(Message):
     bound: float = Field(description="share of waiting beyond which times are distorted, 0 to 1")
 
 
-class Lane(Message):
+class Lane(ServerMessage):
     """State of one lane; latest wins."""
 
+    latest_by = ("run_id", "arm")
     type: Literal["lane"] = "lane"
     run_id: str
     arm: str
@@ -74,9 +76,10 @@ class Row(Message):
     role: Literal["thread", "other", "track"]
 
 
-class Rows(Message):
+class Rows(ServerMessage):
     """All rows of a lane known so far; replaces the former list."""
 
+    latest_by = ("run_id", "arm")
     type: Literal["rows"] = "rows"
     run_id: str
     arm: str
@@ -86,7 +89,7 @@ class Rows(Message):
 # What a lane measured: columns, counts, lines, and what was lost.
 
 
-class Batch(Message):
+class Batch(ServerMessage):
     """New rows of one table as columns: raw little-endian bytes, `n` values each."""
 
     type: Literal["batch"] = "batch"
@@ -104,7 +107,7 @@ class Batch(Message):
     )
 
 
-class Reading(Message):
+class Reading(ServerMessage):
     """How far a recording is read; stands among its batches. Until it is `whole` more comes."""
 
     type: Literal["reading"] = "reading"
@@ -123,9 +126,10 @@ class Waits(Message):
     n: int
 
 
-class Metrics(Message):
+class Metrics(ServerMessage):
     """Counts so far of one lane; latest wins."""
 
+    latest_by = ("run_id", "arm")
     type: Literal["metrics"] = "metrics"
     run_id: str
     arm: str
@@ -142,7 +146,7 @@ class Metrics(Message):
     wait_ns: Waits
 
 
-class Gap(Message):
+class Gap(ServerMessage):
     """Batches that this browser was not sent, because it or the replay buffer was full."""
 
     type: Literal["gap"] = "gap"
@@ -154,7 +158,7 @@ class Gap(Message):
     rows: int
 
 
-class Loss(Message):
+class Loss(ServerMessage):
     """Events lost before the stream."""
 
     type: Literal["loss"] = "loss"
@@ -166,7 +170,7 @@ class Loss(Message):
     where: Literal["ring buffer", "kprobe", "host"]
 
 
-class Line(Message):
+class Line(ServerMessage):
     """One line of the workload, verbatim."""
 
     type: Literal["line"] = "line"
@@ -189,9 +193,10 @@ class SegmentLine(Message):
     through_ns: float = Field(description="every lane that it has is complete up to here")
 
 
-class Segments(Message):
+class Segments(ServerMessage):
     """These segments exist; a page applies them by number, each before what comes after this."""
 
+    latest_by = ("run_id",)
     type: Literal["segments"] = "segments"
     run_id: str
     segments: list[SegmentLine]
@@ -202,9 +207,11 @@ class Segments(Message):
 Purpose = Literal["explain", "measure"]
 
 
-class Control(Message):
+class Control(ServerMessage):
     """Who controls the live run that this page watches; latest wins."""
 
+    latest_by = ()
+    lasting = True
     type: Literal["control"] = "control"
     run_id: str
     by: Literal["you", "other", "nobody"]
@@ -240,16 +247,20 @@ class WaitingRun(Message):
     )
 
 
-class Runs(Message):
+class Runs(ServerMessage):
     """What runs live on this server, and what this visitor waits for; latest wins."""
 
+    latest_by = ()
+    lasting = True
     type: Literal["runs"] = "runs"
     live: list[LiveRun]
     waiting: WaitingRun | None = None
 
 
-class Begun(Message):
+class Begun(ServerMessage):
     """A run that this page asked for begins; the page shows it. Its messages follow."""
 
+    latest_by = ()
+    lasting = True
     type: Literal["begun"] = "begun"
     run_id: str

@@ -27,8 +27,8 @@ from duet import __version__
 from duet.base import files as durable
 from duet.base import settings
 from duet.base.errors import InfraError, InputError
-from duet.classes.database import classes_url, file_of
 from duet.lessons.own import OWN
+from duet.store.database import classes_url, file_of
 
 # What a server stores, where, and in which format; an older server does not touch a newer one's.
 #

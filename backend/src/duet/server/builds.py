@@ -55,7 +55,7 @@ class BuildTask:
         tell: gets the progress and, when building fails for good, the error.
     """
 
-    def __init__(self, kernels: Kernels, tell: Callable[[m.Message], None]) -> None:
+    def __init__(self, kernels: Kernels, tell: Callable[[m.ServerMessage], None]) -> None:
         self._kernels = kernels
         self._tell = tell
         self._task: asyncio.Task[None] | None = None
@@ -331,7 +331,7 @@ class CheckoutKernels:
         """arm -> its kernel is built."""
         return self._readiness.of(slug, arm_specs(lesson_cache.find(slug)))
 
-    def latest(self) -> list[m.Message]:
+    def latest(self) -> list[m.ServerMessage]:
         """The newest `build` message of each arm, for a viewer who joins."""
         return list(self._newest.values())
 
@@ -352,7 +352,7 @@ class CheckoutKernels:
             now.stop.set()
         return bool(absent)
 
-    async def work(self, tell: Callable[[m.Message], None]) -> None:
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
         """Build what is missing; a failure is reported and tried again later."""
 
         def publish(message: m.Build) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -11,22 +12,17 @@ from pydantic import JsonValue
 from duet import __version__
 from duet import messages as m
 from duet.base.errors import DuetError
-from duet.classes.database import LABS_DAYS
-from duet.classes.store import ClassStore
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import pack
 from duet.runs.sources import MeasureRequest, RunRequest
 from duet.server.archive import ArchivedRuns, Archiver, Held
 from duet.server.builds import BuildTask
-from duet.server.classroom.try_parts import LiveParts
 from duet.server.hosts.door import HostDoor
 from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
-from duet.server.labs import Labs
 from duet.server.lessons import LessonCache, LessonOpener, lanes_of, lesson_card
 from duet.server.own_arms import NONE_HERE, Changing, OwnArms, OwnLessons
 from duet.server.requests import (
     NO_GUESTS,
-    action_of,
     check_start,
     denied,
     read_judge,
@@ -34,7 +30,8 @@ from duet.server.requests import (
     refuse_guests,
 )
 from duet.server.runs import LiveRuns, RunFinder
-from duet.server.servers import classrooms, elsewhere
+from duet.server.services import Core, Maker, Services, makers
+from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
@@ -93,9 +90,9 @@ class Director:
         saved: where live runs are saved once they are over; None: nowhere.
         slots: live runs at once, as many as the stage has.
         changing: with what changes of visitors are built; None: there are none.
-        classes: where classes and labs are stored; None: there are none.
-        labs_days: how long answers of labs are stored.
+        store: the database of the plug-ins; begun and closed here. None: they store nothing.
         hosts: where host processes of other machines come in; None: nowhere.
+        services: how the plug-ins' services are made; None: as they say.
     """
 
     def __init__(
@@ -109,18 +106,19 @@ class Director:
         saved: ArchivedRuns | None = None,
         slots: int = 1,
         changing: Changing | None = None,
-        classes: ClassStore | None = None,
-        labs_days: int = LABS_DAYS,
+        store: Store | None = None,
         hosts: HostDoor | None = None,
+        services: Iterable[Maker] | None = None,
     ) -> None:
         self.hub, self.kernels = hub, kernels
         self.recordings, self.saved = recordings, saved
         self.own = OwnLessons(changing, "" if builds and live else NONE_HERE)
         self._lessons = LessonCache(recordings, kernels, self.own)
         archiver = None if saved is None else Archiver(saved.folder)
-        self.live_runs = LiveRuns(hub, stage, archiver, slots)
+        self.services = Services()
+        self.live_runs = LiveRuns(hub, stage, archiver, slots, self.services.judged)
         self.segments = Cutting(hub)
-        finder = RunFinder(self.live_runs, recordings, saved)
+        finder = RunFinder(self.live_runs, recordings, saved, self.services.find_run)
         self.find_run, self.file_of = finder.find_run, finder.file_of
         self.parked = stage.parked
         expects = Expecting(stage, kernels, live).opened
@@ -131,28 +129,38 @@ class Director:
                 source.publish = self._opener.publish
         self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
-        held, off = Held() if saved is None else saved.folder.held, "" if live else NO_GUESTS
-        trying = LiveParts(self.live_runs.tried, self._read, off, self.own.off, held.hold)
-        self.classes = classrooms(classes, trying)
-        self._elsewhere = elsewhere(hub, self.classes, finder)
-        self.labs = Labs(classes, finder, labs_days)
-        self.live_runs.performer.judged = self.labs.judged
+        held = Held() if saved is None else saved.folder.held
+        self.store = store
+        core = Core(
+            hub,
+            store,
+            finder,
+            self.live_runs.tried,
+            self._read,
+            "" if live else NO_GUESTS,
+            self.own.off,
+            held.hold,
+            self.services,
+        )
+        self.services.make(core, makers().values() if services is None else services)
         self._live, self.hosts = live, hosts
 
     async def __aenter__(self) -> Director:
         await self.segments.__aenter__()
         await self.live_runs.__aenter__()
         self.hub.on_leave = self._left
-        await self.classes.__aenter__()
-        self.labs.begin()
+        if self.store is not None:
+            self.store.begin()
+        await self.services.__aenter__()
         if self._builds is not None:
             self._builds.start()
         await self.changes.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self.labs.close()
-        await self.classes.__aexit__(*error)
+        await self.services.__aexit__(*error)
+        if self.store is not None:
+            await self.store.close()
         await self.changes.__aexit__()
         if self._builds is not None:
             await self._builds.close()
@@ -164,7 +172,7 @@ class Director:
         await self.segments.__aexit__()
 
     def _left(self, viewer: Viewer) -> None:
-        self.classes.left(viewer)
+        self.services.left(viewer)
         self.live_runs.left(viewer)
 
     def warm(self) -> None:
@@ -184,12 +192,12 @@ class Director:
         Raises:
             DuetError: why not.
         """
-        viewer.visitor.require(action_of(command, self.labs.asks_for))
+        viewer.visitor.require(self.services.needs(command))
         if not self._live:
-            refuse_guests(command)
+            refuse_guests(command, self.services.runs_guests(command))
         match command:
             case m.Open():
-                await self._elsewhere.open(viewer, command, self._opener.open)
+                await self.services.open(viewer, command, self._opener.open)
             case m.TakeControl():
                 self.live_runs.take(viewer, command.take)
             case m.Start():
@@ -209,7 +217,7 @@ class Director:
             case m.Stop():
                 self.live_runs.stop(viewer, command.run)
             case _:
-                await self.classes.command(viewer, command)
+                await self.services.command(viewer, command)
 
     def lesson(self, slug: str) -> dict[str, JsonValue]:
         """A lesson for the page or over HTTP.

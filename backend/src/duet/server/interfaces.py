@@ -15,7 +15,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from duet.guests.clones import TemplateCounts
-from duet.messages import Build, Judged, Measured, Message
+from duet.messages import Build, Judged, Measured, ServerMessage
 from duet.messages.codec import Packet
 from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
 from duet.stream.hub import Hub, RunLog
@@ -197,11 +197,11 @@ class Kernels(Protocol):
         """
         ...
 
-    def latest(self) -> list[Message]:
+    def latest(self) -> list[ServerMessage]:
         """The newest `build` message of each arm, for a viewer who joins."""
         ...
 
-    async def work(self, tell: Callable[[Message], None]) -> None:
+    async def work(self, tell: Callable[[ServerMessage], None]) -> None:
         """Build what is missing, telling progress; returns when nothing is left to do."""
         ...
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Mapping
 
 from duet import messages as m
 from duet.base.access import Action, Visitor
@@ -19,13 +18,16 @@ from duet.trials.challenge import groups, limits
 NO_GUESTS = "this server shows recordings only; its guests are switched off."
 
 
-def refuse_guests(command: m.Command) -> None:
+def refuse_guests(command: m.Command, others: bool) -> None:
     """Of a server that boots no guest.
+
+    Args:
+        others: whether it is a command of a plug-in that boots one.
 
     Raises:
         InputError: the command needs one.
     """
-    if isinstance(command, m.Start | m.Again | m.Measure | m.Judge | m.TryRun):
+    if others or isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
         raise InputError(
             NO_GUESTS,
             remedy="Start a server without --no-guests to run live.",
@@ -125,61 +127,6 @@ def not_built(missing: tuple[str, ...]) -> InfraError:
     )
     error.code = "not-built"
     return error
-
-
-# Which action each command of a browser is; whose run it is decides more (director.py).
-
-ACTIONS: Final[dict[type[m.Command], Action]] = {
-    m.Open: Action.WATCH,
-    m.Start: Action.RUN,
-    m.Again: Action.RUN,
-    m.Stop: Action.RUN,
-    m.Do: Action.RUN,
-    m.Hold: Action.RUN,
-    m.TakeControl: Action.RUN,
-    m.Measure: Action.MEASURE,
-    m.Change: Action.CHANGE,
-    m.DropChange: Action.CHANGE,
-    m.Judge: Action.MEASURE,
-    m.StartClass: Action.TEACH,
-    m.ResumeClass: Action.TEACH,
-    m.EndClass: Action.TEACH,
-    m.HandWheel: Action.TEACH,
-    m.AskClass: Action.TEACH,
-    m.Reveal: Action.TEACH,
-    m.JoinClass: Action.WATCH,
-    m.LeaveClass: Action.WATCH,
-    m.Drive: Action.WATCH,
-    m.Follow: Action.WATCH,
-    m.Answer: Action.WATCH,
-    m.Confused: Action.WATCH,
-    m.ForgetMe: Action.WATCH,
-    m.RaiseQuestion: Action.WATCH,
-    m.Upvote: Action.WATCH,
-    m.SettleRaised: Action.TEACH,
-    m.ShowRaised: Action.TEACH,
-    m.CountDown: Action.TEACH,
-    m.RemoveMember: Action.TEACH,
-    m.WatchMember: Action.TEACH,
-    m.Consent: Action.WATCH,
-    m.ShowPlace: Action.WATCH,
-    m.OpenStep: Action.TEACH,
-    m.ShowGallery: Action.TEACH,
-    m.TryRun: Action.RUN,
-    m.TakeBackTry: Action.RUN,
-}
-
-
-def action_of(command: m.Command, in_lab: Callable[[str, str], bool]) -> Action:
-    """What a visitor must be allowed to, to send this command.
-
-    Args:
-        in_lab: whether a lab has a task of a challenge, by lesson and challenge; its students
-            have their changes judged.
-    """
-    if isinstance(command, m.Judge) and in_lab(command.lesson, command.challenge):
-        return Action.ANSWER
-    return ACTIONS[type(command)]
 
 
 def denied(visitor: Visitor) -> dict[m.ActionName, str]:

@@ -39,21 +39,29 @@ from duet.stream.hub import Hub, Viewer
 FAILED: Final = {"phase": "failed", "met": None}
 
 
+Judged = Callable[[str, m.Judged], None]
+
+
 class Performer:
     """Runs and measures.
 
     Args:
         archiver: saves runs that are over; None: nobody does.
         expired: called when control of a run was idle for too long.
+        judged: called with the ident of each visitor for whom a judgement was done.
     """
 
     def __init__(
-        self, hub: Hub, stage: Stage, archiver: Archiver | None, expired: Callable[[Entry], None]
+        self,
+        hub: Hub,
+        stage: Stage,
+        archiver: Archiver | None,
+        expired: Callable[[Entry], None],
+        judged: Judged,
     ) -> None:
         self.measured: dict[str, m.Measured] = {}
         """Lesson -> the newest table that was measured here."""
-        self.judged: Callable[[str, m.Judged], None] = lambda visitor, verdict: None
-        """Called with the ident of each visitor for whom a judgement was done."""
+        self._judged = judged
         self._hub = hub
         self._stage = stage
         self._archiver = archiver
@@ -127,7 +135,7 @@ class Performer:
             last[:] = [message]
             for owner in entry.request.owners:
                 if message.phase == "done":
-                    self.judged(owner, message)
+                    self._judged(owner, message)
                 for viewer in self._hub.pages_of(owner):
                     viewer.put(pack(message))
 
@@ -492,9 +500,12 @@ class LiveRuns:
     Args:
         archiver: saves runs that are over; None: nobody does.
         slots: runs at once, as many as the stage has.
+        judged: see Performer.
     """
 
-    def __init__(self, hub: Hub, stage: Stage, archiver: Archiver | None, slots: int) -> None:
+    def __init__(
+        self, hub: Hub, stage: Stage, archiver: Archiver | None, slots: int, judged: Judged
+    ) -> None:
         self._hub = hub
         self._stage = stage
         self._archiver = archiver
@@ -506,7 +517,7 @@ class LiveRuns:
         self._control = RunControl(hub, self._board, self._entries, self._tasks)
         self._screens = RunScreens(hub, self._board, self._scheduler, self._entries)
         self._requests = RunRequests(hub, stage, self._scheduler, self._entries, self._screens)
-        self.performer = Performer(hub, stage, archiver, self._control.expired)
+        self.performer = Performer(hub, stage, archiver, self._control.expired, judged)
         self.tried = TriedRuns(self._requests, self._scheduler, self._entries, self._moved.set)
         self._conductor = Conductor(
             hub,
@@ -646,16 +657,20 @@ class RunFinder:
 
     Args:
         saved: recordings of live runs that are over; None: none are saved.
+        elsewhere: a live run that is not one of this server's.
     """
 
     def __init__(
-        self, live_runs: LiveRuns, recordings: Recordings, saved: Recordings | None
+        self,
+        live_runs: LiveRuns,
+        recordings: Recordings,
+        saved: Recordings | None,
+        elsewhere: Callable[[str], Run | None],
     ) -> None:
         self.live_runs = live_runs
         self.recordings = recordings
         self.saved = saved
-        self.elsewhere: Callable[[str], Run | None] = lambda run_id: None
-        """A live run of another server."""
+        self._elsewhere = elsewhere
 
     async def find_run(self, run_id: str) -> Run:
         """A run: live (while it is in memory), saved, or recorded and then whole.
@@ -663,7 +678,7 @@ class RunFinder:
         Raises:
             InputError: unknown, deleted or not usable.
         """
-        live = self.live_runs.find(run_id) or self.elsewhere(run_id)
+        live = self.live_runs.find(run_id) or self._elsewhere(run_id)
         if live is not None:
             return live
         source, slug, name = self._recorded(run_id)
@@ -714,7 +729,7 @@ class RunFinder:
             )
         if run in self.recordings.paths(slug):
             return self.recordings.begin(slug, run)
-        live = self.live_runs.find(run) or self.elsewhere(run)
+        live = self.live_runs.find(run) or self._elsewhere(run)
         if live is not None:
             return live
         source, of, named = self._recorded(run)

@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 
 from duet.base.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
-from duet.classes.database import classes_days, classes_url, labs_days, servers_url
-from duet.classes.store import ClassStore
 from duet.host.guests import live_runs, pooled_runs, template_bytes
 from duet.kernels import Changes, KernelSettings
 from duet.pools.choose import open_pool
@@ -22,6 +20,8 @@ from duet.server.hosts.pooled import Leases, PooledHosts
 from duet.server.interfaces import BuildListener, Stage
 from duet.server.own_arms import Changing
 from duet.server.recordings import LessonRecordings
+from duet.store.database import classes_url, servers_url
+from duet.store.store import Store
 from duet.stream.hub import Hub
 
 
@@ -66,10 +66,10 @@ def default_director(
     elif stage is None:
         stage = HostStage(None)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
-    classes = ClassStore(classes_url(), classes_days(), servers_url())
+    store = Store(classes_url(), servers_url())
     return Director(
         *(hub, stage, LessonRecordings(), kernels, builds, live),
-        *(saved, slots, changing, classes, labs_days(), hosts),
+        *(saved, slots, changing, store, hosts),
     )
 
 

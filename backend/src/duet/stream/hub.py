@@ -272,11 +272,11 @@ class Hub:
         """The viewer of that name, if it is still there."""
         return self._viewers.get(ident)
 
-    def everyone(self, message: m.Message) -> None:
+    def everyone(self, message: m.ServerMessage) -> None:
         """Send to all."""
         self.send(pack(message), self._viewers.values())
 
-    def to_lesson(self, lesson: str, message: m.Message) -> None:
+    def to_lesson(self, lesson: str, message: m.ServerMessage) -> None:
         """Send to those that have a lesson open."""
         self.send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
 

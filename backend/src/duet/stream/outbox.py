@@ -15,7 +15,7 @@ import math
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 
-from duet.messages import Gap
+from duet.messages import Gap, lasting_types
 from duet.messages.codec import SAMPLES, Key, Packet, Span, pack
 
 MAX_PACKETS = 2048
@@ -68,7 +68,7 @@ class Outbox:
         self._max_packets, self._max_bytes = self._limits
         if behind_bytes is not None:
             self._max_packets, self._max_bytes = math.inf, behind_bytes
-        lasting = [p for p in self._live.values() if p.type in LASTING_TYPES]
+        lasting = [p for p in self._live.values() if p.type in lasting_types()]
         self._backlog = deque(backlog)
         self._live.clear()
         self._states.clear()
@@ -162,14 +162,6 @@ class Outbox:
 
 ENDINGS = frozenset({"run", "lane"})
 """Before these every gap is reported, so that nothing of a run comes after its `done`."""
-LASTING_TYPES = frozenset(
-    {"hello", "lesson", "build", "measured", "changed", "judged", "control", "runs", "begun"}
-    | {"error"}
-    | {"class", "class_welcome", "class_place", "class_roster", "class_question", "class_tally"}
-    | {"class_answered", "class_confusion", "class_opened", "class_tries", "class_raised"}
-    | {"class_own", "class_timer", "class_watched", "class_watching", "class_seen"}
-)
-"""Types that belong to the viewer, not to a run; they survive a switch of runs."""
 
 
 def _table(span: Span) -> TableKey:

@@ -97,7 +97,7 @@ class Pace:
 
     def allows(self, command: m.ClientMessage) -> bool:
         """Count a command; False when it has to be refused."""
-        if isinstance(command, m.Drive | m.ShowPlace) and self._places.take():
+        if isinstance(command, m.Command) and command.frequent and self._places.take():
             return True
         if self._commands.take() and (not isinstance(command, m.Open) or self._opens.take()):
             return True
@@ -401,7 +401,7 @@ class Endpoint:
             except DuetError as error:
                 viewer.put(pack(failure(error)))
             except Exception as error:
-                log.exception("command %s failed", message.type)
+                log.exception("command %s failed", message.tag())
                 viewer.put(pack(failure(error)))
 
     async def _send(self, viewer: Viewer, line: Line) -> None:

@@ -209,11 +209,11 @@ class AllBuilt:
         """None is missing."""
         return False
 
-    def latest(self) -> list[m.Message]:
+    def latest(self) -> list[m.ServerMessage]:
         """None is built."""
         return []
 
-    async def work(self, tell: Callable[[m.Message], None]) -> None:
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
         """None is missing."""
 
 

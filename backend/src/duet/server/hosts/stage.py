@@ -327,10 +327,10 @@ class HostedRun:
         self._say(first.model_copy(update={"message": "This run waits for its turn."}))
         self._say_all(not_built(run_id, request.missing))
 
-    def _say(self, message: m.Message) -> None:
+    def _say(self, message: m.ServerMessage) -> None:
         self._send(pack(message))
 
-    def _say_all(self, messages: Iterable[m.Message]) -> None:
+    def _say_all(self, messages: Iterable[m.ServerMessage]) -> None:
         for message in messages:
             self._say(message)
 

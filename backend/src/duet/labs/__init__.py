@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs: what lab.yaml says, what people answered, and the points that both come to.
-
-Answers are stored as they came, in a chain of hashes; points are never stored, they are counted
-from the answers each time (scoring.py). Nothing here knows pages; `duet.server.labs` is the lab of
-a server that runs.
-"""

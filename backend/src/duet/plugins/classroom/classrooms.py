@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Carries out the commands of classes; one that has begun is carried out to its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from fastapi import FastAPI
+
+from duet import messages as m
+from duet.api.identity import TokensOnly
+from duet.base import plugins
+from duet.base.errors import InfraError, InputError
+from duet.messages.codec import pack
+from duet.plugins.classroom import broadcast as messages
+from duet.plugins.classroom import messages as cm
+from duet.plugins.classroom import queries as reading
+from duet.plugins.classroom import routes
+from duet.plugins.classroom.driver import Wheel
+from duet.plugins.classroom.members import Entering, Members, delete, end
+from duet.plugins.classroom.purge import Purge
+from duet.plugins.classroom.questions import Questions, Raising
+from duet.plugins.classroom.records import ClassFacts, Stored
+from duet.plugins.classroom.refusals import not_yours
+from duet.plugins.classroom.room import Room, Seat
+from duet.plugins.classroom.rooms import OpenClasses, Owning, Rooms, keep_storing, store_all
+from duet.plugins.classroom.tries import Tries, tried
+from duet.plugins.classroom.try_parts import LiveParts, Whole
+from duet.server.doors import Door
+from duet.server.services import Core, Service
+from duet.store.database import CLASSES_DAYS, classes_days
+from duet.store.store import Store
+from duet.stream.hub import Viewer
+
+# Carries out what a page that sits in a class asks for: a member's, then the instructor's.
+
+
+COMMANDS: tuple[type[m.Command], ...] = tuple(
+    one
+    for one in vars(cm).values()
+    if isinstance(one, type) and issubclass(one, m.Command) and one is not m.Command
+)
+
+
+class Seated:
+    """Of all classes.
+
+    Args:
+        tries: runs that members try; None: nowhere.
+    """
+
+    def __init__(self, rooms: Rooms, tries: Tries | None) -> None:
+        self._rooms = rooms
+        self._tries = tries
+        self._questions = Questions(rooms)
+        self._members = Members(rooms)
+        self._raising = Raising(rooms)
+        self.wheel = Wheel(rooms)
+
+    async def carry_out(self, seat: Seat, command: m.Command) -> None:
+        """One command.
+
+        Raises:
+            DuetError: why not.
+        """
+        match command:
+            case cm.Answer():
+                await self._questions.answer(seat, command)
+            case cm.Confused():
+                await self._members.confused(seat)
+            case cm.ForgetMe():
+                if self._tries is not None and seat.member is not None:
+                    await self._tries.forget(seat.room, seat.member)
+                await self._members.forget(seat)
+            case cm.TryRun() | cm.TakeBackTry() | cm.OpenStep() | cm.ShowGallery():
+                await tried(self._tries, seat, command)
+            case cm.RaiseQuestion():
+                await self._raising.ask(seat, command)
+            case cm.Upvote():
+                await self._raising.vote(seat, command)
+            case cm.Consent():
+                self._rooms.shoulder.consent(seat, command)
+            case _ if seat.member is not None:
+                raise not_yours("the instructor may do that")
+            case _:
+                await self._lead(seat, command)
+
+    async def _lead(self, seat: Seat, command: m.Command) -> None:
+        match command:
+            case cm.AskClass():
+                await self._questions.ask(seat, command)
+            case cm.Reveal():
+                await self._questions.reveal(seat, command)
+            case cm.HandWheel():
+                await self.wheel.hand(seat, command.member)
+            case cm.SettleRaised():
+                await self._raising.settle(seat, command)
+            case cm.ShowRaised():
+                await self._raising.show(seat, command)
+            case cm.CountDown():
+                await self._raising.count_down(seat, command)
+            case cm.WatchMember():
+                self._rooms.shoulder.watch(seat, command)
+            case cm.RemoveMember():
+                member = seat.room.members.get(command.member)
+                if self._tries is not None and member is not None:
+                    await self._tries.forget(seat.room, member)
+                await self._members.remove(seat, command)
+            case cm.EndClass():
+                await end(self._rooms, seat.room)
+
+
+class Classrooms(Service):
+    """All classes of a server.
+
+    Args:
+        store: where classes are stored. None: there are no classes.
+        live: where members try runs; None: nowhere.
+        days: how long classes that have ended are stored.
+        owning: which classes are this server's.
+    """
+
+    commands = COMMANDS
+    actions = routes.ACTIONS
+
+    def __init__(
+        self,
+        store: Store | None,
+        live: LiveParts | None = None,
+        days: int = CLASSES_DAYS,
+        owning: Owning | None = None,
+    ) -> None:
+        self.store = store
+        self._work = Whole()
+        self._storing: asyncio.Task[None] | None = None
+        self._rooms: Rooms | None = None
+        self._tries: Tries | None = None
+        self.going: OpenClasses | None = None
+        if store is not None:
+            self._rooms = Rooms(store, owning or Owning())
+            self._purge = Purge(store, days)
+            self.going = self._rooms.going
+            self._entering = Entering(self._rooms)
+            if live is not None:
+                self._tries = Tries(self._rooms, live)
+            self._seated = Seated(self._rooms, self._tries)
+
+    async def __aenter__(self) -> Classrooms:
+        if self.store is not None and self._rooms is not None:
+            await self._rooms.going.load(self.store)
+            if self._tries is not None:
+                await self._tries.begin()
+            self._storing = asyncio.create_task(
+                keep_storing(self.store, self._rooms, self._purge), name="class places"
+            )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self.store is None or self._rooms is None:
+            return
+        if self._storing is not None:
+            self._storing.cancel()
+        await self.idle()
+        if self._tries is not None:
+            await self._tries.close()
+        await store_all(self.store, self._rooms)
+        self._rooms.close()
+
+    async def idle(self) -> None:
+        """Until no command is being carried out."""
+        await self._work.idle()
+
+    def runs_guests(self, command: m.Command) -> bool:
+        """A try of a member does."""
+        return isinstance(command, cm.TryRun)
+
+    def admit(self, door: Door) -> None:
+        """Who has the code of a class that goes on."""
+        if isinstance(door, TokensOnly) and self.going is not None:
+            door.join_by_code(self.going)
+
+    def add_routes(self, app: FastAPI) -> None:
+        """The list of classes and their reports."""
+        routes.add_class_routes(app, self)
+
+    def gauges(self) -> Iterable[tuple[str, str, float]]:
+        """How many are in memory."""
+        yield "duet_classes_open", "Classes in memory, with pages or not.", len(self.rooms())
+
+    def rooms(self) -> list[Room]:
+        """Classes in memory."""
+        return [] if self._rooms is None else list(self._rooms)
+
+    def left(self, viewer: Viewer) -> None:
+        """A page has gone."""
+        if self._rooms is not None:
+            self._rooms.rise(viewer)
+
+    async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
+        """Classes that a visitor started, each with the number of its members."""
+        if self.store is None:
+            return []
+        return await self.store.ask(lambda c: reading.classes_of(c, visitor))
+
+    async def stored(self, visitor: str, class_id: str) -> Stored:
+        """All that is stored of a class that this visitor started.
+
+        Raises:
+            InputError: there is none.
+        """
+        found = None
+        if self.store is not None:
+            found = await self.store.ask(lambda c: reading.load(c, class_id))
+        if found is None or found.facts.instructor != visitor:
+            raise InputError(
+                f"this browser started no class '{class_id:.40}'.",
+                remedy="Open the report in the browser that started the class.",
+            )
+        return found
+
+    async def delete(self, visitor: str, class_id: str) -> None:
+        """Delete a class that this visitor started; one that goes on ends.
+
+        Raises:
+            InputError: there is none.
+        """
+        await self.stored(visitor, class_id)
+        if self._rooms is not None:
+            await self._work.until_done(delete(self._rooms, class_id))
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out one command.
+
+        Raises:
+            DuetError: why not.
+        """
+        if self._rooms is None:
+            raise InfraError("this server holds no classes.", remedy="Use one that does.")
+        match command:
+            case cm.Drive():
+                self._seated.wheel.drive(self._rooms.seat(viewer), command)
+            case cm.Follow():
+                self._seated.wheel.follow(self._rooms.seat(viewer), command)
+            case cm.ShowPlace():
+                self._rooms.shoulder.here(self._rooms.seat(viewer), command)
+            case cm.LeaveClass():
+                self._leave(self._rooms, self._rooms.seat(viewer))
+            case cm.StartClass() | cm.ResumeClass() | cm.JoinClass():
+                await self._work.until_done(self._entering.enter(viewer, command))
+            case _:
+                seat = self._rooms.seat(viewer)
+                await self._work.until_done(self._seated.carry_out(seat, command))
+
+    def _leave(self, rooms: Rooms, seat: Seat) -> None:
+        rooms.rise(seat.viewer)
+        seat.viewer.put(pack(messages.state(seat, gone=True)))
+        if seat.member is not None and seat.drives:
+            self._work.begin(self._seated.wheel.hand(seat, ""))
+
+
+def service(core: Core) -> Classrooms:
+    """The classes of a server, as it says or as another plug-in does."""
+    live = LiveParts(core.tried, core.read, core.no_runs, core.no_patches, core.hold)
+    for other in plugins.offered("classrooms"):
+        made: Classrooms | None = other.classrooms(core.store, live, classes_days())
+        if made is not None:
+            return made
+    return Classrooms(core.store, live, classes_days())

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How often a class sends and stores what changes all the time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+STATE_EVERY_S: Final = 1.0
+"""Who comes and goes; a change of the driver and the end go out at once."""
+ROSTER_EVERY_S: Final = 1.0
+TALLY_EVERY_S: Final = 0.25
+RAISED_EVERY_S: Final = 0.25
+TIMER_SEEN_S: Final = 60.0
+"""A timer that has run out is shown for so long, also to pages that come then."""
+CONFUSION_EVERY_S: Final = 1.0
+TRIES_EVERY_S: Final = 0.5
+SAVED_S: Final = 120.0
+"""From the end of a run to its file, after which it counts as over anyway. Usual: 2 s."""
+PLACE_EVERY_S: Final = 2.0
+"""Between two times that the driver's place is stored."""
+DELETE_EVERY_S: Final = 12 * 3600.0
+"""Between two looks for classes that are too old; a server looks when it starts, too."""
+BUCKET_S: Final = 10
+"""In which a member counts as lost once."""
+NUMBERS_SKIPPED: Final = 1000
+"""Of places that a killed server may have sent and not stored: 2 s of them are 60 to 120."""
+UNUSED_DAYS: Final = 60
+"""A class that nobody ended and nobody visited for so long ends when a server starts."""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Looking over a member's shoulder: nothing goes out unless the member agrees. Nothing is stored.
+
+One page of the instructor watches one member at a time. Whoever leaves ends it; a server that is
+started anew asks again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from duet.messages.codec import pack
+from duet.plugins.classroom import messages as cm
+from duet.plugins.classroom.refusals import UNKNOWN, UNWATCHED, not_yours, refusal
+from duet.plugins.classroom.room import Member, Room, Seat
+
+Ended = Literal["none", "refused", "away"]
+Phase = Literal["none", "asking", "watched", "refused", "away"]
+
+
+@dataclass(slots=True)
+class Watch:
+    """One page that looks over one member's shoulder, or has asked to.
+
+    Args:
+        seat: of the instructor's page.
+        number: of the last place that was sent.
+    """
+
+    seat: Seat
+    member: Member
+    number: int = 0
+
+
+class Shoulder:
+    """Of all classes."""
+
+    def __init__(self) -> None:
+        self._watches: dict[str, Watch] = {}
+
+    def watch(self, seat: Seat, command: cm.WatchMember) -> None:
+        """The instructor's page wants to watch a member, or nobody any more.
+
+        Raises:
+            InputError: nobody of that id has a page.
+        """
+        room = seat.room
+        self._end(room, "none")
+        if not command.member:
+            seat.viewer.put(pack(watching(room, None, "none")))
+            return
+        member = room.members.get(command.member)
+        if member is None or member.ident not in room.connected():
+            raise refusal(UNKNOWN, "that member has no page open.", "Choose another one.")
+        if member.consent is False:
+            seat.viewer.put(pack(watching(room, member, "refused")))
+            return
+        watch = self._watches[room.facts.class_id] = Watch(seat, member)
+        self._say(watch)
+
+    def consent(self, seat: Seat, command: cm.Consent) -> None:
+        """A member agrees, or takes that back.
+
+        Raises:
+            InputError: it is no member's page.
+        """
+        room, member = seat.room, seat.member
+        if member is None:
+            raise not_yours("members agree to be watched")
+        member.consent = command.allowed
+        watch = self._of(room, member)
+        if watch is None:
+            room.send(pack(self.watched(room, member)), pages(room, member))
+        elif command.allowed:
+            self._say(watch)
+        else:
+            self._end(room, "refused")
+
+    def here(self, seat: Seat, command: cm.ShowPlace) -> None:
+        """A member who is watched is at another place.
+
+        Raises:
+            InputError: nobody watches it with its consent.
+        """
+        room, member = seat.room, seat.member
+        if member is None:
+            raise not_yours("members show where they are")
+        watch = self._of(room, member)
+        if watch is None or not member.consent:
+            raise refusal(
+                UNWATCHED, "nobody looks over this shoulder with consent.", "Agree when asked."
+            )
+        watch.number += 1
+        fields = command.model_dump(exclude={"type"})
+        about = {"class_id": room.facts.class_id, "member": member.ident, "number": watch.number}
+        seen = cm.ClassSeen.model_validate(fields | about | {"sent_ns": float(time.time_ns())})
+        watch.seat.viewer.put(pack(seen))
+
+    def left(self, seat: Seat) -> None:
+        """A page has left its class."""
+        room = seat.room
+        watch = self._watches.get(room.facts.class_id)
+        if watch is None:
+            return
+        if watch.seat is seat:
+            self._end(room, "none")
+        elif seat.member is watch.member and not pages(room, watch.member):
+            self._end(room, "away")
+
+    def dropped(self, room: Room) -> None:
+        """A class has left the memory."""
+        self._watches.pop(room.facts.class_id, None)
+
+    def watched(self, room: Room, member: Member) -> cm.ClassWatched:
+        """What a member knows of it."""
+        phase: cm.WatchPhase = "none"
+        if self._of(room, member) is not None:
+            phase = "watched" if member.consent else "asking"
+        return cm.ClassWatched(class_id=room.facts.class_id, phase=phase, allowed=member.consent)
+
+    def _of(self, room: Room, member: Member) -> Watch | None:
+        watch = self._watches.get(room.facts.class_id)
+        return watch if watch is not None and watch.member is member else None
+
+    def _say(self, watch: Watch) -> None:
+        room, member = watch.seat.room, watch.member
+        phase: Literal["asking", "watched"] = "watched" if member.consent else "asking"
+        room.send(pack(self.watched(room, member)), pages(room, member))
+        watch.seat.viewer.put(pack(watching(room, member, phase)))
+
+    def _end(self, room: Room, why: Ended) -> None:
+        watch = self._watches.pop(room.facts.class_id, None)
+        if watch is None:
+            return
+        room.send(pack(self.watched(room, watch.member)), pages(room, watch.member))
+        watch.seat.viewer.put(pack(watching(room, watch.member, why)))
+
+
+def pages(room: Room, member: Member) -> list[Seat]:
+    """Of one member."""
+    return [seat for seat in room.seats.values() if seat.member is member]
+
+
+def watching(room: Room, member: Member | None, phase: Phase) -> cm.ClassWatching:
+    """What the instructor's page knows of it."""
+    seen = None if phase == "none" else member
+    return cm.ClassWatching(
+        class_id=room.facts.class_id,
+        member="" if seen is None else seen.ident,
+        name="" if seen is None else seen.facts.name,
+        phase=phase,
+    )

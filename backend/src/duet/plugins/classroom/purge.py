@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ends classes that nobody uses, and deletes those that ended long ago."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from sqlalchemy import Connection
+
+from duet.plugins.classroom import queries
+from duet.plugins.classroom.limits import UNUSED_DAYS
+from duet.store.limits import DAY_S
+from duet.store.store import Store
+
+log = logging.getLogger("duet.classes")
+
+
+class Purge:
+    """Of one store; it tidies when the store opens.
+
+    Args:
+        days: how long classes that have ended are stored.
+    """
+
+    def __init__(self, store: Store, days: int) -> None:
+        self._store = store
+        self._days = days
+        store.opening.append(self._tidy)
+
+    async def delete_old(self) -> int:
+        """Delete classes that ended longer ago than they are stored; how many these were.
+
+        Raises:
+            InfraError: the database refused.
+        """
+        return await self._store.ask(self._delete_old)
+
+    # In the thread of the store
+
+    def _tidy(self, connection: Connection) -> None:
+        now_s = time.time()
+        queries.end_unused(connection, now_s - UNUSED_DAYS * DAY_S, now_s)
+        self._delete_old(connection)
+
+    def _delete_old(self, connection: Connection) -> int:
+        deleted = queries.delete_ended(connection, time.time() - self._days * DAY_S)
+        if deleted:
+            log.info("%d classes that ended over %d days ago are deleted", deleted, self._days)
+        return deleted

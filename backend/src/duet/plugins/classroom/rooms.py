@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All classes in memory and who sits in them; loads a class from the store when somebody comes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+
+from sqlalchemy import Connection, select
+
+from duet.base import budgets
+from duet.base.errors import DuetError
+from duet.messages.codec import Packet, pack
+from duet.plugins.classroom import broadcast as messages
+from duet.plugins.classroom import queries
+from duet.plugins.classroom import queries as reading
+from duet.plugins.classroom.broadcast import send_tries
+from duet.plugins.classroom.limits import (
+    CONFUSION_EVERY_S,
+    DELETE_EVERY_S,
+    PLACE_EVERY_S,
+    RAISED_EVERY_S,
+    ROSTER_EVERY_S,
+    STATE_EVERY_S,
+    TALLY_EVERY_S,
+    TRIES_EVERY_S,
+)
+from duet.plugins.classroom.observe import Shoulder
+from duet.plugins.classroom.purge import Purge
+from duet.plugins.classroom.queries import squeezed
+from duet.plugins.classroom.records import ClassFacts, Key, Stored
+from duet.plugins.classroom.refusals import Elsewhere, no_room, not_here, not_owned, unknown_class
+from duet.plugins.classroom.room import Member, Room, Seat
+from duet.plugins.classroom.tables import CLASSES
+from duet.store.limits import CALL_S
+from duet.store.store import Store
+from duet.stream.hub import Viewer, ViewerId
+
+# Which classes go on, by code and id; in memory, since each request of a member wants it.
+
+
+class OpenClasses:
+    """Read from the database once; whoever starts or ends a class says so."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, str] = {}
+        """Squeezed code -> id."""
+        self._changes = 0
+
+    async def load(self, store: Store) -> None:
+        """Those of the database; as before where it cannot be read, or while they change here."""
+        with contextlib.suppress(DuetError):
+            await self.look(store)
+
+    async def look(self, store: Store, within_s: float = CALL_S) -> None:
+        """See load.
+
+        Raises:
+            InfraError: the database does not say it within that time.
+        """
+
+        def read(connection: Connection) -> list[tuple[str, str]]:
+            of = CLASSES.c.ended_s.is_(None)
+            found = connection.execute(select(CLASSES.c.code_key, CLASSES.c.class_id).where(of))
+            return [(row.code_key, row.class_id) for row in found]
+
+        before = self._changes
+        found = dict(await store.ask(read, within_s))
+        if self._changes == before:
+            self._codes = found
+
+    def add(self, code: str, class_id: str) -> None:
+        """A class has begun."""
+        self._changes += 1
+        self._codes[squeezed(code)] = class_id
+
+    def drop(self, class_id: str) -> None:
+        """It has ended."""
+        self._changes += 1
+        self._codes = {code: known for code, known in self._codes.items() if known != class_id}
+
+    def by_code(self, code: str) -> str | None:
+        """Its id, however the code is spelt."""
+        return self._codes.get(squeezed(code))
+
+    def goes_on(self, class_id: str) -> bool:
+        """Whether a class has not ended."""
+        return class_id in self._codes.values()
+
+
+# Which classes are this server's to hold: all of them, or those whose lock it has.
+
+
+class Owning:
+    """Of the only server. All of it runs in the thread of the store."""
+
+    def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
+        """A new class, which is this server's."""
+        return queries.start_class(connection, facts)
+
+    def find(self, connection: Connection, class_id: str, code: str) -> Stored | str | None:
+        """An open class by its id or its code; see load."""
+        known = class_id or reading.open_class(connection, code)
+        return self.load(connection, known) if known else None
+
+    def load(self, connection: Connection, class_id: str) -> Stored | str | None:
+        """An open class; None: there is none. A string: where its owner is reached."""
+        stored = reading.load(connection, class_id)
+        return None if stored is None or stored.facts.ended_s is not None else stored
+
+    def release(self, connection: Connection, class_id: str) -> None:
+        """A class has left the memory."""
+
+
+# Sends what changes all the time, no more often than limits.py says, and the last of it always.
+
+
+class Throttle:
+    """Calls `send` soon after it is asked to, and not again before `every_s`."""
+
+    def __init__(self, every_s: float, send: Callable[[], None]) -> None:
+        self._every_s = every_s
+        self._send = send
+        self._next_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def soon(self) -> None:
+        """Something has changed."""
+        if self._timer is None:
+            wait_s = max(0.0, self._next_s - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait_s, self._now)
+
+    def cancel(self) -> None:
+        """Send nothing any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _now(self) -> None:
+        self._timer = None
+        self._next_s = time.monotonic() + self._every_s
+        self._send()
+
+
+class Notices:
+    """Of one class."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._tallies: set[Key] = set()
+        self.state = Throttle(STATE_EVERY_S, self.state_now)
+        self.roster = Throttle(ROSTER_EVERY_S, self._roster)
+        self.confusion = Throttle(CONFUSION_EVERY_S, self._confusion)
+        self.raised = Throttle(RAISED_EVERY_S, self._raised)
+        self.tries = Throttle(TRIES_EVERY_S, lambda: send_tries(room))
+        self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
+
+    def tally(self, *keys: Key) -> None:
+        """Answers of these questions have changed."""
+        self._tallies.update(keys)
+        self._tally.soon()
+
+    def people(self) -> None:
+        """Somebody came, went or moved."""
+        self.state.soon()
+        self.roster.soon()
+
+    def state_now(self) -> None:
+        """The class to each page of it; there are four kinds of pages, so it is packed so often."""
+        packets: dict[tuple[bool, bool], Packet] = {}
+        for seat in self._room.seats.values():
+            kind = (seat.member is None, seat.drives)
+            if kind not in packets:
+                packets[kind] = pack(messages.state(seat))
+            seat.viewer.put(packets[kind])
+
+    def close(self) -> None:
+        """The class leaves the memory."""
+        throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
+        for throttle in throttles:
+            throttle.cancel()
+
+    def _roster(self) -> None:
+        if seats := self._room.instructors():
+            self._room.send(pack(messages.roster(self._room)), seats)
+
+    def _confusion(self) -> None:
+        if seats := self._room.instructors():
+            self._room.send(pack(messages.confusion(self._room)), seats)
+
+    def _raised(self) -> None:
+        room = self._room
+        if seats := room.instructors():
+            room.send(pack(room.board.to_instructor()), seats)
+        members = [seat for seat in room.seats.values() if seat.member is not None]
+        if members:
+            room.send(pack(room.board.to_members()), members)
+
+    def _send_tallies(self) -> None:
+        keys, self._tallies = self._tallies, set()
+        for key in keys:
+            question = self._room.questions.get(key)
+            if question is None:
+                continue
+            everyone = question.facts.revealed
+            seats = list(self._room.seats.values()) if everyone else self._room.instructors()
+            if seats:
+                self._room.send(pack(messages.tally(self._room, question)), seats)
+
+
+# Stores the driver's place now and then, since it changes ten times a second.
+
+log = logging.getLogger("duet.store")
+
+
+async def store_place(store: Store, room: Room) -> None:
+    """Store where the driver of a class is, if that has changed.
+
+    Raises:
+        InfraError: it is not stored.
+    """
+    place = room.place
+    if place is not None and place is not room.place_stored:
+        await room.ask(store, lambda c: queries.put_place(c, room.facts.class_id, place))
+        room.place_stored = place
+
+
+async def store_all(store: Store, rooms: Iterable[Room]) -> None:
+    """Of all classes; trouble goes into the log, and is tried again."""
+    for room in rooms:
+        if not room.owned:  # it was lost while another one was stored
+            continue
+        try:
+            await store_place(store, room)
+        except DuetError as error:
+            log.warning("the place of a class is not stored: %s", error)
+
+
+async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> None:
+    """For ever; `rooms` is read anew each time. Twice a day what is too old is deleted."""
+    tidied_s = time.monotonic()
+    while True:
+        await asyncio.sleep(PLACE_EVERY_S)
+        await store_all(store, rooms)
+        if time.monotonic() - tidied_s >= DELETE_EVERY_S:
+            tidied_s = time.monotonic()
+            with contextlib.suppress(DuetError):  # the next time will do
+                await purge.delete_old()
+
+
+class Rooms:
+    """Classes by id, seats by page.
+
+    Args:
+        owning: which classes are this server's.
+    """
+
+    def __init__(self, store: Store, owning: Owning) -> None:
+        self.store = store
+        self.owning = owning
+        self.going = OpenClasses()
+        self.shoulder = Shoulder()
+        self._rooms: dict[str, Room] = {}
+        self._notices: dict[str, Notices] = {}
+        self._seats: dict[ViewerId, Seat] = {}
+        self._emptied = 0  # how often all classes have left the memory
+        self.loading = asyncio.Lock()
+        """Classes come into memory one after another."""
+        self.added: Callable[[Room], None] = lambda room: None
+        self.ended: Callable[[Room], None] = lambda room: None
+        self.dropped: Callable[[Room], None] = lambda room: None
+        """Called with each class that comes into memory, that ends, that leaves the memory."""
+
+    def __iter__(self) -> Iterator[Room]:
+        return iter(list(self._rooms.values()))
+
+    def notices(self, room: Room) -> Notices:
+        """What sends for a class."""
+        if (known := self._notices.get(room.facts.class_id)) is None:
+            known = Notices(room)
+            if room.facts.class_id in self._rooms:
+                self._notices[room.facts.class_id] = known
+        return known
+
+    def seat(self, viewer: Viewer) -> Seat:
+        """Where a page sits.
+
+        Raises:
+            InputError: in no class.
+        """
+        found = self._seats.get(viewer.ident)
+        if found is None:
+            raise not_here()
+        return found
+
+    # Classes
+
+    @contextlib.asynccontextmanager
+    async def made(self, facts: ClassFacts) -> AsyncIterator[Room]:
+        """A new class, which stays in memory within the block.
+
+        Raises:
+            InputError: too many go on.
+        """
+        async with self.loading:
+            await self._make_room()
+            emptied = self._emptied
+            stored = await self.store.ask(lambda c: self.owning.start(c, facts))
+            room = self._add(Stored(stored, None, (), (), (), ()), emptied)
+            self.going.add(stored.code, stored.class_id)
+        with _held(room):
+            yield room
+
+    @contextlib.asynccontextmanager
+    async def found(self, class_id: str = "", code: str = "") -> AsyncIterator[Room]:
+        """An open class by its id or its code, which stays in memory within the block.
+
+        Raises:
+            InputError: there is none, or too many go on.
+            InfraError: it cannot be loaded; as Elsewhere: another server owns it.
+        """
+        room = _in(self._rooms, class_id, code)
+        if room is None:
+            async with self.loading:
+                room = _in(self._rooms, class_id, code) or await self._loaded(class_id, code)
+        with _held(room):
+            yield room
+
+    async def _loaded(self, class_id: str, code: str) -> Room:
+        emptied = self._emptied
+        stored = await self.store.ask(lambda c: self.owning.find(c, class_id, code))
+        if isinstance(stored, str):
+            raise Elsewhere(stored)
+        if stored is None:
+            raise unknown_class()
+        async with _or_released(self, stored.facts.class_id):
+            await self._make_room()
+            return self._add(stored, emptied)
+
+    def _add(self, stored: Stored, emptied: int) -> Room:
+        """A class comes into memory, unless all have left that since it was read."""
+        if emptied != self._emptied:
+            raise not_owned()
+        room = Room(stored)
+        self._rooms[room.facts.class_id] = room
+        self.added(room)
+        return room
+
+    async def _make_room(self) -> None:
+        """Where the memory holds as many classes as it may, the longest empty one leaves it."""
+        while len(self._rooms) >= budgets.CLASSES_OPEN:
+            empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
+            if empty is None:
+                raise no_room(len(self._rooms))
+            await store_place(self.store, empty)
+            if not empty.seats and not empty.busy:
+                self.drop(empty)
+
+    def drop(self, room: Room) -> None:
+        """A class leaves the memory."""
+        for seat in list(room.seats.values()):
+            self._seats.pop(seat.viewer.ident, None)
+        room.seats.clear()
+        self.shoulder.dropped(room)
+        self._rooms.pop(room.facts.class_id, None)
+        if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
+            notices.close()
+        self.dropped(room)
+
+    # Seats
+
+    def sit(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
+        """A page is in a class now, and in no other.
+
+        Raises:
+            InputError: the page has gone meanwhile, or the class has ended.
+            InfraError: this server does not own the class any more.
+        """
+        refuse_gone(viewer, room)
+        self.rise(viewer)
+        seat = Seat(room, viewer, member)
+        self._seats[viewer.ident] = room.seats[viewer.ident] = seat
+        self.notices(room).people()
+        return seat
+
+    def rise(self, viewer: Viewer) -> Seat | None:
+        """A page is in no class any more; gives where it was."""
+        seat = self._seats.pop(viewer.ident, None)
+        if seat is not None:
+            seat.room.seats.pop(viewer.ident, None)
+            self.shoulder.left(seat)
+            self._rooms[seat.room.facts.class_id] = self._rooms.pop(seat.room.facts.class_id)
+            self.notices(seat.room).people()
+        return seat
+
+    def close(self) -> None:
+        """All classes leave the memory."""
+        self._emptied += 1
+        for room in self:
+            self.drop(room)
+
+
+def _in(rooms: Mapping[str, Room], class_id: str, code: str) -> Room | None:
+    """A class that is in memory, by its id or its code."""
+    if class_id:
+        return rooms.get(class_id)
+    wanted = squeezed(code)
+    return next((r for r in rooms.values() if squeezed(r.facts.code) == wanted), None)
+
+
+def refuse_gone(viewer: Viewer, room: Room) -> None:
+    """Raises: DuetError: a page cannot sit down there (any more)."""
+    if not room.owned:
+        raise not_owned()
+    if viewer.gone or not room.open:
+        raise unknown_class()
+
+
+@contextlib.asynccontextmanager
+async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
+    """A class that does not come into memory within the block is free for another server."""
+    try:
+        yield
+    except DuetError:
+        with contextlib.suppress(DuetError):
+            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+        raise
+
+
+async def let_go(rooms: Rooms, class_id: str) -> None:
+    """Own a class no more that has left the memory, unless it has come back.
+
+    Raises:
+        InfraError: the database refused.
+    """
+    async with rooms.loading:
+        if all(room.facts.class_id != class_id for room in rooms):
+            # What was asked before is committed then: calls that wait together share a commit,
+            # and the lock is given back before it.
+            await rooms.store.ask(lambda c: None)
+            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+
+
+@contextlib.contextmanager
+def _held(room: Room) -> Iterator[None]:
+    """Keep a class in memory."""
+    room.busy += 1
+    try:
+        yield
+    finally:
+        room.busy -= 1

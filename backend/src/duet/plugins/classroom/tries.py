@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Let them try: steps that the instructor opens, and the runs that members ask for in them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from duet import messages as m
+from duet.base import budgets
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.guests import Clock
+from duet.lessons.load import LessonFolder
+from duet.lessons.own import are_changed, changed_arm
+from duet.lessons.schema import Lesson
+from duet.measure.plan import headline
+from duet.plugins.classroom import messages as cm
+from duet.plugins.classroom import queries as try_queries
+from duet.plugins.classroom.limits import SAVED_S
+from duet.plugins.classroom.refusals import CLOSED, FULL, not_yours, refusal
+from duet.plugins.classroom.room import Member, Room, Seat, Try
+from duet.plugins.classroom.rooms import Rooms
+from duet.plugins.classroom.try_parts import LiveParts, TrySettings, Whole, facts_of
+from duet.rpc.peer import Tasks
+from duet.server.figures import OPS, values_of
+from duet.server.runs import Ended, TriedRuns
+from duet.stream.hub import RunLog
+
+# The one number of a run that a class tried: the headline of its lesson, on two of its lanes.
+
+FAILED = "No lane of this run came to its end."
+STOPPED = "It was stopped before its end."
+
+
+def sentence_of(log: RunLog) -> str:
+    """Why a run that is over has no number; empty: it came to its end."""
+    state = log.run()
+    if state is not None and state.phase == "stopped":
+        return STOPPED
+    if any(lane.phase == "done" for lane in log.lanes().values()):
+        return ""
+    return failed_lanes(log) or FAILED
+
+
+def failed_lanes(log: RunLog) -> str:
+    """Why lanes of a run have failed, a sentence; empty: none has."""
+    failed = [lane for lane in log.lanes().values() if lane.phase == "failed"]
+    said = next((lane.message for lane in failed if lane.message), "")
+    names = " and ".join(lane.arm for lane in failed)
+    return f"The lane {names} failed. {said}".strip() if failed else ""
+
+
+def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: str) -> dict[str, Any]:
+    """What the page is given (messages.TryResult), as a tree; blocking."""
+    values = values_of(log, folder.lesson, workload)
+    name, title, unit, better = measure_of(folder.lesson, workload, clock, values)
+    state = log.run()
+    arms = list(values.get(name, {})) if state is None else list(state.arms)
+    of = {arm: value for arm, value in values.get(name, {}).items() if arm in arms}
+    lanes = [
+        cm.TryLane(arm=arm, title=folder.arm(arm).title, value=of[arm])
+        for arm in compared(arms)
+        if arm in of
+    ]
+    ratio = None
+    if len(lanes) > 1 and lanes[0].value > 0:
+        ratio = lanes[1].value / lanes[0].value
+    made = cm.TryResult(title=title, unit=unit, better=better, lanes=lanes, ratio=ratio)
+    return made.model_dump(mode="json")
+
+
+def measure_of(
+    lesson: Lesson, workload: str, clock: str, values: Mapping[str, object]
+) -> tuple[str, str, str, cm.Better]:
+    """Name, title and unit of the number, and which way is better.
+
+    The headline, where the workload has printed it; else what the lanes counted.
+    """
+    try:
+        name = headline(lesson, workload, Clock(clock))
+    except InputError:
+        name = OPS
+    metric = lesson.metrics.get(name)
+    if metric is not None and name in values:
+        return name, metric.title, metric.unit, metric.better
+    counted = "operations" if lesson.operation is None else lesson.operation.plural
+    return OPS, counted, counted, "neither"
+
+
+def compared(arms: Sequence[str]) -> list[str]:
+    """Two arms of a run: what was changed and the changed arm, else the first two."""
+    own = next((arm for arm in arms if changed_arm(arm) is not None), None)
+    if own is None:
+        return list(arms[:2])
+    base = changed_arm(own)
+    others = [arm for arm in arms if arm != own]
+    before = base if base in others else next(iter(others), None)
+    return [own] if before is None else [before, own]
+
+
+# Runs of classes that wait or run: how they stand, how they end, and which saved ones stay.
+
+TAKEN_BACK = "It was taken back before it began."
+UNREAD = "Its numbers could not be read."
+
+log = logging.getLogger("duet.store")
+
+
+class TryEnds:
+    """Of all classes.
+
+    Args:
+        hold: takes names of saved runs that stay, the newest first.
+    """
+
+    def __init__(self, rooms: Rooms, runs: TriedRuns, hold: Callable[[list[str]], None]) -> None:
+        self._rooms = rooms
+        self._runs = runs
+        self._hold = hold
+        self._active: dict[str, list[tuple[Room, Try]]] = {}
+        self._ending: list[tuple[str, str]] = []
+        """Runs that are over, which is not stored yet, each with its class."""
+        self._held: dict[str, str] = {}
+        """Id of a run -> the class that made it, the oldest first."""
+        self._tasks = Tasks()
+        runs.changed, runs.ended = self._changed, self._ended
+
+    async def load(self) -> None:
+        """Of a server that begins; without a database there is nothing."""
+        try:
+            if not self._rooms.store.server:  # else others may run them; see rooms.py
+                await self._rooms.store.ask(try_queries.end_unfinished)
+            await self.look_at_held()
+        except DuetError as error:
+            log.warning("what classes tried is not known: %s", error)
+
+    async def look_at_held(self) -> None:
+        """Which saved runs stay, also those of other servers.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        ending = dict(self._ending)
+        held = dict(await self._rooms.store.ask(try_queries.held_runs))
+        held |= ending | dict(self._ending)
+        for run_id, active in self._active.items():
+            held[run_id] = active[0][0].facts.class_id
+        self._held = held
+        self._show_held()
+
+    async def close(self) -> None:
+        """Give up what is not over."""
+        await self._tasks.end()
+
+    def expect(self, room: Room, one: Try) -> None:
+        """A run was asked for; its class stays in memory until it is over."""
+        room.busy += 1
+        self._active.setdefault(one.facts.run_id, []).append((room, one))
+        self._held[one.facts.run_id] = room.facts.class_id
+        self._show_held()
+        self._changed()
+
+    def closed(self, room: Room) -> None:
+        """A class has ended: what it waits for is taken back, and its saved runs may go."""
+        for active in list(self._active.values()):
+            for where, one in active:
+                if where is room:
+                    for asker in one.askers.values():
+                        self._runs.take_back(asker, one.facts.run_id)
+        ended = room.facts.class_id
+        self._held = {run: of for run, of in self._held.items() if of != ended}
+        self._show_held()
+
+    def _show_held(self) -> None:
+        self._hold([run_id.rpartition(":")[2] for run_id in reversed(self._held)])
+
+    def _changed(self) -> None:
+        """The queue has changed, or what runs has."""
+        for run_id, active in list(self._active.items()):
+            phase = self._runs.phase(run_id)
+            if phase == "ended":
+                self._active.pop(run_id)
+            for room, one in active:
+                if phase == "ended":
+                    one.stands(state="failed", sentence=TAKEN_BACK)
+                    self._tasks.spawn(self._over(room, one), "class try")
+                elif phase == "running":
+                    one.stands(state="running")
+                self._rooms.notices(room).tries.soon()
+
+    def _ended(self, run_id: str, ended: Ended) -> None:
+        for room, one in self._active.pop(run_id, []):
+            self._ending.append((run_id, room.facts.class_id))
+            self._tasks.spawn(self._end(room, one, ended), "class try")
+
+    async def _end(self, room: Room, one: Try, ended: Ended) -> None:
+        run_id = one.facts.run_id
+        try:
+            await self._finish(room, one, ended)
+        finally:
+            self._ending.remove((run_id, room.facts.class_id))
+
+    async def _finish(self, room: Room, one: Try, ended: Ended) -> None:
+        sentence = ended.trouble or sentence_of(ended.run.log)
+        result = None
+        if not sentence and one.folder is not None:
+            of = (ended.run.log, one.folder, one.facts.workload, one.facts.clock)
+            try:
+                result = await asyncio.to_thread(result_of, *of)
+            except Exception:
+                log.exception("the numbers of %s could not be read", one.facts.run_id)
+                sentence = UNREAD
+        if ended.saving is not None and not ended.saving.done():
+            await asyncio.wait({ended.saving}, timeout=SAVED_S)
+        state = "failed" if sentence else "done"
+        one.stands(state=state, sentence=sentence or failed_lanes(ended.run.log), result=result)
+        await self._over(room, one)
+
+    async def _over(self, room: Room, one: Try) -> None:
+        if one.facts.state == "failed":
+            self._held.pop(one.facts.run_id, None)
+            self._show_held()
+        class_id = room.facts.class_id
+        try:
+            await room.ask(self._rooms.store, lambda c: try_queries.end_try(c, class_id, one.facts))
+        except DuetError as error:
+            log.warning("the end of a run of a class is not stored: %s", error)
+        finally:
+            room.busy -= 1
+        self._rooms.notices(room).tries.soon()
+
+
+class Tries:
+    """Of all classes."""
+
+    def __init__(self, rooms: Rooms, live: LiveParts) -> None:
+        self._rooms = rooms
+        self._live = live
+        self._work = Whole()
+        self._ends = TryEnds(rooms, live.runs, live.hold)
+        self.settings = TrySettings(rooms, live, self._work)
+        rooms.ended = self._ends.closed
+
+    async def begin(self) -> None:
+        """Of a server that begins."""
+        await self._ends.load()
+
+    async def look_at_held(self) -> None:
+        """Of one of several servers: which saved runs stay.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        await self._ends.look_at_held()
+
+    async def close(self) -> None:
+        """Give up what is not over."""
+        await self._ends.close()
+        await self._work.idle()
+
+    async def attempt(self, seat: Seat, command: cm.TryRun) -> None:
+        """A member tries a run.
+
+        Raises:
+            DuetError: it may not, or it cannot run.
+        """
+        room, member = seat.room, seat.member
+        if member is None:
+            raise not_yours("members try runs")
+        refuse(room, member, command)
+        start = m.Start.model_validate(
+            command.model_dump(exclude={"type", "step"}) | {"type": "start"}
+        )
+        request = self._live.read(start)
+        facts = facts_of(request, command.step, room.trying.new_number(), member.ident)
+        equal = room.trying.equal(facts.key)
+        if equal is not None and equal.facts.state == "done":
+            await self._join(room, equal, member)
+            return
+        run_id = self._live.runs.ask(seat.viewer, request)
+        if equal is not None and run_id == equal.facts.run_id:  # else its own is over by now
+            equal.askers[member.ident] = seat.viewer.visitor.ident
+            await self._join(room, equal, member)
+            return
+        one = Try(facts, request.folder, {member.ident: seat.viewer.visitor.ident})
+        one.stands(run_id=run_id)
+        await self._add(room, one)
+
+    async def take_back(self, seat: Seat, command: cm.TakeBackTry) -> None:
+        """A member does not want a try any more that waits.
+
+        Raises:
+            InputError: it is not his, or has begun.
+        """
+        room, member = seat.room, seat.member
+        one = room.trying.tries.get(command.number)
+        if member is None or one is None or member.ident not in one.facts.makers:
+            raise not_yours("who tries a run may take it back")
+        if one.facts.state != "waiting":
+            raise refusal(CLOSED, "that run has begun already.", "Wait for its end.")
+        await self._leave(room, one, member.ident)
+
+    async def forget(self, room: Room, member: Member) -> None:
+        """A member is about to be forgotten: what nobody else made goes with it."""
+        for one in room.trying.of(member.ident):
+            await self._leave(room, one, member.ident)
+
+    async def _add(self, room: Room, one: Try) -> None:
+        class_id, number = room.facts.class_id, one.facts.number
+        room.trying.tries[number] = one  # the number is taken from now on
+        self._ends.expect(room, one)  # its run may be over before it is stored
+        try:
+            await room.ask(self._rooms.store, lambda c: try_queries.put_try(c, class_id, one.facts))
+        except Exception:
+            room.trying.tries.pop(number, None)
+            for asker in one.askers.values():
+                self._live.runs.take_back(asker, one.facts.run_id)
+            raise
+
+    async def _join(self, room: Room, one: Try, member: Member) -> None:
+        class_id, number = room.facts.class_id, one.facts.number
+        if member.ident not in one.facts.makers:
+            one.stands(makers=(*one.facts.makers, member.ident))
+            await room.ask(
+                self._rooms.store,
+                lambda c: try_queries.add_maker(c, class_id, number, member.ident),
+            )
+        self._rooms.notices(room).tries.soon()
+
+    async def _leave(self, room: Room, one: Try, member: str) -> None:
+        class_id, number = room.facts.class_id, one.facts.number
+        asker = one.askers.get(member)
+        gone = room.trying.leave(one, member)
+        if gone:
+            await room.ask(
+                self._rooms.store, lambda c: try_queries.drop_tries(c, class_id, [number])
+            )
+        else:
+            await room.ask(
+                self._rooms.store, lambda c: try_queries.drop_maker(c, class_id, number, member)
+            )
+        if asker is not None and one.facts.state == "waiting":
+            self._live.runs.take_back(asker, one.facts.run_id)
+        self._rooms.notices(room).tries.soon()
+
+
+def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
+    """Raises: InputError: this member may not try that here and now."""
+    opened = room.trying.opened.get((command.lesson, command.step))
+    if opened is None:
+        raise refusal(
+            CLOSED,
+            "the instructor has not opened this step for trying.",
+            "Go to a step that is open, or ask the instructor.",
+        )
+    if are_changed(command.arms) and not opened.patches:
+        raise refusal(
+            CLOSED,
+            "the instructor lets you turn knobs in this step, and change no patch.",
+            "Take the changed kernel out and try again.",
+        )
+    if room.trying.waiting(member.ident) >= budgets.CLASS_TRIES_WAITING:
+        raise refusal(
+            FULL,
+            f"{budgets.CLASS_TRIES_WAITING} runs of yours wait already, which is the most.",
+            "Wait until one of them begins, or take one back.",
+        )
+    if len(room.trying.tries) >= budgets.CLASS_TRIES:
+        raise refusal(
+            FULL,
+            f"this class has tried {budgets.CLASS_TRIES} runs, which is the most.",
+            "Look at those that others made.",
+        )
+
+
+async def tried(
+    tries: Tries | None,
+    seat: Seat,
+    command: cm.TryRun | cm.TakeBackTry | cm.OpenStep | cm.ShowGallery,
+) -> None:
+    """Carry out a command of trying.
+
+    Raises:
+        DuetError: why not.
+    """
+    if tries is None:
+        raise InfraError("nothing can be tried on this server.", remedy="Use one that can.")
+    match command:
+        case cm.TryRun():
+            await tries.attempt(seat, command)
+        case cm.TakeBackTry():
+            await tries.take_back(seat, command)
+        case _ if seat.member is not None:
+            raise not_yours("the instructor may do that")
+        case cm.OpenStep():
+            await tries.settings.open_step(seat, command)
+        case cm.ShowGallery():
+            await tries.settings.show_gallery(seat, command)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tries of classes need of the server, and what they may do there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+
+from duet import messages as m
+from duet.lessons import load as lesson_cache
+from duet.lessons.own import are_changed
+from duet.lessons.schema import Lesson, Scene
+from duet.messages.codec import pack
+from duet.plugins.classroom import broadcast as try_messages
+from duet.plugins.classroom import messages as cm
+from duet.plugins.classroom import queries as try_queries
+from duet.plugins.classroom.records import OpenedFacts, TryFacts
+from duet.plugins.classroom.refusals import CLOSED, refusal
+from duet.plugins.classroom.room import Room, Seat
+from duet.plugins.classroom.rooms import Rooms
+from duet.runs.sources import RunRequest
+from duet.server.runs import TriedRuns
+
+# What a member asks to try, as it is stored: with what was changed of the step. Pure.
+
+SUMMARY_CHARS = 300
+
+
+def step_of(lesson: Lesson, step: str) -> Scene:
+    """A step of a lesson.
+
+    Raises:
+        InputError: it has none of that name.
+    """
+    found = next((scene for scene in lesson.scenes if scene.id == step), None)
+    if found is None:
+        raise refusal(
+            CLOSED, f"the lesson has no step '{step:.60}'.", "Choose a step of the lesson."
+        )
+    return found
+
+
+def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: str) -> dict[str, int]:
+    """Knobs that stand elsewhere than the step puts them on that clock."""
+    usual = {name: param.default for name, param in lesson.params.items()} | scene.params
+    if clock == "count":
+        if scene.on_count is not None:
+            usual |= scene.on_count.params
+        # There is one CPU on it, whatever the knob says.
+        usual |= {n: params[n] for n, p in lesson.params.items() if p.role == "cpus"}
+    return {name: value for name, value in params.items() if usual.get(name) != value}
+
+
+def facts_of(request: RunRequest, step: str, number: int, member: str) -> TryFacts:
+    """A new try; its run is not known yet.
+
+    Raises:
+        InputError: there is no such step.
+    """
+    folder = request.folder
+    arms = (*request.arms, *request.missing)
+    changed = [folder.arm(arm).summary or folder.arm(arm).title for arm in are_changed(arms)]
+    scene = step_of(folder.lesson, step)
+    return TryFacts(
+        number=number,
+        lesson=folder.slug,
+        step=step,
+        workload=request.workload,
+        clock=request.clock,
+        arms=arms,
+        params=dict(request.params),
+        turned=turned(folder.lesson, scene, request.params, request.clock),
+        summary="; ".join(changed)[:SUMMARY_CHARS],
+        run_id="",
+        asked_s=time.time(),
+        makers=(member,),
+    )
+
+
+# Work that goes on when the page that asked for it has gone.
+
+
+class Whole:
+    """Carries it out to its end: what is in memory stays what is stored."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def idle(self) -> None:
+        """Until nothing is being carried out."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def until_done(self, work: Coroutine[None, None, None]) -> None:
+        """Wait for it; whoever waits has its error."""
+        await asyncio.shield(self.begin(work))
+
+    def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Nobody need wait for it."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits has it; nobody may
+
+
+@dataclass(frozen=True, slots=True)
+class LiveParts:
+    """What tries need of the server.
+
+    Args:
+        runs: the queue.
+        read: checks what a `start` asks for.
+        no_runs: why nothing runs live here, a sentence; empty: it does.
+        no_patches: gives why no patch can be changed here. Blocking.
+        hold: takes names of saved runs that stay, the newest first.
+    """
+
+    runs: TriedRuns
+    read: Callable[[m.Start], RunRequest]
+    no_runs: str
+    no_patches: Callable[[], str]
+    hold: Callable[[list[str]], None]
+
+
+class TrySettings:
+    """Where classes may try, and who sees it."""
+
+    def __init__(self, rooms: Rooms, live: LiveParts, work: Whole) -> None:
+        self._rooms = rooms
+        self._live = live
+        self._work = work
+        self._no_patches: str | None = None
+        rooms.added = self._added
+
+    async def look(self) -> str:
+        """Why no patch can be changed here; looked for once, and shown to all."""
+        if self._no_patches is None:
+            self._no_patches = await asyncio.to_thread(self._live.no_patches)
+            for room in self._rooms:
+                self._inform(room)
+                room.send(pack(try_messages.opened(room)), room.seats.values())
+        return self._no_patches
+
+    async def _look(self) -> None:
+        await self.look()
+
+    def _added(self, room: Room) -> None:
+        self._inform(room)
+        if self._no_patches is None:
+            self._work.begin(self._look())
+
+    def _inform(self, room: Room) -> None:
+        trying = room.trying
+        trying.place_of = self._live.runs.place
+        trying.no_runs, trying.no_patches = self._live.no_runs, self._no_patches or ""
+
+    async def open_step(self, seat: Seat, command: cm.OpenStep) -> None:
+        """Let the class try in a step, or not any more.
+
+        Raises:
+            InputError: there is no such step, or nothing can be tried here.
+        """
+        room, trying = seat.room, seat.room.trying
+        lesson = lesson_cache.find(command.lesson).lesson
+        step_of(lesson, command.step)
+        if command.knobs and trying.no_runs:
+            raise refusal(CLOSED, trying.no_runs, "Start the server with its guests.")
+        if command.knobs and command.patches and (why := await self.look()):
+            raise refusal(CLOSED, "no patch can be changed here.", f"Open knobs alone. {why}")
+        facts = OpenedFacts(command.lesson, command.step, command.patches)
+        class_id = room.facts.class_id
+        async with room.asking:
+            if command.knobs:
+                await room.ask(
+                    self._rooms.store, lambda c: try_queries.open_step(c, class_id, facts)
+                )
+            else:
+                await room.ask(
+                    self._rooms.store,
+                    lambda c: try_queries.close_step(c, class_id, facts.lesson, facts.step),
+                )
+            trying.change(facts, command.knobs)
+        room.send(pack(try_messages.opened(room)), room.seats.values())
+
+    async def show_gallery(self, seat: Seat, command: cm.ShowGallery) -> None:
+        """Show all members what the class tries, or hide it."""
+        room = seat.room
+        class_id = room.facts.class_id
+        await room.ask(
+            self._rooms.store, lambda c: try_queries.show_gallery(c, class_id, command.shown)
+        )
+        room.trying.shown = command.shown
+        room.send(pack(try_messages.opened(room)), room.seats.values())
+        try_messages.send_tries(room)

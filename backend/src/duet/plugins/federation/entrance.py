@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where other servers of the same classes come in, with the secret that the database holds.
+
+What answers is no page: a request with an Origin is refused. A visitor's identity comes from the
+other server, which let it in, and counts over this connection alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import hmac
+import itertools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol
+
+import msgpack
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from duet import messages as m
+from duet.base.access import Visitor
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.host.requests import packed
+from duet.messages.codec import Packet
+from duet.plugins.classroom.refusals import FULL, not_here, refusal
+from duet.plugins.federation import wire
+from duet.plugins.federation.limits import PAGES
+from duet.plugins.federation.relay import carry
+from duet.plugins.federation.wire import Giving, goes
+from duet.rpc.peer import Events, Handler, Peer
+from duet.server.interfaces import QueuedRun
+from duet.stream.hub import OVER, Hub, RunLog, Viewer, ViewerId
+from duet.stream.outbox import Outbox
+from duet.stream.packets import Framed
+
+# Pages that are connected to another server, at the owner of their class.
+
+_NUMBERS = itertools.count(1)
+
+
+class RelayedViewer(Viewer):
+    """A page of another server. What it is given goes there at once; its bounds stand there.
+
+    Args:
+        give: takes what goes to the page.
+    """
+
+    def __init__(self, visitor: Visitor, give: Callable[[Packet], None]) -> None:
+        super().__init__(ViewerId(f"relayed{next(_NUMBERS)}"), Outbox(), visitor)
+        self._give = give
+
+    def give(self, framed: Framed) -> None:
+        """See Viewer."""
+        self.put(framed.packet)
+
+    def put(self, packet: Packet) -> None:
+        """See Viewer; a page has no runs of another server."""
+        if goes(packet) and not self.gone:
+            self._give(packet)
+
+    def expel(self, why: str, comes_back: bool = False) -> None:
+        """See Viewer; the connection of the servers ends instead."""
+
+    def watch(self, log: RunLog) -> None:
+        """See Viewer; its own server has its runs."""
+
+
+class Outgoing:
+    """Joins what goes to many pages in one pass of the loop, such as a place: it travels once.
+
+    Args:
+        send: sends one message with its pages.
+    """
+
+    def __init__(self, send: Callable[[Giving], None]) -> None:
+        self._send = send
+        self._waiting: list[Giving] = []
+
+    def give(self, packet: Packet, page: int) -> None:
+        """Send to a page, in order."""
+        if not self._waiting:
+            asyncio.get_running_loop().call_soon(self._flush)
+        if self._waiting and self._waiting[-1].packet is packet:
+            self._waiting[-1].pages.append(page)
+        else:
+            self._waiting.append(Giving(packet, [page]))
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            self._send(one)
+
+
+# Live runs of this server on their way to another one: as one viewer more.
+
+OF_RUNS: Final = frozenset(
+    {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
+    | {"gap", "error"}
+)
+
+
+class Showing:
+    """The runs of this server.
+
+    Args:
+        find: a run in memory.
+    """
+
+    def __init__(self, hub: Hub, find: Callable[[str], QueuedRun | None]) -> None:
+        self._hub, self._find = hub, find
+
+    def handlers(self, peer: Callable[[], Peer]) -> dict[str, Handler]:
+        """What another server may ask for.
+
+        Args:
+            peer: the one that it asks.
+        """
+
+        async def has(body: bytes, _: Events) -> bytes:
+            self._run(body)
+            return b""
+
+        async def watch(body: bytes, event: Events) -> bytes:
+            viewer = self._hub.join()
+            viewer.cutter = None  # messages, no segments
+            try:
+                viewer.watch(self._run(body).log)
+                await _send_all(viewer, peer(), event)
+            finally:
+                self._hub.leave(viewer)
+            return b""
+
+        return {"has run": has, "watch run": watch}
+
+    def _run(self, body: bytes) -> QueuedRun:
+        run_id = wire.read(wire.Watched, body).run_id
+        found = self._find(run_id)
+        if found is None:
+            raise InputError(f"no run '{run_id:.60}' goes on here.", remedy="Look elsewhere.")
+        return found
+
+
+async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
+    """All of a run that is over; a connection that is behind makes gaps, which are reported.
+
+    Of one that is over already the end comes first, and all the rest after it.
+    """
+    over = False
+    while True:
+        await peer.connection.room.wait()
+        packet = viewer.outbox.pop()
+        if packet is None:
+            if over:
+                return
+            viewer.ready.clear()
+            await viewer.ready.wait()
+        elif packet.type in OF_RUNS:
+            event(packed(packet))
+            over = over or is_over(packet)
+        if viewer.overrun:
+            raise InfraError("the other server does not follow the run.", remedy="Open it again.")
+
+
+def is_over(packet: Packet) -> bool:
+    """Whether a message says that its run is over."""
+    return packet.type == "run" and msgpack.unpackb(packet.body)["phase"] in OVER
+
+
+BEARER = "bearer "
+CLOSE_BROKEN = 1011
+log = logging.getLogger("duet.store")
+
+
+class Owner(Protocol):
+    """What carries out commands of classes that this server owns."""
+
+    async def here(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out one; raises DuetError: why not."""
+        ...
+
+    async def delete_here(self, visitor: str, class_id: str) -> None:
+        """Delete a class; raises DuetError: why not."""
+        ...
+
+    def left(self, viewer: Viewer) -> None:
+        """A page has gone."""
+        ...
+
+
+class ServerEntrance:
+    """All connections of other servers.
+
+    Args:
+        secret: gives what they must know.
+    """
+
+    def __init__(self, owner: Owner, secret: Callable[[], Awaitable[str]]) -> None:
+        self._owner = owner
+        self._secret = secret
+        self._peers: set[Peer] = set()
+        self.runs: Showing | None = None
+        """Live runs that other servers show; None: there are none."""
+
+    async def serve(self, socket: WebSocket) -> None:
+        """One connection, from its handshake to its end."""
+        if not await self._known(socket):
+            await socket.close()  # before accept: the handshake is answered with 403
+            return
+        await socket.accept()
+        pages = _Pages(self._owner, self.runs)
+        self._peers.add(pages.peer)
+        try:
+            await carry(pages.peer, socket.send_bytes, socket.receive_bytes)
+        finally:
+            self._peers.discard(pages.peer)
+            pages.close()
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+                await socket.close(CLOSE_BROKEN)
+
+    def close(self, why: str) -> None:
+        """End all; their pages come back by themselves."""
+        for peer in list(self._peers):
+            peer.connection.end(why)
+
+    async def _known(self, socket: WebSocket) -> bool:
+        given = socket.headers.get("authorization", "")
+        if given[: len(BEARER)].lower() != BEARER or "origin" in socket.headers:
+            return False
+        try:
+            secret = await self._secret()
+        except DuetError as error:
+            log.warning("another server is not let in: %s", error)
+            return False
+        return hmac.compare_digest(given[len(BEARER) :].strip().encode(), secret.encode())
+
+
+class _Pages:
+    """Of one connection."""
+
+    def __init__(self, owner: Owner, runs: Showing | None) -> None:
+        self._owner = owner
+        self._viewers: dict[int, RelayedViewer] = {}
+        handlers: dict[str, Handler] = {"command": self._command, "delete": self._delete}
+        if runs is not None:
+            handlers |= runs.handlers(lambda: self.peer)
+        self.peer = Peer(handlers, {"left": self._left}, who="the other server")
+        self._outgoing = Outgoing(lambda giving: self.peer.note("deliver", giving.packed()))
+
+    def close(self) -> None:
+        """All have gone."""
+        for number in list(self._viewers):
+            self._leave(number)
+
+    async def _command(self, body: bytes, _: Events) -> bytes:
+        said = wire.read(wire.Said, body)
+        command = said.read()
+        viewer = self._viewers.get(said.page)
+        if said.who is not None and viewer is None:
+            viewer = self._come(said.page, said.who.visitor())
+        if viewer is None:
+            raise not_here()
+        viewer.visitor.require(command.needs)
+        await self._owner.here(viewer, command)
+        return b""
+
+    def _come(self, number: int, visitor: Visitor) -> RelayedViewer:
+        if len(self._viewers) >= PAGES:
+            raise refusal(
+                FULL, f"{PAGES} pages come over one server already, which is the most.", "Wait."
+            )
+        give = functools.partial(self._outgoing.give, page=number)
+        viewer = self._viewers[number] = RelayedViewer(visitor, give)
+        return viewer
+
+    async def _delete(self, body: bytes, _: Events) -> bytes:
+        asked = wire.read(wire.Deleted, body)
+        await self._owner.delete_here(asked.who.ident, asked.class_id)
+        return b""
+
+    def _left(self, body: bytes) -> None:
+        self._leave(wire.read(wire.Left, body).page)
+
+    def _leave(self, number: int) -> None:
+        viewer = self._viewers.pop(number, None)
+        if viewer is not None:
+            viewer.gone = True
+            self._owner.left(viewer)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs of other servers, shown here as they go on: each is fetched once for all pages.
+
+Such a run can be watched here and not controlled. Once it is over and saved, its file takes over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import msgpack
+from pydantic import JsonValue, ValidationError
+
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError
+from duet.host.requests import SEQ_BYTES, read_packet
+from duet.lessons.own import are_changed
+from duet.messages.codec import Packet, failure, pack
+from duet.plugins.federation.limits import HAS_RUN_S, MIRRORS, RUN_S
+from duet.plugins.federation.relay import Relay
+from duet.plugins.federation.shared import SharedClassrooms
+from duet.rpc.peer import Tasks
+from duet.server.interfaces import Run
+from duet.server.services import Opens, Service
+from duet.stream.hub import OVER, Hub, RunLog, Viewer
+
+# A live run of another server, as this one shows it.
+
+WHERE = "this run goes on at another server"
+REMEDY = "Wait until it is over and saved; then every server has all of it."
+
+
+class Mirror:
+    """See Run (server/interfaces.py).
+
+    Attributes:
+        begun: set once it can be shown, or `trouble` says why not.
+        over: nothing more comes.
+        broken: something is missing, since its server was gone before.
+    """
+
+    def __init__(self, run_id: str, hub: Hub) -> None:
+        self.log = RunLog(run_id, run_id.split(":")[1])
+        self.begun = asyncio.Event()
+        self.over = self.broken = False
+        self.trouble: DuetError | None = None
+        self._hub = hub
+        self._first: m.Run | None = None
+        self._newest: m.Run | None = None
+
+    def take(self, travelled: bytes) -> None:
+        """A message of the run has come.
+
+        Raises:
+            InfraError: it is none, or the run cannot be shown here.
+        """
+        body = travelled[SEQ_BYTES:]
+        try:
+            kind = msgpack.unpackb(body)["type"]
+            if kind in ("gap", "error"):
+                packet = self._said(kind, body)
+            else:
+                packet = self._of_run(kind, travelled, body)
+        except (ValueError, TypeError, KeyError, ValidationError) as error:
+            raise InfraError(
+                "another server sent a message that is none of its run.",
+                remedy="Use the same version of Kernel Duet on both.",
+            ) from error
+        self._hub.publish(self.log, packet)
+        self.begun.set()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run is not over, as far as is known here."""
+        return not self.over and (self._newest is None or self._newest.phase not in OVER)
+
+    def whole(self) -> None:
+        """All of it has come, if the run is over."""
+        self.over = self._newest is not None and self._newest.phase in OVER
+
+    def broke(self, error: DuetError) -> None:
+        """Nothing more comes, and something is missing, unless all of it has come."""
+        if self.over:
+            return
+        self.over = self.broken = True
+        if self._newest is None:
+            self.trouble = error
+        else:
+            failed = {"phase": "failed", "message": f"Its server is gone: {error.sentence}"}
+            self._hub.publish(self.log, pack(self._newest.model_copy(update=failed)))
+        self.begun.set()
+
+    def _said(self, kind: str, body: bytes) -> Packet:
+        tree = msgpack.unpackb(body)
+        message = (m.Gap if kind == "gap" else m.ErrorMessage).model_validate(tree)
+        return pack(message)
+
+    def _of_run(self, kind: str, travelled: bytes, body: bytes) -> Packet:
+        if self._first is None:
+            self._first = m.Run.model_validate(msgpack.unpackb(body))
+            if are_changed(self._first.arms):
+                raise InfraError(f"{WHERE}, and has a changed patch.", remedy=REMEDY)
+        message, packet = read_packet(travelled, self._first)
+        if isinstance(message, m.Run):
+            self._newest = message
+        return packet
+
+    # What only the other server can do
+
+    async def perform(self) -> None:
+        """It is performed elsewhere."""
+
+    async def stop(self) -> None:
+        """See Run."""
+        raise self._elsewhere()
+
+    async def act(self, name: str, value: int) -> None:
+        """See Run."""
+        raise self._elsewhere()
+
+    async def hold(self, on: bool, after: int) -> None:
+        """See Run."""
+        raise self._elsewhere()
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """See Run."""
+        raise self._elsewhere()
+
+    def bundle(self) -> Path | bytes | None:
+        """See Run."""
+        return None
+
+    def _elsewhere(self) -> InfraError:
+        return InfraError(f"{WHERE}, which alone can do that.", remedy=REMEDY)
+
+
+class Mirrors(Service):
+    """Live runs of other servers.
+
+    Args:
+        here: whether a run is one of this server's.
+        file_of: the file of a saved run.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        classes: SharedClassrooms,
+        here: Callable[[str], bool],
+        file_of: Callable[[str], Path | None],
+    ) -> None:
+        self._hub, self._classes = hub, classes
+        self._here, self._file_of = here, file_of
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._tasks = Tasks()
+        self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of each run that is being looked for."""
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._tasks.end()
+
+    async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
+        """See Service; nobody controls such a run here."""
+        try:
+            await self._look(command.run)
+        except DuetError as error:  # the lesson can still be shown
+            opens(viewer, command.model_copy(update={"run": "none"}))
+            viewer.put(pack(failure(error, command.run)))
+            return True
+        opens(viewer, command)
+        watched = None if viewer.log is None else self._mirrors.get(viewer.log.run_id)
+        if watched is not None and watched.goes_on:
+            control = m.Control(run_id=watched.log.run_id, by="other", may_take=False, yours=False)
+            viewer.put(pack(control))
+        return True
+
+    async def _look(self, run_id: str | None) -> None:
+        if run_id is None or not run_id.startswith("kept:") or self._known(run_id):
+            return
+        looking = self._looking.setdefault(run_id, asyncio.Lock())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RUN_S), looking:
+                if not self._known(run_id):
+                    await self._fetch(run_id)
+
+    def find_run(self, run_id: str) -> Run | None:
+        """See Service."""
+        found = self._mirrors.get(run_id)
+        if found is not None and found.over and self._file_of(run_id) is not None:
+            return None
+        return found
+
+    def _known(self, run_id: str) -> bool:
+        there = run_id in self._mirrors or self._here(run_id)
+        return there or self._file_of(run_id) is not None
+
+    async def _fetch(self, run_id: str) -> None:
+        server = await self._where(run_id)
+        if server is None:
+            return
+        mirror = Mirror(run_id, self._hub)
+        self._mirrors[run_id] = mirror
+        self._tasks.spawn(self._follow(mirror, server), f"follow {run_id}")
+        await mirror.begun.wait()
+        if mirror.trouble is not None:
+            self._mirrors.pop(run_id, None)
+            raise mirror.trouble
+        while len(self._mirrors) > MIRRORS:
+            over = next((one for one in self._mirrors.values() if one.over), None)
+            if over is None:
+                break
+            del self._mirrors[over.log.run_id]
+
+    async def _where(self, run_id: str) -> str | None:
+        """Which server has a run; all are asked at once, so one that is silent holds nobody up."""
+        others = await self._classes.directory.others()
+        asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
+        try:
+            for found in asyncio.as_completed(asked, timeout=HAS_RUN_S):
+                with contextlib.suppress(DuetError):
+                    return await found
+        except TimeoutError:
+            pass
+        finally:
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        return None
+
+    async def _has(self, server: str, run_id: str) -> str:
+        await (await self._classes.relays.to(server)).has_run(run_id)
+        return server
+
+    async def _follow(self, mirror: Mirror, server: str) -> None:
+        """By a connection of its own: a run holds up no class."""
+        relay, run_id = Relay(server, lambda _: None), mirror.log.run_id
+        try:
+            await relay.dial(await self._classes.directory.secret())
+            await relay.watch_run(run_id, mirror.take)
+            mirror.whole()
+        except DuetError as error:
+            mirror.broke(error)
+        finally:
+            mirror.broke(InfraError("its server sends nothing more.", remedy="Open it again."))
+            if mirror.broken and self._mirrors.get(run_id) is mirror:
+                del self._mirrors[run_id]  # pages that have it open keep what came
+            await relay.close()

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Carries commands of pages of this server to the server that owns their class, and messages back.
+
+One connection for each other server. When it breaks, its pages connect anew, and come back into
+their class by their own means, wherever it is by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
+
+from duet import messages as m
+from duet.base.errors import InfraError
+from duet.plugins.federation import wire
+from duet.plugins.federation.limits import CALL_S, CALLS_AHEAD, DIAL_S, LOST_S
+from duet.rpc.limits import FRAGMENT_BYTES
+from duet.rpc.link import SocketChannel
+from duet.rpc.peer import Peer
+from duet.stream.hub import Viewer
+from duet.stream.packets import Framed
+
+# One connection between two servers, from its first frame to its end; it never comes back.
+
+ENDED = "the connection has ended"
+
+
+async def carry(
+    peer: Peer, send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]]
+) -> None:
+    """Until the connection ends, by whichever side; the peer is over then.
+
+    Args:
+        send: sends one message of the WebSocket.
+        receive: waits for one.
+    """
+    channel, connection = SocketChannel(), peer.connection
+    beating = asyncio.create_task(connection.beat(), name="beat to a server")
+    connection.attach(channel)
+    try:
+        await channel.carry(send, _messages(receive), connection.taker(channel))
+        connection.end(ENDED)
+    except InfraError as error:
+        connection.end(error.sentence)
+    finally:
+        connection.end(ENDED)
+        await asyncio.gather(beating, peer.ended(), return_exceptions=True)
+
+
+async def _messages(receive: Callable[[], Awaitable[bytes]]) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            async with asyncio.timeout(LOST_S):
+                message = await receive()
+        except TimeoutError:
+            return
+        yield message
+
+
+MOVED = "The server of this class has ended; another one takes it over."
+log = logging.getLogger("duet.store")
+
+
+class Broken(InfraError):
+    """The other server is not there, or has just ended."""
+
+
+class Relay:
+    """This server's end.
+
+    Args:
+        server: where the other one is reached.
+        ended: called once, after its pages were sent away.
+    """
+
+    def __init__(self, server: str, ended: Callable[[Relay], None]) -> None:
+        self.server = server
+        self._ended = ended
+        self._pages: dict[int, Viewer] = {}
+        self._numbers: dict[Viewer, int] = {}
+        self._next = itertools.count(1)
+        self._ahead = asyncio.Semaphore(CALLS_AHEAD)
+        self._peer = Peer({}, {"deliver": self._give}, who=f"the server at {server}")
+        self._task: asyncio.Task[None] | None = None
+
+    async def dial(self, secret: str) -> None:
+        """Connect.
+
+        Raises:
+            Broken: nobody is there, or it does not take this server.
+        """
+        opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._go_on(secret, opened), name=f"to {self.server}")
+        await asyncio.wait({opened, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if self._task.done():
+            raise Broken(
+                f"the server at {self.server} cannot be reached ({self._peer.connection.why}).",
+                remedy="Look whether it runs, and whether this machine reaches it.",
+            )
+
+    async def close(self) -> None:
+        """End it."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def enter(self, viewer: Viewer, command: wire.Entering) -> None:
+        """A page comes into a class.
+
+        Raises:
+            Broken: the other server has ended.
+            DuetError: why not.
+        """
+        known = viewer in self._numbers
+        number = self._numbers.setdefault(viewer, next(self._next))
+        self._pages[number] = viewer
+        try:
+            await self._call("command", wire.said(number, command, viewer.visitor))
+        except BaseException:
+            if not known:
+                self.left(viewer)
+            raise
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """A page in a class asks for something.
+
+        Raises:
+            Broken: the other server has ended.
+            DuetError: why not.
+        """
+        number = self._numbers.get(viewer)
+        if number is None:
+            raise Broken(MOVED, remedy="Try again.")
+        await self._call("command", wire.said(number, command))
+
+    async def delete(self, who: wire.Who, class_id: str) -> None:
+        """Delete a class that this visitor started.
+
+        Raises:
+            Broken: the other server has ended.
+            DuetError: why not.
+        """
+        await self._call("delete", wire.packed(wire.Deleted(who=who, class_id=class_id)))
+
+    async def has_run(self, run_id: str) -> None:
+        """Whether that server has a live run.
+
+        Raises:
+            DuetError: it has not.
+        """
+        await self._call("has run", wire.packed(wire.Watched(run_id=run_id)))
+
+    async def watch_run(self, run_id: str, take: Callable[[bytes], None]) -> None:
+        """Receive a live run, until it is over.
+
+        Raises:
+            DuetError: why not, or why not to its end.
+        """
+        await self._peer.call("watch run", wire.packed(wire.Watched(run_id=run_id)), None, take)
+
+    def left(self, viewer: Viewer) -> None:
+        """A page has gone, or is in no class of that server."""
+        number = self._numbers.pop(viewer, None)
+        if number is not None:
+            self._pages.pop(number, None)
+            self._peer.note("left", wire.packed(wire.Left(page=number)))
+
+    async def _call(self, name: str, body: bytes) -> None:
+        async with self._ahead:
+            try:
+                await self._peer.call(name, body, CALL_S)
+            except InfraError as error:
+                if self._peer.connection.over.is_set():
+                    raise Broken(MOVED, remedy="Try again.") from error
+                raise
+
+    def _give(self, body: bytes) -> None:
+        packet, pages = wire.given(body)
+        framed = Framed(packet)
+        for number in pages:
+            if (viewer := self._pages.get(number)) is not None:
+                viewer.give(framed)
+
+    async def _go_on(self, secret: str, opened: asyncio.Future[None]) -> None:
+        """From the handshake to the end."""
+        try:
+            await self._once(secret, opened)
+        except InvalidStatus as error:
+            status = error.response.status_code
+            self._peer.connection.end(f"it refuses this server with {status}")
+        except (OSError, TimeoutError, WebSocketException, InvalidURI, ValueError) as error:
+            self._peer.connection.end(f"{type(error).__name__}: {error!s:.200}")
+        finally:
+            self._over()
+
+    async def _once(self, secret: str, opened: asyncio.Future[None]) -> None:
+        async with dialled(self.server, secret) as socket:
+            opened.set_result(None)
+            log.info("pages are relayed to the server at %s", self.server)
+            await carry(self._peer, socket.send, lambda: socket.recv(decode=False))
+
+    def _over(self) -> None:
+        self._peer.connection.end("this server ends the connection")
+        pages, self._pages = list(self._pages.values()), {}
+        self._numbers.clear()
+        for viewer in pages:
+            viewer.expel(MOVED, comes_back=True)
+        if pages:
+            log.warning(
+                "the server at %s is gone (%s): %d pages come back by themselves",
+                *(self.server, self._peer.connection.why, len(pages)),
+            )
+        self._ended(self)
+
+
+def dialled(server: str, secret: str) -> connect:
+    """A connection to another server."""
+    return connect(
+        socket_url(server),
+        additional_headers={"Authorization": f"Bearer {secret}"},
+        open_timeout=DIAL_S,
+        close_timeout=1,
+        ping_interval=None,  # each side says every 2 s that it is there
+        max_size=FRAGMENT_BYTES + 1,
+        compression=None,
+        proxy=None,
+    )
+
+
+def socket_url(server: str) -> str:
+    """Of the other server's end."""
+    parts = urlsplit(server)
+    scheme = "wss" if parts.scheme == "https" else "ws"
+    return f"{scheme}://{parts.netloc}{parts.path}{wire.PATH}"
+
+
+# Relays to other servers: each is dialled once, however many pages ask for it at a time.
+
+
+class Relays:
+    """By where servers are reached.
+
+    Args:
+        secret: gives what lets this server in there.
+    """
+
+    def __init__(self, secret: Callable[[], Awaitable[str]]) -> None:
+        self._secret = secret
+        self._open: dict[str, Relay] = {}
+        self._dialling: dict[str, asyncio.Task[Relay]] = {}
+
+    async def to(self, server: str) -> Relay:
+        """The relay to a server.
+
+        Raises:
+            Broken: it cannot be reached.
+            InfraError: the database does not say what lets this server in.
+        """
+        if (known := self._open.get(server)) is not None:
+            return known
+        dialling = self._dialling.get(server)
+        if dialling is None:
+            dialling = asyncio.create_task(self._dial(server), name=f"dial {server}")
+            self._dialling[server] = dialling
+            dialling.add_done_callback(lambda done: self._dialled(server, done))
+        return await asyncio.shield(dialling)
+
+    async def close(self) -> None:
+        """End all."""
+        for dialling in list(self._dialling.values()):
+            dialling.cancel()
+        await asyncio.gather(*self._dialling.values(), return_exceptions=True)
+        for relay in list(self._open.values()):
+            await relay.close()
+
+    async def _dial(self, server: str) -> Relay:
+        relay = Relay(server, self._ended)
+        try:
+            await relay.dial(await self._secret())
+        except BaseException:
+            await relay.close()
+            raise
+        self._open[server] = relay
+        return relay
+
+    def _dialled(self, server: str, done: asyncio.Task[Relay]) -> None:
+        self._dialling.pop(server, None)
+        if not done.cancelled():
+            done.exception()  # whoever waits has it; nobody may
+
+    def _ended(self, relay: Relay) -> None:
+        if self._open.get(relay.server) is relay:
+            del self._open[relay.server]

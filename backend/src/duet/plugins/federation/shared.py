@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes of one of several servers: carried out here, or at the server that owns the class."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import secrets
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from sqlalchemy import Connection, select
+from sqlalchemy.dialects.postgresql import insert
+
+from duet import messages as m
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.plugins.classroom import messages as cm
+from duet.plugins.classroom import queries as try_queries
+from duet.plugins.classroom.classrooms import Classrooms
+from duet.plugins.classroom.members import new_secret
+from duet.plugins.classroom.records import ClassFacts, Stored
+from duet.plugins.classroom.refusals import NO_CLASS, Elsewhere
+from duet.plugins.classroom.room import Room
+from duet.plugins.classroom.rooms import Owning, Rooms, let_go
+from duet.plugins.classroom.try_parts import LiveParts
+from duet.plugins.federation import wire
+from duet.plugins.federation.entrance import ServerEntrance
+from duet.plugins.federation.limits import FIND_S, GIVE_UP_S, HELD_S, LOOK_S, RETRY_S
+from duet.plugins.federation.relay import MOVED, Broken, Relay, Relays
+from duet.plugins.federation.tables import SECRETS
+from duet.store import database as claims
+from duet.store.database import CLASSES_DAYS
+from duet.store.store import Store
+from duet.stream.hub import Viewer
+
+# Where a class is: at this server, or at the one that has its lock.
+
+log = logging.getLogger("duet.store")
+
+
+class Silent(InfraError):
+    """The owner of a class does not answer, and lives."""
+
+
+class Finding:
+    """Of one server.
+
+    Args:
+        server: where others reach it.
+    """
+
+    def __init__(self, server: str, relays: Relays) -> None:
+        self._server = server
+        self._relays = relays
+        self._logged_s = -math.inf
+
+    async def at_owner(
+        self, here: Callable[[], Awaitable[None]], there: Callable[[Relay], Awaitable[None]]
+    ) -> None:
+        """Have something done where the class is; while its owner dies, again and again.
+
+        Args:
+            here: does it, or raises Elsewhere.
+            there: does it at another server.
+
+        Raises:
+            Silent: the owner does not answer, and the database does not take its lock back.
+            DuetError: why not.
+        """
+        until_s = time.monotonic() + FIND_S
+        while True:
+            try:
+                await here()
+                return
+            except Elsewhere as error:
+                owner, trouble = error.server, error.sentence
+            if owner and owner != self._server:
+                try:
+                    await there(await self._relays.to(owner))
+                    return
+                except InfraError as error:
+                    if not isinstance(error, Broken) and error.code != Elsewhere.code:
+                        raise
+                    trouble = error.sentence
+            if time.monotonic() > until_s:
+                raise self._silent(owner, trouble)
+            await asyncio.sleep(RETRY_S)
+
+    def _silent(self, owner: str, trouble: str) -> Silent:
+        remedy = (
+            f"End the server {owner or 'that has its lock'}: another one takes its classes over at "
+            "once, and pages come back by themselves."
+        )
+        sentence = f"the server that holds this class does not answer: {trouble}"
+        error = Silent(sentence, remedy=remedy)
+        if time.monotonic() - self._logged_s > FIND_S:  # not for each page
+            self._logged_s = time.monotonic()
+            log.error("%s %s", error.sentence, error.remedy)
+        return error
+
+
+# Looks at the database every second, and finds out when this server cannot reach it any more.
+#
+# The database frees the classes of a server that it does not reach after DEAD_PEER_S, and another
+# server may load them then. So this one gives them up a little before.
+
+LEAST_S: Final = 0.1
+
+
+class Looking:
+    """Of one server.
+
+    Args:
+        look: asks the database within so many seconds; raises DuetError when it does not answer.
+        held: asks which saved runs stay; raises DuetError.
+        lost: gives all classes up. Called once each time that the database is away.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[float], Awaitable[None]],
+        held: Callable[[], Awaitable[None]],
+        lost: Callable[[], None],
+    ) -> None:
+        self._look, self._held, self._lost = look, held, lost
+        self._answered_s = time.monotonic()
+        self._away = False
+
+    async def go_on(self) -> None:
+        """For ever."""
+        self._answered_s = held_s = time.monotonic()
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                await self._once()
+                if not self._away and time.monotonic() - held_s > HELD_S:
+                    held_s = time.monotonic()
+                    async with asyncio.timeout(GIVE_UP_S / 2):
+                        await self._held()
+            except (DuetError, TimeoutError) as error:
+                log.debug("the database of classes was not read: %s", error)
+            except Exception:
+                log.exception("a look for the classes of other servers failed")
+
+    async def _once(self) -> None:
+        began_s = time.monotonic()
+        left_s = LOOK_S if self._away else self._answered_s + GIVE_UP_S - began_s
+        try:
+            await self._look(max(LEAST_S, left_s))
+            self._answered_s, self._away = began_s, False
+        finally:
+            silent_s = time.monotonic() - self._answered_s
+            if not self._away and silent_s >= GIVE_UP_S:
+                self._away = True
+                log.error(
+                    "the database of classes has not answered for %.0f s: its classes are given up",
+                    silent_s,
+                )
+                self._lost()
+
+
+RELAY: Final = "relay"
+"""Name of the secret by which servers know each other."""
+SECRET_BYTES: Final = 32
+
+
+def shared_secret(connection: Connection) -> str:
+    """The secret of all servers of this database; the first one makes it."""
+    made = {"name": RELAY, "secret": secrets.token_urlsafe(SECRET_BYTES)}
+    connection.execute(insert(SECRETS).values(made).on_conflict_do_nothing())
+    return str(connection.scalar(select(SECRETS.c.secret).where(SECRETS.c.name == RELAY)))
+
+
+# The other servers of the same database, and the secret by which all of them know each other.
+
+
+class Directory:
+    """As the database has it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known_secret = ""
+
+    async def others(self) -> list[str]:
+        """Where all other servers are reached.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        found = await self._store.ask(claims.servers)
+        return [server for server in found if server != self._store.server]
+
+    async def secret(self) -> str:
+        """What lets a server in at another one.
+
+        Raises:
+            InfraError: the database does not say it.
+        """
+        if not self._known_secret:
+            self._known_secret = await self._store.ask(shared_secret)
+        return self._known_secret
+
+
+class Shared(Owning):
+    """Of one of several servers."""
+
+    def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
+        """See Owning."""
+        claims.claim(connection, facts.class_id)
+        return super().start(connection, facts)
+
+    def load(self, connection: Connection, class_id: str) -> Stored | str | None:
+        """See Owning. What was to run for the class on a server that is dead has failed."""
+        owner = claims.claim(connection, class_id)
+        if owner is not None:
+            return owner
+        try_queries.end_unfinished(connection, class_id)
+        stored = super().load(connection, class_id)
+        if stored is None:
+            claims.release(connection, class_id)
+        return stored
+
+    def release(self, connection: Connection, class_id: str) -> None:
+        """See Owning."""
+        claims.release(connection, class_id)
+
+
+SILENT = "The server that holds this class does not answer; this page tries again."
+AWAY = "This class cannot be loaded just now; this page tries again."
+
+
+class SharedClassrooms(Classrooms):
+    """See Classrooms. A page is in a class here, or at another server by a relay."""
+
+    def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
+        super().__init__(store, live, days, Shared())
+        assert self._rooms is not None
+        self._store: Store = store
+        self._own: Rooms = self._rooms
+        self.directory = Directory(store)
+        self.relays = Relays(self.directory.secret)
+        self._finding = Finding(store.server, self.relays)
+        self._place: dict[Viewer, Relay] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self.entrance = ServerEntrance(self, self.directory.secret)
+        self.doors = {wire.PATH: self.entrance.serve}
+        self._own.dropped = self._dropped
+        store.sessions.lost = self._lost
+
+    async def __aenter__(self) -> SharedClassrooms:
+        await super().__aenter__()
+        log.info("one of several servers; the others reach it at %s", self._store.server)
+        looking = Looking(self._look, self._look_at_held, self._lost)
+        self._looking = asyncio.create_task(looking.go_on(), name="classes of other servers")
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+        self.entrance.close("this server ends")
+        await self.relays.close()
+        await super().__aexit__(*error)
+
+    # What pages ask
+
+    async def command(self, viewer: Viewer, command: m.Command) -> None:
+        """See Classrooms."""
+        relay = self._place.get(viewer)
+        match command:
+            case cm.StartClass():
+                await self.here(viewer, command)
+                self._is_at(viewer, None)
+            case cm.ResumeClass() | cm.JoinClass():
+                await self._enter(viewer, command)
+            case _ if relay is None:
+                await self.here(viewer, command)
+            case _:
+                await relay.command(viewer, command)
+                if isinstance(command, cm.LeaveClass | cm.ForgetMe):
+                    self._is_at(viewer, None)
+
+    async def here(self, viewer: Viewer, command: m.Command) -> None:
+        """Carry out a command of a class that this server owns.
+
+        Raises:
+            Elsewhere: another one owns it.
+            DuetError: why not.
+        """
+        await super().command(viewer, command)
+
+    def left(self, viewer: Viewer) -> None:
+        """See Classrooms."""
+        self._is_at(viewer, None)
+        super().left(viewer)
+
+    async def delete(self, visitor: str, class_id: str) -> None:
+        """See Classrooms; the owner of a class that goes on deletes it."""
+        await self.stored(visitor, class_id)
+        who = wire.Who(ident=visitor, role="instructor")
+        await self._finding.at_owner(
+            lambda: self.delete_here(visitor, class_id),
+            lambda relay: relay.delete(who, class_id),
+        )
+
+    async def delete_here(self, visitor: str, class_id: str) -> None:
+        """Delete a class that this server owns, or that has ended.
+
+        Raises:
+            Elsewhere: another one owns it.
+            DuetError: why not.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(self._own.found(class_id=class_id))
+            except InputError as error:
+                if error.code != NO_CLASS:
+                    raise
+            await super().delete(visitor, class_id)
+
+    async def _enter(self, viewer: Viewer, command: cm.ResumeClass | cm.JoinClass) -> None:
+        back = isinstance(command, cm.ResumeClass) or command.secret != ""
+        if isinstance(command, cm.JoinClass) and not back:  # asked for twice, it is one member
+            command = command.model_copy(update={"secret": new_secret()})
+
+        async def by_relay(relay: Relay) -> None:
+            await relay.enter(viewer, command)
+            self._is_at(viewer, relay)
+
+        async def by_ourselves() -> None:
+            await self.here(viewer, command)
+            self._is_at(viewer, None)
+
+        try:
+            await self._finding.at_owner(by_ourselves, by_relay)
+        except InfraError as error:
+            if back:
+                viewer.expel(SILENT if isinstance(error, Silent) else AWAY, comes_back=True)
+            raise
+
+    def _is_at(self, viewer: Viewer, relay: Relay | None) -> None:
+        """A page is in a class by this relay; None: it is not by any."""
+        former = self._place.pop(viewer, None)
+        if former is not None and former is not relay:
+            former.left(viewer)
+        if relay is not None and not viewer.gone:
+            self._place[viewer] = relay
+            super().left(viewer)
+
+    # What this server owns
+
+    def _dropped(self, room: Room) -> None:
+        """A class has left the memory; another server may have it, unless it has ended."""
+        room.owned = not room.open
+        self._work.begin(let_go(self._own, room.facts.class_id))
+
+    def _lost(self) -> None:
+        """The database session broke: others may own the classes soon, so all pages look."""
+        for room in self._own:
+            for seat in list(room.seats.values()):
+                seat.viewer.expel(MOVED, comes_back=True)
+        self._own.close()
+        self.entrance.close("its session with the database broke")
+
+    async def _look(self, within_s: float) -> None:
+        """What other servers began and ended, and whether the session lives."""
+        await self._own.going.look(self._store, within_s)
+
+    async def _look_at_held(self) -> None:
+        """What they saved."""
+        if self._tries is not None:
+            await self._tries.look_at_held()

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Labs are files, found by looking: lab.yaml of a lesson's folder, and labs/SLUG/lab.yaml.
+
+A lab in a lesson's folder has the lesson's slug. Those below labs/ lie in the checkout, or in a
+folder that DUET_LESSONS names, and may have tasks of several lessons.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from duet.base.errors import DuetError, InputError
+from duet.base.settings import extra_lessons, repo_root
+from duet.lessons import load as folders
+from duet.lessons.document import (
+    Document,
+    Found,
+    LessonError,
+    Problem,
+    found_one,
+    key_of,
+    meant,
+    read,
+)
+from duet.plugins.labs.schema import ChallengeTask, Explain, Lab, Measure, Point, Predict, Task
+
+FILE: Final = "lab.yaml"
+SLUG: Final = re.compile(r"^[a-z0-9][a-z0-9-]{0,59}$")
+KINDS: Final[dict[str, type[BaseModel]]] = {
+    get_args(model.model_fields["kind"].annotation)[0]: model
+    for model in (Predict, Point, Explain, Measure, ChallengeTask)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabFile:
+    """A lab and where it lies.
+
+    Args:
+        lesson: slug of the lesson in whose folder it lies; None: it is of no single one.
+    """
+
+    slug: str
+    path: Path
+    lab: Lab
+    lesson: str | None
+
+    def task(self, name: str) -> Task:
+        """The task of that name.
+
+        Raises:
+            InputError: there is none.
+        """
+        known = self.lab.tasks
+        if name not in known:
+            raise InputError(
+                f"the lab {self.slug} has no task '{name:.60}'{meant(name, list(known))}.",
+                remedy=f"Choose from: {', '.join(known)}.",
+            )
+        return known[name]
+
+    def lesson_of(self, task: Task) -> str:
+        """Slug of the lesson that a task is about.
+
+        Raises:
+            InputError: neither task nor lab names one.
+        """
+        slug = task.lesson or self.lab.lesson or self.lesson
+        if slug is None:
+            raise InputError(
+                f"the task '{task.title}' of the lab {self.slug} is about no lesson.",
+                remedy="Add `lesson:` with a lesson's slug to the lab or to the task.",
+            )
+        return slug
+
+
+def paths() -> dict[str, tuple[Path, str | None]]:
+    """Slug of each lab -> its file, and the lesson in whose folder it lies.
+
+    Raises:
+        InputError: two labs have one slug, or DUET_LESSONS names something unusable.
+    """
+    found: dict[str, tuple[Path, str | None]] = {}
+    for slug, place in folders.places().items():
+        if (place.folder / FILE).is_file():
+            found[slug] = (place.folder / FILE, slug)
+    for base in (repo_root(), *extra_lessons()):
+        for path in sorted((base / "labs").glob(f"*/{FILE}")):
+            slug = path.parent.name
+            if not SLUG.match(slug):
+                continue
+            if slug in found:
+                raise InputError(
+                    f"two labs are called {slug}: {found[slug][0]} and {path}.",
+                    remedy="Rename the folder of one of them.",
+                )
+            found[slug] = (path, None)
+    return found
+
+
+_cached: dict[Path, tuple[tuple[int, int], LabFile]] = {}
+
+
+def find(slug: str) -> LabFile:
+    """The lab of that slug; its file is read again only when it changed.
+
+    Raises:
+        InputError: there is none.
+        LessonError: its file is not usable; the sentence names file, line and key.
+    """
+    known = paths()
+    if slug not in known:
+        raise InputError(
+            f"there is no lab '{slug:.60}'{meant(slug, list(known))}.",
+            remedy=f"Labs here: {', '.join(known) or 'none'}.",
+        )
+    path, lesson = known[slug]
+    status = path.stat()
+    stamp = (status.st_size, status.st_mtime_ns)
+    cached = _cached.get(path)
+    if cached is None or cached[0] != stamp:
+        cached = _cached[path] = (stamp, LabFile(slug, path, read_lab(path), lesson))
+    return cached[1]
+
+
+def usable() -> list[LabFile]:
+    """All labs whose tasks are about lessons; `duet lint` says what is wrong with the others."""
+    found: list[LabFile] = []
+    for slug in paths():
+        try:
+            file = find(slug)
+            for task in file.lab.tasks.values():
+                file.lesson_of(task)
+        except DuetError:
+            continue
+        found.append(file)
+    return found
+
+
+def read_lab(path: Path) -> Lab:
+    """Read and check one lab.yaml.
+
+    Raises:
+        LessonError: it is not YAML, or not what the schema wants.
+    """
+    document = read(path, shown(path))
+    try:
+        return Lab.model_validate(document.values)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        errors.sort(key=lambda one: one["type"] != "extra_forbidden")
+        problems = [_placed(_found(one), document) for one in errors]
+        raise LessonError(problems) from error
+
+
+def placing(path: Path) -> Callable[[Found], Problem]:
+    """Looks up the line of what is wrong with a lab that can be read."""
+    document = read(path, shown(path))
+    return lambda one: _placed(one, document)
+
+
+def shown(path: Path) -> str:
+    """A lab's file as problems name it: `lessons/NN-slug/lab.yaml`."""
+    return "/".join(path.parts[-3:])
+
+
+def _found(error: ErrorDetails) -> Found:
+    """In our words; pydantic names the kind of a task within the place, which the file does not."""
+    loc = error["loc"]
+    if loc[:1] == ("tasks",) and len(loc) > 2 and loc[2] in KINDS:
+        inner = found_one(ErrorDetails(**{**error, "loc": loc[3:]}), KINDS[str(loc[2])])
+        return Found((*loc[:2], *inner.place), inner.sentence, inner.remedy)
+    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        sentence = "a task needs a `kind`" if "found" in error["type"] else "there is no such kind"
+        remedy = f"Kinds are: {', '.join(KINDS)}."
+        return Found((*loc, "kind"), sentence, remedy)
+    return found_one(error, Lab)
+
+
+def _placed(one: Found, document: Document) -> Problem:
+    line = document.line(one.place)
+    return Problem(document.name, line, key_of(one.place), one.sentence, one.remedy)

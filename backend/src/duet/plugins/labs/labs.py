@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All labs of a server: an answer is stored before it is confirmed, and points follow from it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from fastapi import FastAPI
+from sqlalchemy import Connection
+
+from duet import messages as m
+from duet.base.access import Action, Visitor
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.settings import whole_number
+from duet.lessons import load as lesson_cache
+from duet.plugins.labs import files, queries, routes
+from duet.plugins.labs.evidence import Evidence, Runs
+from duet.plugins.labs.files import LabFile
+from duet.plugins.labs.grades import LabScore
+from duet.plugins.labs.records import Answer, Attempt, Grade, Participant, read_answer
+from duet.plugins.labs.schema import NAME_CHARS, ChallengeTask
+from duet.plugins.labs.scoring import choices_of
+from duet.plugins.labs.showing import closed
+from duet.plugins.labs.work import Work, graded, keys_of, work_of
+from duet.server.services import Core, Service
+from duet.store.limits import DAY_S
+from duet.store.store import Store
+
+NAMELESS: Final = "name"
+"""Code of the error that nobody knows what to call a visitor."""
+
+
+def asks_for(lesson: str, challenge: str) -> bool:
+    """Whether a lab that is usable here has a task of a challenge."""
+    return any(
+        isinstance(task, ChallengeTask)
+        and (file.lesson_of(task), task.challenge) == (lesson, challenge)
+        for file in files.usable()
+        for task in file.lab.tasks.values()
+    )
+
+
+def called_as(visitor: Visitor, name: str, known: str | None) -> str:
+    """What to call a visitor: as a platform says, else as they want now, else as before.
+
+    Raises:
+        InputError: with code `name`: nobody has said it.
+    """
+    if visitor.person is not None and visitor.person.name:
+        return visitor.person.name[:NAME_CHARS]
+    called = " ".join(name.split())[:NAME_CHARS] or known or ""
+    if not called:
+        error = InputError(
+            "nobody knows whose answer this is.", remedy="Say what you want to be called."
+        )
+        error.code = NAMELESS
+        raise error
+    return called
+
+
+def refuse_late(work: Work, task: str, now_s: float) -> None:
+    """Once answers are shown, none is taken.
+
+    Raises:
+        InputError: the lab is over, or the right answer is shown.
+    """
+    lab = work.file.lab
+    if closed(lab, now_s):
+        raise InputError(
+            f"the lab {work.file.slug} is over since {lab.deadline:%Y-%m-%d %H:%M %Z}.",
+            remedy="Speak with whoever teaches; a later deadline opens it again.",
+        )
+    if work.shown(task, now_s).answer:
+        raise InputError(
+            "no attempt is left: the right answer of this task is shown.",
+            remedy="Go on with another task.",
+        )
+
+
+# Answers are deleted once they are as old as the operator lets them become.
+
+log = logging.getLogger("duet.plugins.labs")
+
+
+async def keep_deleting(store: Store, days: int, now: Callable[[], float]) -> None:
+    """For ever: now and each day.
+
+    Args:
+        days: people who did nothing for so long are deleted with their answers.
+        now: Unix time in seconds.
+    """
+    while True:
+        before_s = now() - days * DAY_S
+
+        def delete(connection: Connection, before_s: float = before_s) -> int:
+            return queries.delete_old(connection, before_s)
+
+        try:
+            if deleted := await store.ask(delete):
+                log.info("labs of %d people are deleted: over %d days old", deleted, days)
+        except DuetError as error:
+            log.warning("old labs are not deleted: %s", error.sentence)
+        await asyncio.sleep(DAY_S)
+
+
+# Who is called with scores that have changed, such as what sends them to a learning platform.
+
+Listener = Callable[[LabScore], None]
+
+
+class Listeners(list[Listener]):
+    """Each is called on the event loop, after the commit; one that fails is logged."""
+
+    def call(self, score: LabScore) -> None:
+        """A score has changed, or is to be sent again."""
+        for listener in self:
+            try:
+                listener(score)
+            except Exception:
+                log.exception("a listener of scores failed")
+
+
+Result = TypeVar("Result")
+
+
+class Labs(Service):
+    """See the module.
+
+    Args:
+        store: None: nothing is stored here, and no answer is taken.
+        days: people who did nothing for so long are deleted with their answers.
+
+    Attributes:
+        listeners: are called with each score that changes.
+        forgetting: are called with each person who is deleted.
+    """
+
+    actions = routes.ACTIONS
+
+    def __init__(self, store: Store | None, runs: Runs, days: int) -> None:
+        self._store = store
+        self._days = days
+        self._evidence = Evidence(runs)
+        self._sweeping: asyncio.Task[None] | None = None
+        self.listeners = Listeners()
+        self.forgetting: list[Callable[[str], Awaitable[None]]] = []
+
+    async def __aenter__(self) -> Labs:
+        if self._store is not None:
+            self._sweeping = asyncio.create_task(
+                keep_deleting(self._store, self._days, time.time), name="old labs"
+            )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            await asyncio.gather(self._sweeping, return_exceptions=True)
+
+    def needs(self, command: m.Command) -> Action | None:
+        """Students of a lab have their changes judged where a task asks for it."""
+        in_lab = isinstance(command, m.Judge) and asks_for(command.lesson, command.challenge)
+        return Action.ANSWER if in_lab else None
+
+    def judged(self, visitor: str, verdict: m.Judged) -> None:
+        """Remember it: the visitor may hand it in."""
+        self._evidence.judged(visitor, verdict)
+
+    def add_routes(self, app: FastAPI) -> None:
+        """Of labs, and of what is stored of a person."""
+        routes.add_lab_routes(app, self)
+
+    # People
+
+    async def name_of(self, visitor: Visitor) -> str | None:
+        """What a visitor is called here; None: nobody has said it yet."""
+        if visitor.person is not None and visitor.person.name:
+            return visitor.person.name
+        known = await self._ask(lambda c: queries.person(c, visitor.key))
+        return None if known is None else known.name
+
+    async def answer(
+        self, visitor: Visitor, slug: str, task_name: str, given: dict[str, Any], name: str = ""
+    ) -> Attempt:
+        """Store an answer.
+
+        Args:
+            name: what the visitor wants to be called; empty: as before.
+
+        Raises:
+            InputError: there is no such task, it takes no such answer, or no attempt is left.
+            InfraError: it is not stored.
+        """
+        file = await asyncio.to_thread(files.find, slug)
+        task = file.task(task_name)
+        folder = await asyncio.to_thread(lesson_cache.find, file.lesson_of(task))
+        called = called_as(visitor, name, await self.name_of(visitor))
+        before = await self.work(visitor.key, file)
+        refuse_late(before, task_name, time.time())
+        answer: Answer = read_answer(task, len(choices_of(task, folder.lesson)), given)
+        found = await self._evidence.of(visitor.ident, folder, task, answer)
+        at_s = time.time()
+
+        def store(connection: Connection) -> Attempt:
+            queries.put_person(connection, Participant(visitor.key, called, at_s))
+            return queries.add_attempt(
+                *(connection, slug, visitor.key, task_name, file.lab.attempts_of(task)),
+                *(answer.model_dump(mode="json"), found, at_s),
+            )
+
+        attempt = await self._ask(store)
+        await self._report(before.score, await self.work(visitor.key, file))
+        return attempt
+
+    # What it comes to
+
+    async def work(self, person: str, file: LabFile) -> Work:
+        """What a person did in a lab."""
+        keys = await asyncio.to_thread(keys_of, file)
+        attempts, grades = await self._ask(
+            lambda c: (queries.attempts(c, file.slug, person), queries.grades(c, file.slug, person))
+        )
+        return work_of(file, keys, person, attempts, grades)
+
+    async def all_work(self, file: LabFile) -> list[tuple[Participant, Work]]:
+        """What each person did in a lab, by name."""
+        keys = await asyncio.to_thread(keys_of, file)
+        people, attempts, grades = await self._ask(
+            lambda c: (
+                queries.people(c),
+                queries.by_person(queries.attempts(c, file.slug)),
+                queries.grades(c, file.slug),
+            )
+        )
+        return [
+            (one, work_of(file, keys, key, attempts[key], [g for g in grades if g.person == key]))
+            for key, one in people.items()
+            if key in attempts
+        ]
+
+    async def grade(
+        self, by: str, slug: str, person: str, number: int, points: float, comment: str
+    ) -> LabScore:
+        """Give an attempt points; a former grade of it is replaced.
+
+        Raises:
+            InputError: there is no such attempt, or it cannot have so many points.
+        """
+        file = await asyncio.to_thread(files.find, slug)
+        before = await self.work(person, file)
+        grade = graded(before, person, number, points, comment, by, time.time())
+        await self._ask(lambda c: queries.put_grade(c, grade))
+        return await self._report(before.score, await self.work(person, file))
+
+    async def regrade(self, slug: str, person: str | None = None) -> list[LabScore]:
+        """Count anew, after a change of lab.yaml or of the lesson, and call all listeners.
+
+        Args:
+            person: whose; None: everybody's.
+        """
+        file = await asyncio.to_thread(files.find, slug)
+        scores = [w.score for one, w in await self.all_work(file) if person in (None, one.person)]
+        for score in scores:
+            self.listeners.call(score)
+        return scores
+
+    async def of_person(self, person: str) -> tuple[list[Attempt], list[Grade]]:
+        """All that is stored of a person's labs."""
+        return await self._ask(lambda c: queries.of_person(c, person))
+
+    async def forget(self, person: str) -> int:
+        """Delete all that is stored of a person; how many attempts these were."""
+        deleted = await self._ask(lambda c: queries.forget(c, person))
+        for forget in self.forgetting:
+            await forget(person)
+        return deleted
+
+    async def _report(self, before: LabScore, after: Work) -> LabScore:
+        if before.tasks != after.score.tasks:
+            self.listeners.call(after.score)
+        return after.score
+
+    async def _ask(self, work: Callable[[Connection], Result]) -> Result:
+        if self._store is None:
+            raise InfraError("this server stores no answers.", remedy="Use one that does.")
+        return await self._store.ask(work)
+
+
+LABS_DAYS = 400
+"""A course of a year, and its appeals."""
+
+
+def labs_days() -> int:
+    """How long answers of people who do nothing more are stored: $DUET_LABS_DAYS.
+
+    Raises:
+        InputError: not a whole number from 0 to a million.
+    """
+    return whole_number("DUET_LABS_DAYS", LABS_DAYS, "delete answers of labs so much later")
+
+
+def service(core: Core) -> Labs:
+    """The labs of a server."""
+    return Labs(core.store, core.finder, labs_days())

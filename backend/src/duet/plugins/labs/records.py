@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is stored of labs, as plain values, and the chain of hashes that links attempts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from duet.base.errors import InputError
+from duet.plugins.labs.schema import (
+    TEXT_CHARS,
+    ChallengeTask,
+    Explain,
+    Measure,
+    Point,
+    Predict,
+    Task,
+)
+
+FIRST: Final = ""
+"""What the first attempt of a chain names as the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer, as it came.
+
+    Args:
+        person: `Visitor.key` of who answered.
+        number: of this person in this lab, from 1, without a gap.
+        answer: as it was sent.
+        found: what the server itself saw: figures of a run, lines of a verdict; else empty.
+        at_s: Unix time at which it was stored.
+        previous: hash of the attempt before; FIRST for number 1.
+        sha256: of all other fields.
+    """
+
+    lab: str
+    person: str
+    number: int
+    task: str
+    answer: dict[str, Any]
+    found: dict[str, Any]
+    at_s: float
+    previous: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What a person gave an attempt.
+
+    Args:
+        attempt: its number.
+        by: `Visitor.key` of who graded, or `operator` on the command line.
+    """
+
+    lab: str
+    person: str
+    attempt: int
+    points: float
+    comment: str
+    by: str
+    at_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """Who answers labs here."""
+
+    person: str
+    name: str
+    since_s: float
+
+
+def linked(
+    previous: str, lab: str, person: str, number: int, task: str,
+    answer: dict[str, Any], found: dict[str, Any], at_s: float,
+) -> Attempt:  # fmt: skip
+    """An attempt with its hash."""
+    bare = Attempt(lab, person, number, task, answer, found, at_s, previous, "")
+    return Attempt(lab, person, number, task, answer, found, at_s, previous, digest(bare))
+
+
+def digest(attempt: Attempt) -> str:
+    """SHA-256 of an attempt: of its fields as JSON with sorted keys, its own hash left out."""
+    tree = asdict(attempt)
+    del tree["sha256"]
+    text = json.dumps(tree, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def broken(attempts: Iterable[Attempt]) -> str:
+    """Where the chain of one person in one lab is broken, a sentence; empty: it is whole.
+
+    Args:
+        attempts: all of them, in order.
+    """
+    previous = FIRST
+    for number, one in enumerate(attempts, 1):
+        if one.number != number:
+            return f"attempt {number} is missing."
+        if one.previous != previous:
+            return f"attempt {number} does not follow the one before."
+        if digest(one) != one.sha256:
+            return f"attempt {number} was changed after it was stored."
+        previous = one.sha256
+    return ""
+
+
+# What people send as an answer, checked against the task. Pure.
+
+RunId = Annotated[str, Field(min_length=1, max_length=200)]
+Word = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Answer(BaseModel):
+    """Frozen, and no unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Choice(Answer):
+    """One of the choices, from 0."""
+
+    choice: int = Field(ge=0, le=20)
+
+
+class Number(Answer):
+    """A number in the task's unit."""
+
+    value: float
+
+
+class PointedMark(Answer):
+    """A mark of the picture; times are guest times."""
+
+    run: RunId
+    arm: Word
+    kind: Word
+    t0_ns: float
+    t1_ns: float
+
+
+class Pointing(Answer):
+    """Where somebody pointed."""
+
+    mark: PointedMark
+
+
+class Explanation(Answer):
+    """A short text."""
+
+    text: str = Field(min_length=1, max_length=TEXT_CHARS)
+
+
+class OwnRun(Answer):
+    """A run that the visitor started, by its id."""
+
+    run: RunId
+
+
+class JudgedArm(Answer):
+    """An arm that was judged by the challenge."""
+
+    arm: Word
+
+
+MODELS: Final[dict[type, type[Answer]]] = {
+    Point: Pointing,
+    Explain: Explanation,
+    Measure: OwnRun,
+    ChallengeTask: JudgedArm,
+}
+
+
+def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
+    """An answer, as the task wants it.
+
+    Args:
+        choices: how many it has; 0: a number is asked.
+
+    Raises:
+        InputError: it is no such answer.
+    """
+    asked = Choice if choices else Number
+    model = asked if isinstance(task, Predict) else MODELS[type(task)]
+    try:
+        answer = model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise InputError(
+            f"that is no answer of a task of the kind {task.kind}: {place}: {first['msg']}.",
+            remedy=f"Send {{{', '.join(model.model_fields)}}}.",
+        ) from error
+    if isinstance(answer, Choice) and answer.choice >= choices:
+        raise InputError(f"this task has {choices} choices.", remedy="Choose one of them.")
+    if isinstance(answer, Explanation) and isinstance(task, Explain):
+        refuse_text(answer.text, task.chars)
+    return answer
+
+
+def refuse_text(text: str, most: int) -> None:
+    """Raises: InputError: there is nothing in it, or too much."""
+    if not text.strip():
+        raise InputError("the text is empty.", remedy="Write some sentences.")
+    if len(text) > most:
+        raise InputError(
+            f"the text has {len(text):,} characters, and {most:,} are allowed.",
+            remedy="Shorten it.",
+        )

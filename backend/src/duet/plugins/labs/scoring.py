@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Points, counted anew from answers each time: another key or deadline gives other points. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from duet.lessons.own import changed_arm
+from duet.lessons.schema import Lesson, Prediction, Question
+from duet.plugins.labs.grades import LabScore, TaskScore
+from duet.plugins.labs.records import Attempt, Grade
+from duet.plugins.labs.schema import (
+    ChallengeTask,
+    Explain,
+    Lab,
+    Limit,
+    Measure,
+    Point,
+    Predict,
+    Task,
+)
+
+# What is right in each task, from lab.yaml and the lesson's own data. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What an answer is compared with; a task of another kind has none of it.
+
+    Args:
+        choice: from 0.
+        within: how far from `number` an answer may be.
+        mark: what is to be pointed at.
+        words: the right answer as a person reads it; empty: there is no single one.
+    """
+
+    choice: int | None = None
+    number: float | None = None
+    within: float = 0
+    mark: Question | None = None
+    words: str = ""
+
+
+def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
+    """The key of a task.
+
+    Args:
+        recorded: what the lesson's recordings say to its prediction, from 0; None: nothing.
+    """
+    if isinstance(task, Point):
+        asked = question_of(task, lesson)
+        return Key(mark=asked, words="" if asked is None else asked.why)
+    if not isinstance(task, Predict):
+        return Key()
+    choices = choices_of(task, lesson)
+    if not choices:
+        words = "" if task.number is None else f"{task.number:g} {task.unit}".strip()
+        return Key(number=task.number, within=task.within, words=words)
+    choice = recorded if task.right is None else task.right - 1
+    fits = choice is not None and choice < len(choices)
+    return Key(choice=choice, words=choices[choice] if fits and choice is not None else "")
+
+
+def prediction_of(task: Predict, lesson: Lesson) -> Prediction | None:
+    """The lesson's prediction that it refers to; None: it has a question of its own."""
+    return lesson.predictions.get(task.prediction) if task.prediction is not None else None
+
+
+def question_of(task: Point, lesson: Lesson) -> Question | None:
+    """The lesson's question that it refers to; None: there is none of that number."""
+    asked = lesson.questions
+    return asked[task.question - 1] if task.question <= len(asked) else None
+
+
+def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
+    """The choices of a task; none: it has none."""
+    if not isinstance(task, Predict):
+        return ()
+    prediction = prediction_of(task, lesson)
+    return task.choices if prediction is None else prediction.choices
+
+
+def ask_of(task: Task, lesson: Lesson) -> str:
+    """What a task asks, in words."""
+    if isinstance(task, Predict):
+        prediction = prediction_of(task, lesson)
+        return task.ask if prediction is None else prediction.question
+    if isinstance(task, Point):
+        question = question_of(task, lesson)
+        return "" if question is None else question.ask
+    if task.kind == "challenge":
+        known = lesson.challenges.get(task.challenge)
+        return "" if known is None else known.ask
+    return task.ask
+
+
+def step_of(task: Task, lesson: Lesson) -> str | None:
+    """The step that is opened for a task; None: whichever is there."""
+    if task.step is not None:
+        return task.step
+    if isinstance(task, Predict) and task.prediction is not None:
+        return next((s.id for s in lesson.scenes if s.predict == task.prediction), None)
+    if isinstance(task, Point):
+        question = question_of(task, lesson)
+        return None if question is None else question.step
+    return None
+
+
+def stands_for(arm: str, wanted: str) -> bool:
+    """Whether an arm is the one that is wanted, or a change that a visitor made of it."""
+    return arm == wanted or changed_arm(arm) == wanted
+
+
+HALF_WAY: Final = 0.5
+"""Share of the points for all goals of a challenge that is not met, as something else broke."""
+SLACK: Final = 1e-9
+"""So that 0.1 + 0.2 is within 0.3."""
+
+
+def lab_score(
+    slug: str,
+    lab: Lab,
+    person: str,
+    attempts: Sequence[Attempt],
+    grades: Mapping[int, Grade],
+    keys: Mapping[str, Key],
+) -> LabScore:
+    """What a person reached.
+
+    Args:
+        attempts: all of this person in this lab, in order.
+        grades: by number of the attempt.
+        keys: by name of the task.
+    """
+    by_task: dict[str, list[Attempt]] = {name: [] for name in lab.tasks}
+    for attempt in attempts:
+        if attempt.task in by_task and in_time(lab, attempt):
+            by_task[attempt.task].append(attempt)
+    tasks = tuple(
+        task_score(name, task, by_task[name], grades, keys[name])
+        for name, task in lab.tasks.items()
+    )
+    times = [one.at_s for one in attempts] + [one.at_s for one in grades.values()]
+    return LabScore(slug, person, tasks, max(times, default=0.0))
+
+
+def in_time(lab: Lab, attempt: Attempt) -> bool:
+    """Whether an attempt counts: it came before deadline and grace were over."""
+    return lab.closes_s is None or attempt.at_s <= lab.closes_s
+
+
+def task_score(
+    name: str, task: Task, attempts: Sequence[Attempt], grades: Mapping[int, Grade], key: Key
+) -> TaskScore:
+    """The best attempt of a task; that it is ungraded, while its newest explanation is."""
+    if not attempts:
+        return TaskScore(name, 0.0, task.points, "open")
+    if isinstance(task, Explain) and attempts[-1].number not in grades:
+        return TaskScore(name, 0.0, task.points, "ungraded")
+    worth = [
+        (share(task, one, grades.get(one.number), key) or 0.0) * task.again**before
+        for before, one in enumerate(attempts)
+    ]
+    return TaskScore(name, round(max(worth) * task.points, 6), task.points, "scored")
+
+
+def share(task: Task, attempt: Attempt, grade: Grade | None, key: Key) -> float | None:
+    """Which share of a task's points an attempt is worth; None: nobody has graded it."""
+    if grade is not None:  # a person's word counts for any kind
+        return min(grade.points / task.points, 1.0)
+    match task:
+        case Predict():
+            return float(_is_right(attempt.answer, key))
+        case Point():
+            return float(_points_at(attempt.found, key))
+        case Measure():
+            return reached(task, attempt.found)
+        case ChallengeTask():
+            return _met(attempt.found)
+    return None
+
+
+def _is_right(answer: Mapping[str, Any], key: Key) -> bool:
+    if "choice" in answer:
+        return bool(answer["choice"] == key.choice)
+    return key.number is not None and abs(answer["value"] - key.number) <= key.within + SLACK
+
+
+def _points_at(found: Mapping[str, Any], key: Key) -> bool:
+    asked = key.mark
+    if asked is None or not found.get("there"):
+        return False
+    lane = asked.any_lane or found["arm"] == asked.arm
+    return bool(lane and found["kind"] in (asked.kind, *asked.also))
+
+
+def reached(task: Measure, found: Mapping[str, Any]) -> float:
+    """Which share of the limits a run reached; none, if it is no run that was asked for."""
+    if misfit(task, found):
+        return 0.0
+    return sum(holds(one, found["values"]) for one in task.limits) / len(task.limits)
+
+
+def misfit(task: Measure, found: Mapping[str, Any]) -> str:
+    """Why a run is not what was asked for, a sentence; empty: it is."""
+    if found.get("refused"):
+        return str(found["refused"])
+    if task.workload is not None and found["workload"] != task.workload:
+        return f"the workload was {found['workload']}, and {task.workload} was asked for."
+    if task.clock is not None and found["clock"] != task.clock:
+        return f"it ran on the {found['clock']} clock, and the {task.clock} clock was asked for."
+    for name, value in task.params.items():
+        if found["params"].get(name) != value:
+            return f"{name} was {found['params'].get(name)}, and {value} was asked for."
+    return ""
+
+
+def holds(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether a limit is reached by some lane that stands for its arm."""
+    one = figures(limit, values)
+    low, high = limit.at_least, limit.at_most
+    return any((low is None or v >= low) and (high is None or v <= high) for v in one)
+
+
+def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[float]:
+    """The figures that a limit is about: one for each lane that stands for its arm.
+
+    Args:
+        values: metric -> arm -> value.
+    """
+    lanes = values.get(limit.metric, {})
+    own = [value for arm, value in lanes.items() if stands_for(arm, limit.arm)]
+    if limit.to is None:
+        return own
+    base = lanes.get(limit.to)
+    return [value / base for value in own] if base else []
+
+
+def _met(found: Mapping[str, Any]) -> float:
+    """All points if the judge says so; of goals alone, half of them, if nothing was broken."""
+    if found.get("met"):
+        return 1.0
+    lines = found.get("lines", [])
+    goals = [one["holds"] is True for one in lines if one["kind"] == "goal"]
+    broke = any(one["holds"] is False for one in lines if one["kind"] != "goal")
+    if not goals or broke:
+        return 0.0
+    return HALF_WAY * sum(goals) / len(goals)

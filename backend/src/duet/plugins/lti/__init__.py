@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LTI 1.3 Advantage: a learning platform lets its users in, and receives their scores.
+
+login.py checks messages, grades.py calls services; PyJWT does the signatures.
+Sources: https://www.imsglobal.org/spec/lti/v1p3 (LTI 1.3 core),
+https://www.imsglobal.org/spec/security/v1p0 (IMS Security Framework 1.0),
+https://www.imsglobal.org/spec/lti-dl/v2p0 (Deep Linking 2.0),
+https://www.imsglobal.org/spec/lti-ags/v2p0 (AGS 2.0, assignments and grades) and
+https://www.imsglobal.org/spec/lti-nrps/v2p0 (NRPS 2.0, names and roles)
+"""
+
+from __future__ import annotations
+
+from duet.base.plugins import Registry
+
+REQUIRES = ("labs",)
+
+
+def register(core: Registry) -> None:
+    """Name what this plug-in has."""
+    core.offer(tables="tables", service="service", grants="service")

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a platform's message says, what its roles are here, and the state of the login before it.
+
+Pure; login.py checks that a message is true. Section numbers of LTI are those of
+https://www.imsglobal.org/spec/lti/v1p3
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from duet.base.access import Person, Role
+from duet.plugins.lti.limits import NAME_CHARACTERS
+from duet.plugins.lti.platforms import Platform
+
+# What the roles of a platform's message are here (LTI 1.3 core, 5.3.7 and A.2).
+
+MEMBERSHIP: Final = "http://purl.imsglobal.org/vocab/lis/v2/membership"
+TEACHERS: Final = frozenset({"Instructor", "TeachingAssistant"})
+STUDENTS: Final = frozenset({"Learner"})
+
+
+def role_of(roles: Iterable[str]) -> Role:
+    """The highest role of the course.
+
+    Roles of the institution and of the system do not count: Canvas sends an administrator's in
+    courses in which that person is a student.
+    """
+    found = {name for role in roles for name in _of_course(role)}
+    if found & TEACHERS:
+        return Role.INSTRUCTOR
+    return Role.STUDENT if found & STUDENTS else Role.VIEWER
+
+
+def _of_course(role: str) -> tuple[str, ...]:
+    """Names of a role of the course: a sub-role counts as its principal role and as itself.
+
+    `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and the short `Learner`.
+    """
+    vocabulary, hash_sign, name = role.rpartition("#")
+    if not hash_sign:
+        return () if ":" in role or "/" in role else (role,)
+    if vocabulary == MEMBERSHIP:
+        return (name,)
+    if vocabulary.startswith(f"{MEMBERSHIP}/"):
+        return (vocabulary.removeprefix(f"{MEMBERSHIP}/"), name)
+    return ()
+
+
+# What a platform's message says, once its signature is known to be good.
+
+
+CLAIM: Final = "https://purl.imsglobal.org/spec/lti/claim/"
+AGS: Final = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
+NRPS: Final = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
+DEEP: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_settings"
+OPENING: Final = "LtiResourceLinkRequest"
+CHOOSING: Final = "LtiDeepLinkingRequest"
+PLACE_KEYS: Final = ("lesson", "lab", "step")
+"""Custom parameters that say what is opened; they are keys of the page's address."""
+PLACE_CHARACTERS: Final = 100
+
+Id = Annotated[str, Field(min_length=1, max_length=255)]
+Address = Annotated[str, Field(max_length=2000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_left_out(cls, tree: Any) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        return {name: value for name, value in tree.items() if value is not None}
+
+
+class ResourceLink(_Part):
+    """The activity in the course (LTI 1.3 core, 5.3.5)."""
+
+    id: Id
+    title: str = ""
+
+
+class Endpoint(_Part):
+    """Assignment and grade services (AGS 2.0, 3.1)."""
+
+    scope: tuple[str, ...] = ()
+    lineitem: Address | None = None
+    lineitems: Address | None = None
+
+
+class Roster(_Part):
+    """Names and role provisioning service (NRPS 2.0, 3.6.1.1)."""
+
+    context_memberships_url: Address = ""
+
+
+class DeepLinking(_Part):
+    """A teacher chooses what an activity opens (Deep Linking 2.0, 4.4.1)."""
+
+    deep_link_return_url: Address
+    accept_types: tuple[str, ...] = ()
+    accept_presentation_document_targets: tuple[str, ...] = ()
+    accept_multiple: bool = False
+    accept_lineitem: bool | None = None
+    data: Any = None
+
+
+def _mapping(value: Any) -> Any:
+    """Some platforms send an empty list for no parameters."""
+    return value if isinstance(value, dict) else {}
+
+
+class Claims(_Part):
+    """The claims that are used (LTI 1.3 core, 5.3 and 5.4).
+
+    Args:
+        sub: who it is for the platform; None: an anonymous launch (LTI 1.3 core, 5.3.6.1).
+    """
+
+    iss: Id
+    sub: Id | None = None
+    nonce: Id
+    iat: float
+    exp: float
+    name: str | None = None
+    given_name: str | None = None
+    family_name: str | None = None
+    deployment: Annotated[Id, Field(alias=f"{CLAIM}deployment_id")]
+    kind: Annotated[
+        Literal["LtiResourceLinkRequest", "LtiDeepLinkingRequest"],
+        Field(alias=f"{CLAIM}message_type"),
+    ]
+    roles: Annotated[tuple[str, ...], Field(alias=f"{CLAIM}roles")] = ()
+    link: Annotated[ResourceLink | None, Field(alias=f"{CLAIM}resource_link")] = None
+    custom: Annotated[dict[str, Any], BeforeValidator(_mapping), Field(alias=f"{CLAIM}custom")] = {}
+    grades: Annotated[Endpoint | None, Field(alias=AGS)] = None
+    roster: Annotated[Roster | None, Field(alias=NRPS)] = None
+    choosing: Annotated[DeepLinking | None, Field(alias=DEEP)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A message that was found good; its nonce still has to be used up.
+
+    Args:
+        until_s: Unix time at which the state, and so the nonce, ends.
+    """
+
+    platform: Platform
+    claims: Claims
+    until_s: float
+
+    @property
+    def person(self) -> Person:
+        """Who it is; the same for all registrations of an issuer.
+
+        Of an anonymous launch it is somebody new each time.
+        """
+        user_id = self.claims.sub
+        if user_id is None:
+            text = f"lti launch {self.platform.ident}\n{self.claims.nonce}"
+            return Person(_key(text), name_of(self.claims))
+        return Person(person_key(self.platform, user_id), name_of(self.claims))
+
+    @property
+    def role(self) -> Role:
+        """What the person is in the course."""
+        return role_of(self.claims.roles)
+
+    @property
+    def link_id(self) -> str:
+        """Names the activity within all platforms."""
+        link = "" if self.claims.link is None else self.claims.link.id
+        return _key(f"{self.platform.ident}\n{self.claims.deployment}\n{link}")
+
+    @property
+    def place(self) -> dict[str, str]:
+        """What is opened: keys of the page's address, from the custom parameters."""
+        given = {key: self.claims.custom.get(key) for key in PLACE_KEYS}
+        words = {key: str(value) for key, value in given.items() if value is not None}
+        return {key: value[:PLACE_CHARACTERS] for key, value in words.items() if value}
+
+
+def person_key(platform: Platform, user_id: str) -> str:
+    """`Person.key` of a platform's user."""
+    return _key(f"lti person {platform.issuer}\n{user_id}")
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:32]
+
+
+def name_of(claims: Claims) -> str:
+    """The person's name on one line; empty: the platform sends none."""
+    parts = f"{claims.given_name or ''} {claims.family_name or ''}"
+    text = "".join(
+        " " if unicodedata.category(char)[0] in "CZ" else char for char in claims.name or parts
+    )
+    return " ".join(text.split())[:NAME_CHARACTERS]
+
+
+# The `state` of a login: signed, bound to one browser, and over after LOGIN_S (IMS Security
+# Framework 1.0, 7.3.1).
+#
+# Nothing is stored at a login, so whoever calls it a million times fills nothing. At the launch the
+# nonce in the state must be that of the token; the nonce is then stored as used (store.py).
+
+FORM: Final = re.compile(
+    r"([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9a-f]{32})\.([0-9]{1,12})"
+    r"\.([0-9a-f]{32}|)\.([0-9a-f]{64})"
+)
+PREFIX: Final = "state-"
+"""Before each state that a platform gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What a state says.
+
+    Args:
+        platform: `Platform.ident`.
+        browser: hash of the secret in the browser's cookie.
+        until_s: Unix time.
+        target: hash of the address that the platform said it would open; empty: it named none.
+    """
+
+    platform: str
+    nonce: str
+    browser: str
+    until_s: int
+    target: str = ""
+
+
+def browser_hash(secret: str) -> str:
+    """Names a browser in its states, without its secret."""
+    return _key(f"lti browser {secret}")
+
+
+def target_hash(url: str) -> str:
+    """Stands for `target_link_uri` in a state; empty: there is none."""
+    return _key(f"lti target {url}") if url else ""
+
+
+def sign_state(key: bytes, login: Login) -> str:
+    """A login as a state, without PREFIX."""
+    body = f"{login.platform}.{login.nonce}.{login.browser}.{login.until_s}.{login.target}"
+    return f"{body}.{_signature(key, body)}"
+
+
+def read_state(key: bytes, state: str) -> Login | None:
+    """The login that we signed; None: it is not ours."""
+    parts = FORM.fullmatch(state.removeprefix(PREFIX))
+    if parts is None:
+        return None
+    platform, nonce, browser, until_s, target, signature = parts.groups()
+    login = Login(platform, nonce, browser, int(until_s), target)
+    body = parts.string.rpartition(".")[0]
+    return login if hmac.compare_digest(_signature(key, body), signature) else None
+
+
+def _signature(key: bytes, body: str) -> str:
+    return hmac.new(key, f"lti state {body}".encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,507 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The learning platforms that an operator has registered: a YAML file, named by $DUET_LTI."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import platformdirs
+import requests
+import yaml
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from duet.base import files as durable
+from duet.base.errors import InfraError, InputError
+from duet.plugins.lti.limits import (
+    ANSWER_BYTES,
+    ANSWER_S,
+    CONNECT_S,
+    FILE_BYTES,
+    FORMER_KEY_S,
+    FORMER_KEYS,
+    KEYS_AGAIN_S,
+    PLATFORM_KEYS_S,
+    PLATFORMS,
+)
+
+REMEDY = "Correct that file; docs/LTI.md has an example for Moodle and one for Canvas."
+Text = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+def platforms_file() -> Path | None:
+    """The file of platforms: $DUET_LTI; None: this server knows no platform."""
+    given = os.environ.get("DUET_LTI")
+    return Path(given) if given else None
+
+
+def _safe(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme == "https" and parts.hostname:
+        return url
+    if parts.scheme == "http" and _loopback(parts.hostname or ""):
+        return url
+    raise ValueError("it must begin with https://, or name this machine")
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(_safe(url))
+    if parts.path or parts.query or parts.fragment or set(parts.netloc) & set(" ;,'\""):
+        raise ValueError("it must be https://HOST, without a path")
+    return url
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+Url = Annotated[str, Field(max_length=500), AfterValidator(_safe)]
+Origin = Annotated[str, Field(max_length=255), AfterValidator(_origin)]
+
+
+class Platform(BaseModel):
+    """One registration; the words are those of the platforms' own pages.
+
+    Args:
+        issuer: "Platform ID".
+        deployments: their ids; None: each that the platform names, such as one of each course.
+        auth_url: "Authentication request URL".
+        token_url: "Access token URL".
+        keys_url: "Public keyset URL".
+        audience: of access tokens, where it is not `token_url`.
+        frames: origins whose pages may frame login, launch and list; default: of `auth_url`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Text
+    issuer: Text
+    client_id: Text
+    deployments: Annotated[tuple[Text, ...], Field(min_length=1, max_length=1000)] | None = None
+    auth_url: Url
+    token_url: Url
+    keys_url: Url
+    audience: Text | None = None
+    frames: tuple[Origin, ...] | None = None
+
+    @property
+    def ident(self) -> str:
+        """Names the registration in sessions and in the database."""
+        text = f"lti platform {self.issuer}\n{self.client_id}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def grant(self) -> str:
+        """Names it in `Grant.token`."""
+        return f"lti-{self.ident}"
+
+    @property
+    def framed_by(self) -> tuple[str, ...]:
+        """Origins for `frame-ancestors`."""
+        if self.frames is not None:
+            return self.frames
+        parts = urlsplit(self.auth_url)
+        return (f"{parts.scheme}://{parts.netloc}",)
+
+    def deploys(self, deployment: str) -> bool:
+        """Whether messages of a deployment are taken."""
+        return self.deployments is None or deployment in self.deployments
+
+    def takes(self, url: str) -> bool:
+        """Whether we send to an address that its messages name: as safe as the registered ones."""
+        try:
+            return _safe(url) == url and len(url) <= 2000
+        except ValueError:
+            return False
+
+
+class Platforms(BaseModel):
+    """Content of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    platforms: Annotated[tuple[Platform, ...], Field(min_length=1, max_length=PLATFORMS)]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Platforms:
+        seen: set[str] = set()
+        for one in self.platforms:
+            if one.ident in seen:
+                raise ValueError(f"'{one.name:.60}' has the issuer and client_id of another one")
+            seen.add(one.ident)
+        return self
+
+    def __iter__(self) -> Iterator[Platform]:  # type: ignore[override]
+        return iter(self.platforms)
+
+    def find(self, issuer: str, client_id: str) -> Platform | None:
+        """The registration; an empty `client_id` finds the issuer's only one."""
+        found = [one for one in self.platforms if one.issuer == issuer]
+        if client_id:
+            found = [one for one in found if one.client_id == client_id]
+        return found[0] if len(found) == 1 else None
+
+    def by_ident(self, ident: str) -> Platform | None:
+        """The registration of that ident; None: it was taken out of the file."""
+        return next((one for one in self.platforms if one.ident == ident), None)
+
+
+def load_platforms(path: Path) -> Platforms:
+    """Read the file.
+
+    Raises:
+        InputError: it cannot be read, or does not say what is needed.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"the file of platforms cannot be read: {error.strerror} ({path}).",
+            remedy="Name it with DUET_LTI, or unset DUET_LTI.",
+        ) from error
+    try:
+        if len(raw) > FILE_BYTES:
+            raise ValueError(f"it has more than {FILE_BYTES} bytes")
+        tree: Any = yaml.safe_load(raw)
+        return Platforms.model_validate(tree)
+    except ValidationError as error:
+        raise InputError(f"{path}: {_first(error)}.", remedy=REMEDY) from error
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        line = str(error).splitlines()[0]
+        raise InputError(f"{path} is not a file of platforms: {line:.200}.", remedy=REMEDY) from (
+            error
+        )
+
+
+def _first(error: ValidationError) -> str:
+    one = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in one["loc"]) or "the file"
+    more = error.error_count() - 1
+    return f"{place}: {one['msg'].removeprefix('Value error, ')}" + (
+        f" (and {more} more)" if more else ""
+    )
+
+
+# Our keys: one signs, former ones stay in the key set for FORMER_KEY_S. One file, mode 0600.
+#
+# The file also holds the key of states (messages.py).
+
+FORMAT: Final = 1
+RSA_BITS: Final = 2048
+ALGORITHM: Final = "RS256"
+"""Of all signatures, ours and theirs (IMS Security Framework 1.0, 5.1.3, 6)."""
+
+
+def keys_path() -> Path:
+    """Where our keys are: $DUET_LTI_KEYS or in the user's data folder."""
+    given = os.environ.get("DUET_LTI_KEYS")
+    return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "lti.json")
+
+
+class ToolKey(BaseModel):
+    """A key pair.
+
+    Args:
+        pem: PKCS 8.
+        made_s: Unix time.
+        replaced_s: Unix time at which another one began to sign; None: this one signs.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kid: str
+    pem: str
+    made_s: float
+    replaced_s: float | None = None
+
+    def public(self) -> dict[str, Any]:
+        """As JWK (RFC 7517; IMS Security Framework 1.0, 6.2)."""
+        private = serialization.load_pem_private_key(self.pem.encode(), None)
+        assert isinstance(private, rsa.RSAPrivateKey)
+        jwk: dict[str, Any] = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
+        jwk.pop("key_ops", None)
+        return jwk | {"kid": self.kid, "alg": ALGORITHM, "use": "sig"}
+
+
+class Content(BaseModel):
+    """Content of the file; the first key signs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int
+    secret: str
+    keys: tuple[ToolKey, ...]
+
+
+@dataclass(frozen=True)
+class ToolKeys:
+    """What was read of the file."""
+
+    content: Content
+
+    @property
+    def signing(self) -> ToolKey:
+        """The key that signs."""
+        return self.content.keys[0]
+
+    @cached_property
+    def secret(self) -> bytes:
+        """Key of states."""
+        return bytes.fromhex(self.content.secret)
+
+    @cached_property
+    def _public(self) -> tuple[tuple[float | None, dict[str, Any]], ...]:
+        return tuple((key.replaced_s, key.public()) for key in self.content.keys)
+
+    def key_set(self, now_s: float) -> dict[str, Any]:
+        """For platforms: the key that signs, and those that signed until a short time ago."""
+        keys = [jwk for replaced_s, jwk in self._public if _shown(replaced_s, now_s)]
+        return {"keys": keys}
+
+
+def _shown(replaced_s: float | None, now_s: float) -> bool:
+    return replaced_s is None or now_s < replaced_s + FORMER_KEY_S
+
+
+class KeyFile:
+    """The file; read again when it changed, so a running server follows `duet lti`.
+
+    Args:
+        clock: Unix time in s.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self._clock = clock
+        self._read: tuple[tuple[int, int, int], ToolKeys] | None = None
+
+    @classmethod
+    def default(cls) -> KeyFile:
+        """Where the environment says."""
+        return cls(keys_path())
+
+    def load(self) -> ToolKeys:
+        """What is in the file; it is made where there is none.
+
+        Raises:
+            InputError: it is no such file, or others may read or write it.
+            InfraError: it cannot be read or written.
+        """
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return self._write(
+                Content(format=FORMAT, secret=secrets.token_hex(32), keys=self._new())
+            )
+        except OSError as error:
+            raise self._unusable(error) from error
+        if status.st_mode & 0o077:
+            raise InputError(
+                f"{self.path} is open to other users (mode {status.st_mode & 0o777:o}).",
+                remedy=f"Run: chmod 600 {self.path}, then ./duet lti keys --rotate.",
+            )
+        stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._read is None or self._read[0] != stamp:
+            self._read = (stamp, self._parse(status.st_size))
+        return self._read[1]
+
+    def rotate(self) -> ToolKeys:
+        """A new key signs from now on; the former one stays in the key set for FORMER_KEY_S.
+
+        Raises:
+            InputError: see load.
+            InfraError: see load.
+        """
+        content, now_s = self.load().content, self._clock()
+        former = (content.keys[0].model_copy(update={"replaced_s": now_s}), *content.keys[1:])
+        stay = tuple(key for key in former if _shown(key.replaced_s, now_s))[:FORMER_KEYS]
+        return self._write(content.model_copy(update={"keys": (*self._new(), *stay)}))
+
+    def _new(self) -> tuple[ToolKey, ...]:
+        private = rsa.generate_private_key(public_exponent=65537, key_size=RSA_BITS)
+        pem = private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        return (ToolKey(kid=secrets.token_hex(8), pem=pem.decode(), made_s=self._clock()),)
+
+    def _parse(self, size: int) -> ToolKeys:
+        try:
+            if size > FILE_BYTES:
+                raise ValueError(f"{size} bytes")
+            content = Content.model_validate(json.loads(self.path.read_bytes()))
+            if content.format != FORMAT or not content.keys:
+                raise ValueError(f"format {content.format}, {len(content.keys)} keys")
+            keys = ToolKeys(content)
+            keys.key_set(0.0)
+            assert len(keys.secret) >= 16
+            return keys
+        except OSError as error:
+            raise self._unusable(error) from error
+        except (ValueError, ValidationError, AssertionError, TypeError, RecursionError) as error:
+            raise InputError(
+                f"{self.path} is not a file of LTI keys ({type(error).__name__}).",
+                remedy=f"Delete it (rm {self.path}); ./duet lti keys makes new ones.",
+            ) from error
+
+    def _write(self, content: Content) -> ToolKeys:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            durable.write(self.path, content.model_dump_json(indent=1).encode(), mode=0o600)
+        except OSError as error:
+            raise self._unusable(error) from error
+        return ToolKeys(content)
+
+    def _unusable(self, error: OSError) -> InfraError:
+        return InfraError(
+            f"{self.path} cannot be read or written: {error.strerror or error}.",
+            remedy="Run as the user who made it, or name another file with DUET_LTI_KEYS.",
+        )
+
+
+# Requests to platforms: each has a time limit and a bound of its answer, none is redirected.
+
+CHUNK_BYTES = 64 * 1024
+
+
+class PlatformSession(requests.Session):
+    """A session whose requests all have these limits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.headers["User-Agent"] = "kernel-duet"
+        self.auth = lambda request: request  # else ~/.netrc would replace our access token
+
+    def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
+        """One request.
+
+        Raises:
+            requests.RequestException: no answer in time, or one that is too long.
+        """
+        kwargs |= {"timeout": (CONNECT_S, ANSWER_S), "stream": True, "allow_redirects": False}
+        begun_s = time.monotonic()
+        with super().request(method, url, *args, **kwargs) as response:
+            content = bytearray()
+            for chunk in response.iter_content(CHUNK_BYTES):
+                content += chunk
+                if len(content) > ANSWER_BYTES:
+                    raise requests.RequestException(f"more than {ANSWER_BYTES} bytes came")
+                if time.monotonic() - begun_s > ANSWER_S:
+                    raise requests.Timeout(f"no whole answer came within {ANSWER_S:.0f} s")
+            response._content = bytes(content)
+            if 300 <= response.status_code < 400:
+                raise requests.TooManyRedirects("the platform sent us to another address")
+        return response
+
+
+# Public keys of platforms: read when they are needed, and again when a platform has a new one.
+
+
+@dataclass
+class _Known:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    keys: tuple[dict[str, Any], ...] = ()
+    read_s: float | None = None
+
+    def older_than(self, seconds: float, now_s: float) -> bool:
+        return self.read_s is None or now_s - self.read_s >= seconds
+
+
+class PlatformKeys:
+    """Key sets by platform; for threads.
+
+    Args:
+        again_s: an unknown key makes us read a key set again, but not more often.
+        clock: monotonic time in s.
+    """
+
+    def __init__(
+        self, again_s: float = KEYS_AGAIN_S, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._again_s = again_s
+        self._clock = clock
+        self._known: dict[str, _Known] = {}
+        self._lock = threading.Lock()
+
+    def key_set(self, platform: Platform, kid: str) -> tuple[dict[str, Any], ...]:
+        """The key set of a platform, read anew if that may bring the key (IMS Security Framework
+        1.0, 6.3 and 6.4).
+
+        Raises:
+            InfraError: the platform did not give it.
+        """
+        with self._lock:
+            known = self._known.setdefault(platform.ident, _Known())
+        with known.lock:
+            there = any(key.get("kid") == kid for key in known.keys)
+            if known.older_than(PLATFORM_KEYS_S if there else self._again_s, self._clock()):
+                known.keys = _fetched(platform)
+                known.read_s = self._clock()
+            return known.keys
+
+
+def _fetched(platform: Platform) -> tuple[dict[str, Any], ...]:
+    try:
+        with PlatformSession() as session:
+            answer = session.get(platform.keys_url)
+        answer.raise_for_status()
+        keys = answer.json()["keys"]
+        return tuple(key for key in keys if isinstance(key, dict))
+    except (requests.RequestException, ValueError, KeyError, TypeError) as error:
+        raise InfraError(
+            f"the keys of the platform '{platform.name:.60}' could not be read.",
+            remedy="Try again in a minute; the person who runs this server finds why in its log.",
+            detail=f"{platform.keys_url}: {error}",
+        ) from error
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What an operator has configured."""
+
+    platforms: Platforms
+    keys: KeyFile
+    known: PlatformKeys = field(default_factory=PlatformKeys)
+
+    @classmethod
+    def default(cls) -> Registered | None:
+        """As the environment says; None: LTI is not used.
+
+        Raises:
+            InputError: a file is not usable.
+            InfraError: keys cannot be stored.
+        """
+        path = platforms_file()
+        if path is None:
+            return None
+        found = cls(load_platforms(path), KeyFile.default())
+        found.keys.load()
+        return found
+
+    @property
+    def grants(self) -> frozenset[str]:
+        """Names of the grants of sessions that hold."""
+        return frozenset(platform.grant for platform in self.platforms)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Origins whose pages may frame login, launch and list."""
+        return tuple(sorted({one for each in self.platforms for one in each.framed_by}))

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Why a login or a launch is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from duet.base.errors import InputError
+
+AGAIN = "Open the activity again from your course."
+
+
+class LaunchRefused(InputError):
+    """A message that did not come from a registered platform just now, for this browser."""
+
+    code = "lti"
+
+    def __init__(self, sentence: str, *, remedy: str = AGAIN, detail: str = "") -> None:
+        super().__init__(sentence, remedy=remedy, detail=detail)
+
+
+def refused_by_platform(values: Mapping[str, str]) -> LaunchRefused | None:
+    """The platform's own refusal, which comes instead of a message (OpenID Connect, 3.1.2.6)."""
+    error = values.get("error", "")
+    if not error or values.get("id_token"):
+        return None
+    more = values.get("error_description", "")
+    return LaunchRefused(
+        f"the platform did not let you in ({error:.60}{': ' * bool(more)}{more:.200})."
+    )

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Routes of LTI 1.3: login, launch, our key set, members of a teacher's course.
+
+Login and launch take what a platform's pages send, without a session and from a foreign origin
+(api/guard.py: Foreign). What guards them is the platform's signature over a nonce that this server
+gave to this very browser, and that counts once.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from duet.api.front import asked_of
+from duet.api.sessions import Sessions, cookie_line, cookie_name, named_cookie, new_secret
+from duet.api.tokens import PAGE
+from duet.base.access import Action
+from duet.base.errors import DuetError, InputError
+from duet.lessons import load as lesson_cache
+from duet.plugins.labs import files as lab_files
+from duet.plugins.lti.limits import FORM_BYTES, LOGIN_S
+from duet.plugins.lti.login import Choice, answer, settings_of
+from duet.plugins.lti.messages import CHOOSING, Launch
+from duet.plugins.lti.platforms import Registered
+from duet.plugins.lti.refused import LaunchRefused, refused_by_platform
+from duet.server.doors import Foreign
+from duet.stream.viewer import visitor_of
+
+if TYPE_CHECKING:
+    from duet.plugins.lti.service import Lti
+
+# What a platform's browser brings: parameters, the address it came to, the cookie of its login.
+
+LAUNCH: Final = "/lti/launch"
+
+
+def launch_url(request: Request) -> str:
+    """The address that platforms have as redirect URI."""
+    asked = asked_of(request.scope)
+    if asked.public is not None:
+        return f"{str(asked.public).rstrip('/')}{LAUNCH}"
+    return f"{request.scope['scheme']}://{asked.host}{LAUNCH}"
+
+
+def state_name(scope: Any, nonce: str) -> str:
+    """A cookie for each login: several activities may be opened at once."""
+    return f"{cookie_name(scope)}-lti-{nonce[:12]}"
+
+
+def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
+    """The Set-Cookie header of a login; 0 s: it goes.
+
+    The launch is a POST from the platform's page. With TLS the cookie says that it comes along
+    (and, in a frame, belongs to the page around it); without TLS no browser takes that word, and
+    Chromium alone sends cookies without SameSite along, for two minutes.
+    """
+    line = f"{state_name(scope, nonce)}={value}; Path={asked_of(scope).root}/lti/; "
+    line += f"Max-Age={seconds}; HttpOnly"
+    secure = scope.get("scheme") in ("https", "wss")
+    return line + ("; Secure; SameSite=None; Partitioned" if secure else "")
+
+
+async def values_of(request: Request) -> dict[str, str]:
+    """Parameters of the query, or of the form of a POST.
+
+    Raises:
+        LaunchRefused: it is too large, or no form.
+    """
+    text = request.scope["query_string"].decode("latin-1")
+    if request.method == "POST":
+        body = bytearray()
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > FORM_BYTES:
+                raise LaunchRefused(f"a form of more than {FORM_BYTES} bytes came.")
+        text = body.decode("latin-1")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
+    except ValueError as error:
+        raise LaunchRefused("what came is not a form.") from error
+    return dict(pairs)
+
+
+# Pages of LTI: plain HTML, without scripts, since the content security policy allows none here.
+
+BUTTON = '<button style="font: inherit; padding: .35em 1em; cursor: pointer">{text}</button>'
+
+
+def refusal_page(error: DuetError) -> str:
+    """Why somebody does not get in."""
+    sentence = error.sentence[:1].upper() + error.sentence[1:]
+    body = f"<p>{escape(sentence)}</p>\n<p><b>{escape(error.remedy)}</b></p>"
+    return PAGE.format(head="", title="This launch is refused", body=body)
+
+
+def window_page(values: Mapping[str, str]) -> str:
+    """Goes on in a window of its own: in a frame of another site browsers hold cookies back."""
+    words = "<p>Kernel Duet opens in a window of its own.</p>"
+    form = _form("", values, "Open Kernel Duet", 'target="_blank" rel="noopener"')
+    return PAGE.format(head="", title="One step more", body=words + form)
+
+
+def entry_page(place: Mapping[str, str]) -> str:
+    """Goes on to the page by itself.
+
+    A redirect would not do: it belongs to the platform's request, so the browser would hold the
+    new SameSite=Strict cookie back. A page of ours that goes on is a request of our own.
+    """
+    address = escape(f"../?{urlencode(place)}" if place else "../")
+    head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
+    body = f'<p><a href="{address}">Go on</a></p>'
+    return PAGE.format(head=head, title="One moment", body=body)
+
+
+def choice_page(return_url: str, choices: Iterable[tuple[Choice, str]]) -> str:
+    """The list of lessons and labs; each button sends its signed answer to the platform."""
+    parts = ["<p>What shall the activity in your course open?</p>"]
+    for choice, jwt in choices:
+        points = "" if choice.most is None else f" · {choice.most:g} points"
+        parts.append(f"<h2>{escape(choice.title)}</h2>\n<p>{escape(choice.about)}{points}</p>")
+        parts.append(_form(return_url, {"JWT": jwt}, "Choose", ""))
+    return PAGE.format(head="", title="Lessons and labs", body="\n".join(parts))
+
+
+def _form(action: str, values: Mapping[str, str], button: str, more: str) -> str:
+    fields = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
+        for name, value in values.items()
+    )
+    text = BUTTON.format(text=escape(button))
+    return f'<form method="post" action="{escape(action)}" {more}>{fields}{text}</form>'
+
+
+log = logging.getLogger("duet.plugins.lti")
+LOGIN: Final = "/lti/login"
+KEYS: Final = "/lti/jwks"
+UNASKED: Final = frozenset({LOGIN, LAUNCH, KEYS})
+MEMBERS: Final = "/api/lti/members"
+ACTIONS: Final[Mapping[str, Action]] = dict.fromkeys(UNASKED, Action.WATCH) | {
+    MEMBERS: Action.TEACH
+}
+CHOOSE: Final = "choose=1"
+"""Query of the launch address under which platforms open the list of lessons: it may stay in its
+frame, to which its answer belongs."""
+KEYS_FRESH_S: Final = 300
+
+
+def launches(registered: Registered | None) -> Foreign:
+    """What pages of platforms may do."""
+    if registered is None:
+        return Foreign()
+    routes = frozenset({("GET", LOGIN), ("POST", LOGIN), ("POST", LAUNCH)})
+    return Foreign(routes, registered.frames)
+
+
+def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> None:
+    """The routes; without registered platforms each says so."""
+
+    @app.api_route(LOGIN, methods=["GET", "POST"], response_model=None)
+    async def login(request: Request) -> Response:
+        try:
+            return await run_in_threadpool(begin, request, used(lti), await values_of(request))
+        except DuetError as error:
+            return refused(error)
+
+    @app.post(LAUNCH, response_model=None)
+    async def launch(request: Request) -> Response:
+        try:
+            assert sessions is not None or lti is None
+            return await arrive(request, used(lti), sessions, await values_of(request))
+        except DuetError as error:
+            return refused(error)
+
+    @app.get(KEYS)
+    def keys() -> Response:
+        key_set = used(lti).registered.keys.load().key_set(time.time())
+        return JSONResponse(key_set, headers={"cache-control": f"max-age={KEYS_FRESH_S}"})
+
+    @app.get(MEMBERS)
+    async def members(request: Request) -> Response:
+        found = await used(lti).members(visitor_of(request.scope).key)
+        return JSONResponse(
+            [{"person": key, "name": one.name, "role": one.role.word} for key, one in found]
+        )
+
+
+def used(lti: Lti | None) -> Lti:
+    """LTI, if it is used here.
+
+    Raises:
+        InputError: it is not.
+    """
+    if lti is None:
+        raise InputError(
+            "this server knows no learning platform.",
+            remedy="Start it with DUET_LTI (docs/LTI.md).",
+        )
+    return lti
+
+
+def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
+    """The answer to a login: on to the platform, or first out of its frame."""
+    scope = request.scope
+    in_frame = request.headers.get("sec-fetch-dest") in ("iframe", "frame")
+    if in_frame and urlsplit(values.get("target_link_uri", "")).query != CHOOSE:
+        return HTMLResponse(window_page(values), headers={"cache-control": "no-store"})
+    browser = new_secret()
+    address, nonce = lti.login(values, launch_url(request), browser)
+    found = RedirectResponse(address, 302, headers={"cache-control": "no-store"})
+    found.headers["set-cookie"] = state_cookie(scope, nonce, browser, int(LOGIN_S))
+    return found
+
+
+async def arrive(
+    request: Request, lti: Lti, sessions: Sessions | None, values: dict[str, str]
+) -> Response:
+    """The answer to a launch: a session and the page, or the list of lessons and labs."""
+    theirs = refused_by_platform(values)
+    if theirs is not None:
+        raise theirs
+    scope = request.scope
+    launch = await lti.launch(values, lambda nonce: named_cookie(scope, state_name(scope, nonce)))
+    if launch.claims.kind == CHOOSING:
+        made = await run_in_threadpool(choices, lti, launch, launch_url(request))
+        found = HTMLResponse(made)
+    else:
+        assert sessions is not None
+        await lti.arrived(launch)
+        value = sessions.begin_person(launch.platform.grant, launch.person, launch.role)
+        found = HTMLResponse(entry_page(launch.place))
+        found.headers.append("set-cookie", cookie_line(scope, value))
+    found.headers["cache-control"] = "no-store"
+    found.headers.append("set-cookie", state_cookie(scope, launch.claims.nonce, "", 0))
+    return found
+
+
+def choices(lti: Lti, launch: Launch, address: str) -> str:
+    """The page on which a teacher chooses; only for teachers.
+
+    Raises:
+        LaunchRefused: somebody else, or a platform that takes no link.
+    """
+    if launch.role.word != "instructor":
+        raise LaunchRefused("only teachers of the course choose what an activity opens.")
+    keys, given = lti.registered.keys.load(), settings_of(launch)
+    lessons = [
+        Choice(f.lesson.title, f.lesson.question, {"lesson": f.slug}) for f in lesson_cache.usable()
+    ]
+    offered = [*lti.labs(), *lessons]
+    return choice_page(
+        given.deep_link_return_url, [(one, answer(launch, keys, one, address)) for one in offered]
+    )
+
+
+def lab_choices() -> list[Choice]:
+    """All labs; each has a column in the grade book. Blocking: it may read lessons."""
+    return [
+        Choice(file.lab.title, file.lab.intro, {"lab": file.slug}, file.lab.most)
+        for file in lab_files.usable()
+    ]
+
+
+def refused(error: DuetError) -> Response:
+    """The page that says why; the log says it, too, without the message itself."""
+    log.info("refused: %s %s", error.sentence, error.detail[:500])
+    status = 401 if isinstance(error, LaunchRefused) else 404
+    status = status if isinstance(error, InputError) else 503
+    return HTMLResponse(refusal_page(error), status, headers={"cache-control": "no-store"})

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LTI of one server: logins, launches and what follows from them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Final
+
+from fastapi import FastAPI
+
+from duet.api.identity import TokensOnly
+from duet.api.sessions import Sessions
+from duet.base.access import Role
+from duet.base.errors import DuetError, InputError
+from duet.plugins.labs.labs import Labs
+from duet.plugins.lti import routes
+from duet.plugins.lti import store as rows
+from duet.plugins.lti.grades import Member, Outbox, Services
+from duet.plugins.lti.login import Choice, Cookie, begin_login, read_launch
+from duet.plugins.lti.messages import Launch, person_key
+from duet.plugins.lti.platforms import Registered
+from duet.server.doors import Door
+from duet.server.services import Core, Service
+from duet.store.database import CLASSES_DAYS, classes_days
+from duet.store.store import Store
+
+log = logging.getLogger("duet.lti")
+MOST_UNKNOWN = 100.0
+"""Points of a column that we make for a lab of which we do not know the points."""
+
+
+class Lti:
+    """See the module. Use as `async with lti.running(days)`.
+
+    Args:
+        store: the database of classes; begun and closed by its owner.
+        labs: what a teacher may choose besides the lessons; called in threads.
+    """
+
+    def __init__(
+        self,
+        registered: Registered,
+        store: Store,
+        labs: Callable[[], Sequence[Choice]] = lambda: (),
+    ) -> None:
+        self.registered = registered
+        self.labs = labs
+        self._store = store
+        self.services = Services(registered.keys)
+        self.outbox = Outbox(store, registered.platforms, self.services)
+
+    @contextlib.asynccontextmanager
+    async def running(self, days: int) -> AsyncIterator[None]:
+        """Send scores; activities that nobody opened for so many days are deleted first."""
+        before_s = time.time() - days * rows.DAY_S
+        with contextlib.suppress(DuetError):  # its own log has it; the next start will do
+            await self._store.ask(lambda c: rows.delete_old(c, before_s))
+        async with self.outbox.running():
+            yield
+
+    def login(self, values: Mapping[str, str], launch_url: str, browser: str) -> tuple[str, str]:
+        """See begin_login.
+
+        Raises:
+            LaunchRefused: no registered platform began it.
+        """
+        here = self.registered
+        return begin_login(here.platforms, here.keys.load(), values, launch_url, browser)
+
+    async def launch(self, values: Mapping[str, str], cookie: Cookie) -> Launch:
+        """A launch that was never used before.
+
+        Raises:
+            LaunchRefused: it is not one of a registered platform, just now, for this browser.
+            InfraError: the platform did not give its keys, or the database refused.
+        """
+        here = self.registered
+        launch = await asyncio.to_thread(
+            lambda: read_launch(here.platforms, here.keys.load(), here.known, values, cookie)
+        )
+        nonce, until_s = launch.claims.nonce, launch.until_s
+        await self._store.ask(lambda c: rows.use_nonce(c, nonce, until_s))
+        return launch
+
+    async def arrived(self, launch: Launch) -> None:
+        """Store where scores of a student go, and from which course a teacher came.
+
+        Trouble goes into the log: whoever came may use the page all the same.
+        """
+        if launch.claims.sub is None:
+            return  # nobody whom the platform could name in a grade book or a course
+        try:
+            if launch.role is Role.STUDENT:
+                await self._student(launch)
+            elif launch.role is Role.INSTRUCTOR and launch.claims.roster is not None:
+                url, platform = launch.claims.roster.context_memberships_url, launch.platform
+                if platform.takes(url):
+                    key = launch.person.key
+                    await self._store.ask(lambda c: rows.put_course(c, key, platform.ident, url))
+        except DuetError as error:
+            log.warning("a launch of %s: %s", launch.platform.name, error)
+
+    async def _student(self, launch: Launch) -> None:
+        lab, offered, user_id = launch.place.get("lab", ""), launch.claims.grades, launch.claims.sub
+        if not lab or offered is None or user_id is None:
+            return
+        labs = await asyncio.to_thread(self.labs)
+        known = next((one for one in labs if one.custom.get("lab") == lab), None)
+        most = (known.most if known else None) or MOST_UNKNOWN
+        lineitem = await asyncio.to_thread(
+            self.services.lineitem,
+            launch.platform, offered, launch.link_id, known.title if known else lab, most,
+        )  # fmt: skip
+        if lineitem:
+            key, ident = launch.person.key, launch.platform.ident
+            link = rows.Link(key, lab, launch.link_id, ident, user_id, lineitem)
+            await self._store.ask(lambda c: rows.put_link(c, link))
+            self.outbox.hurry()
+
+    async def members(self, person: str) -> list[tuple[str, Member]]:
+        """Key of the person and member, of the course from which a teacher came last.
+
+        Raises:
+            InputError: the teacher came from none.
+            InfraError: the platform did not answer.
+        """
+        found = await self._store.ask(lambda c: rows.course(c, person))
+        platform = self.registered.platforms.by_ident(found[0]) if found else None
+        if found is None or platform is None:
+            raise InputError(
+                "you came from no course whose platform gives its members.",
+                remedy="Open an activity in your course; the platform must offer names and roles.",
+            )
+        members = await asyncio.to_thread(self.services.members, platform, found[1])
+        return [(person_key(platform, one.user_id), one) for one in members]
+
+    async def forget(self, person: str) -> None:
+        """Delete all that is stored of a person; what platforms have stays there.
+
+        Raises:
+            InfraError: the database refused.
+        """
+        await self._store.ask(lambda c: rows.forget(c, person))
+
+
+# LTI as a part of a server.
+
+
+class LtiService(Service):
+    """Routes for platforms, and scores for them.
+
+    Args:
+        registered: None: each route says that LTI is not used.
+        days: activities that nobody opened for so long are deleted.
+    """
+
+    actions = routes.ACTIONS
+
+    def __init__(self, core: Core, registered: Registered | None, days: int = CLASSES_DAYS) -> None:
+        self.lti: Lti | None = None
+        self._days = days
+        self._sessions: Sessions | None = None
+        self._stack = contextlib.AsyncExitStack()
+        if registered is not None and core.store is not None:
+            self.lti = Lti(registered, core.store, routes.lab_choices)
+            self.foreign = routes.launches(registered)
+            labs = core.service(Labs)
+            labs.listeners.append(self.lti.outbox.receive)
+            labs.forgetting.append(self.lti.forget)
+
+    async def __aenter__(self) -> LtiService:
+        if self.lti is not None:
+            await self._stack.enter_async_context(self.lti.running(self._days))
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
+
+    def admit(self, door: Door) -> None:
+        """Platforms' browsers come without a session; a launch begins one."""
+        if isinstance(door, TokensOnly):
+            self._sessions = door.sessions
+            if self.lti is not None:
+                door.unasked |= routes.UNASKED
+
+    def add_routes(self, app: FastAPI) -> None:
+        """Login, launch, keys, members of a course."""
+        routes.add_lti_routes(app, self.lti, self._sessions)
+
+
+UNGUARDED: Final = (
+    "DUET_LTI registers learning platforms, but this server asks for no tokens, so everybody would "
+    "be its operator or come by the hub.",
+    "Use --token-required and no --hub, or unset DUET_LTI.",
+)
+"""Sentence and remedy where no tokens are asked for."""
+
+
+def grants() -> frozenset[str]:
+    """Names of the grants by which platforms let people in; empty: LTI is not used.
+
+    Raises:
+        InputError: a file is not usable.
+    """
+    registered = Registered.default()
+    return frozenset() if registered is None else registered.grants
+
+
+def service(core: Core) -> LtiService:
+    """As the environment says."""
+    return LtiService(core, Registered.default(), classes_days())

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine of the database, and its revision.
+
+SQLite writes ahead (WAL) and syncs each commit (synchronous=FULL): what is committed is there
+after a kill and after a power cut. Source: https://sqlite.org/pragma.html#pragma_synchronous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from sqlalchemy import Connection, Engine, Row, create_engine, event, make_url, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from duet.base import plugins
+from duet.base.errors import InfraError, InputError
+from duet.base.settings import runs_dir, whole_number
+from duet.store.limits import BUSY_MS, DEAD_PEER_S, END_MS, HUNG_S, LOCK_S, PROBE_S, PROBES
+
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+PRAGMAS: Final = {
+    "journal_mode": "WAL",
+    "synchronous": "FULL",
+    "foreign_keys": "ON",
+    "busy_timeout": str(BUSY_MS),
+    "secure_delete": "ON",
+}
+"""secure_delete: what a member has deleted is overwritten in the file."""
+MODE: Final = 0o600
+"""Nicknames and answers are in it."""
+
+
+def engine_of(url: str, **connect_args: Any) -> Engine:
+    """The engine for a SQLAlchemy URL; the folder and the file of an SQLite are made.
+
+    Args:
+        connect_args: for the driver; with some, there is one connection at most.
+
+    Raises:
+        InputError: it is no such URL.
+        InfraError: the driver or the folder is missing.
+    """
+    remedy = "Give DUET_CLASSES_DB such as sqlite:////path/classes.sqlite, or unset it."
+    try:
+        parsed = make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            _make_file(parsed)
+        one: dict[str, Any] = {"pool_size": 1, "max_overflow": 0} if connect_args else {}
+        engine = create_engine(
+            parsed,
+            pool_pre_ping=parsed.get_backend_name() != "sqlite",
+            connect_args=connect_args,
+            **one,
+        )
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise InputError("DUET_CLASSES_DB is not a URL of SQLAlchemy.", remedy=remedy) from error
+    except ImportError as error:
+        raise InfraError(
+            f"the driver of the database of classes is missing ({error.name}).",
+            remedy=f"Install it: .venv/bin/pip install {error.name}",
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _begin_sqlite)
+        event.listen(engine, "begin", _begin_transaction)
+    return engine
+
+
+def backend_of(url: str) -> str:
+    """`sqlite` or `postgresql`, say; empty: it is no URL of SQLAlchemy."""
+    try:
+        return make_url(url).get_backend_name()
+    except ArgumentError:
+        return ""
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite URL; None: another database."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        return None
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        return None
+    return None if parsed.database == ":memory:" else Path(parsed.database)
+
+
+def tables() -> tuple[ModuleType, ...]:
+    """The modules with the tables of all plug-ins."""
+    return plugins.offered("tables")
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the database to the newest revision, in the caller's transaction.
+
+    Raises:
+        InputError: a newer Kernel Duet has written it.
+    """
+    from alembic import command  # 0.3 s, which only the thread of a store takes
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    revisions = [Path(str(one.__file__)).with_name("migrations") for one in tables()]
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    locations = os.pathsep.join(map(str, revisions))
+    config.set_main_option("version_locations", locations.replace("%", "%%"))
+    config.attributes["connection"] = connection
+    try:
+        command.upgrade(config, "heads")
+    except CommandError as error:
+        raise InputError(
+            "the database of classes has a revision that this Kernel Duet does not know.",
+            remedy="Use the newer version again, or name another database with DUET_CLASSES_DB.",
+            detail=str(error),
+        ) from error
+
+
+def trouble(error: SQLAlchemyError) -> InfraError:
+    """Why nothing is stored, for the page."""
+    reason = str(getattr(error, "orig", None) or error).splitlines()[0]
+    return InfraError(
+        f"the database of classes refused: {reason:.200}.",
+        remedy="Make room on its disk and look at its rights (docs/CLASSES.md), then try again.",
+    )
+
+
+def _make_file(url: URL) -> None:
+    if not url.database or url.database == ":memory:":
+        return
+    path = Path(url.database)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, MODE))
+    except OSError as error:
+        raise InfraError(
+            f"the database of classes cannot be opened: {error.strerror} ({path}).",
+            remedy="Name another file with DUET_CLASSES_DB, such as sqlite:////path/file.",
+        ) from error
+
+
+def _begin_sqlite(connection: Any, _: object) -> None:
+    """Python's sqlite3 shall begin no transaction by itself: ours are immediate, also to read."""
+    connection.isolation_level = None
+    for name, value in PRAGMAS.items():
+        connection.execute(f"PRAGMA {name} = {value}").close()
+
+
+def _begin_transaction(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+# The one database session of a server among several: its locks say which classes it owns.
+#
+# A session that breaks has lost its locks, and another server may own its classes by the time that
+# the next session begins. So what was asked for under a former session is refused in the new one.
+
+Result = TypeVar("Result")
+INFO: Final = "duet session"
+SETTINGS: Final = {
+    "tcp_keepalives_idle": str(PROBE_S),
+    "tcp_keepalives_interval": str(PROBE_S),
+    "tcp_keepalives_count": str(PROBES),
+    "tcp_user_timeout": str(DEAD_PEER_S * 1000),
+    "lock_timeout": f"{LOCK_S}s",
+}
+"""The database finds out by itself that a server's machine is gone, and frees its classes.
+
+Linux probes no connection on which something waits for its confirmation; tcp_user_timeout is for
+those.
+"""
+
+
+def connect_args(server: str) -> dict[str, Any]:
+    """What libpq needs: where this server is reached, and when the database counts as gone."""
+    return {
+        "application_name": server,
+        "connect_timeout": DEAD_PEER_S,
+        "keepalives_idle": PROBE_S,
+        "keepalives_interval": PROBE_S,
+        "keepalives_count": PROBES,
+        "tcp_user_timeout": DEAD_PEER_S * 1000,
+    }
+
+
+class Sessions:
+    """Numbers sessions. The event loop has one number; the thread of the store sees the newest.
+
+    Attributes:
+        lost: called on the loop when a session has been lost, before anything is asked in the next.
+    """
+
+    def __init__(self) -> None:
+        self.lost: Callable[[], None] = lambda: None
+        self._known = 1
+        self._made = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def begin(self) -> None:
+        """On the loop that asks."""
+        self._loop = asyncio.get_running_loop()
+
+    def attach(self, engine: Engine) -> None:
+        """Number the sessions of an engine."""
+        event.listen(engine, "connect", self._connected)
+
+    def fenced(self, work: Callable[[Connection], Result]) -> Callable[[Connection], Result]:
+        """The same work, refused in any session but that of now."""
+        asked = self._known
+
+        def checked(connection: Connection) -> Result:
+            found = int(connection.info[INFO])
+            if found != asked:
+                if self._loop is not None:
+                    self._loop.call_soon_threadsafe(self._renew, found)
+                raise InfraError(
+                    "the connection to the database of classes broke, and there is a new one.",
+                    remedy="Try again in some seconds.",
+                )
+            return work(connection)
+
+        return checked
+
+    def _connected(self, connection: Any, record: Any) -> None:
+        self._made += 1
+        record.info[INFO] = self._made
+        for name, value in SETTINGS.items():
+            connection.execute(f"SET {name} = '{value}'")
+        connection.commit()
+
+    def _renew(self, found: int) -> None:
+        if found > self._known:
+            self._known = found
+            self.lost()
+
+
+# Which of several servers owns a class: the one whose database session has its lock.
+#
+# PostgreSQL takes the locks of a session back when the session ends, so a class is free as soon as
+# its server is dead. The session says in its application_name where its server is reached. A server
+# that hangs stops its looks at the database: whoever wants one of its classes ends its session.
+
+UPGRADES: Final = "upgrades"
+"""Named like a class: only one server at a time changes tables."""
+
+_CLAIM: Final = text("SELECT pg_try_advisory_lock(:key)")
+_RELEASE: Final = text("SELECT pg_advisory_unlock(:key)")
+_WAIT: Final = text("SELECT pg_advisory_xact_lock(:key)")
+_HELD: Final = text(
+    "SELECT l.pid = pg_backend_pid() AS mine, a.application_name AS server, a.pid AS pid,"
+    " CASE WHEN a.state = 'active' THEN 0"
+    " ELSE EXTRACT(EPOCH FROM clock_timestamp() - a.state_change) END AS unused_s"
+    " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
+    " WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1"
+    " AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND (l.classid::bigint << 32 | l.objid::bigint) = :key"
+)
+_END: Final = text("SELECT pg_terminate_backend(:pid, :within_ms)")
+_SERVERS: Final = text(
+    "SELECT DISTINCT application_name FROM pg_stat_activity"
+    " WHERE datname = current_database() AND application_name LIKE 'http%'"
+)
+log = logging.getLogger("duet.store")
+
+
+def claim(connection: Connection, class_id: str) -> str | None:
+    """Own a class from now on, until `release` or the end of this session.
+
+    Returns:
+        None: it is owned here; else where its owner is reached, empty if that has just ended.
+    """
+    held = _holder(connection, class_id)
+    if held is not None and held.mine:
+        return None
+    if held is not None and held.unused_s > HUNG_S:
+        _end(connection, held)
+        held = None
+    if held is None and connection.scalar(_CLAIM, {"key": _key(class_id)}):
+        return None
+    return owner(connection, class_id) or ""
+
+
+def owner(connection: Connection, class_id: str) -> str | None:
+    """Where the server is reached that owns a class; None: none does."""
+    held = _holder(connection, class_id)
+    return None if held is None else held.server or ""
+
+
+def _holder(connection: Connection, class_id: str) -> Row[Any] | None:
+    """The session that has the lock of a class: mine, server, pid, unused_s."""
+    return connection.execute(_HELD, {"key": _key(class_id)}).first()
+
+
+def _end(connection: Connection, held: Row[Any]) -> None:
+    """End the session of a server that hangs; should that go on, it owns nothing any more."""
+    log.error(
+        "the server %s has not looked at the database for %.0f s: its session is ended, and its "
+        "classes are free",
+        *(held.server or "of a class", held.unused_s),
+    )
+    connection.execute(_END, {"pid": held.pid, "within_ms": END_MS})
+
+
+def servers(connection: Connection) -> list[str]:
+    """Where all servers of this database are reached."""
+    return [str(name) for name in connection.scalars(_SERVERS)]
+
+
+def release(connection: Connection, class_id: str) -> None:
+    """Own a class no more."""
+    connection.execute(_RELEASE, {"key": _key(class_id)})
+
+
+def wait_for_upgrades(connection: Connection) -> None:
+    """Until no other server changes tables; this one may, until the end of its transaction."""
+    connection.execute(_WAIT, {"key": _key(UPGRADES)})
+
+
+def _key(class_id: str) -> int:
+    """A lock's number: 63 bits, so that no two classes meet."""
+    digest = hashlib.sha256(f"duet class {class_id}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+# Where it is and how long things stay, as the operator wants it.
+
+
+CLASSES_DAYS = 180
+
+
+def classes_days() -> int:
+    """How long classes that have ended are stored: $DUET_CLASSES_DAYS.
+
+    Raises:
+        InputError: not a whole number from 0 to a million.
+    """
+    return whole_number("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete classes once they have ended")
+
+
+def classes_url() -> str:
+    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB.
+
+    Else a file beside the folder of saved runs, and named after it, so that two servers with
+    folders of their own share no classes.
+    """
+    runs = runs_dir().absolute()
+    given = os.environ.get("DUET_CLASSES_DB")
+    return given or f"sqlite:///{runs.with_name(f'{runs.name}-classes.sqlite')}"
+
+
+NAME_BYTES = 63
+"""PostgreSQL cuts off longer names of sessions."""
+
+
+def servers_url() -> str:
+    """Where other servers of the same classes reach this one: $DUET_SERVERS_URL; empty: none.
+
+    Raises:
+        InputError: it is no such address, or the database cannot be shared.
+    """
+    given = os.environ.get("DUET_SERVERS_URL", "").rstrip("/")
+    if not given:
+        return ""
+    try:
+        parts = urlsplit(given)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc or parts.query or parts.fragment:
+        raise InputError(
+            f"DUET_SERVERS_URL must be the address of this server, but {given!r:.100} came.",
+            remedy="Write it as other servers reach it, e.g. http://10.0.0.5:8642, or unset it.",
+        )
+    if len(given.encode()) > NAME_BYTES or not given.isascii():
+        raise InputError(
+            f"DUET_SERVERS_URL may have {NAME_BYTES} ASCII characters, which PostgreSQL passes on.",
+            remedy="Use an address or a shorter name.",
+        )
+    if backend_of(classes_url()) != "postgresql":
+        raise InputError(
+            "several servers share classes in PostgreSQL only.",
+            remedy="Set DUET_CLASSES_DB to a URL of PostgreSQL, or unset DUET_SERVERS_URL.",
+        )
+    return given

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Alembic runs for each command; the connection is the caller's, and so is its transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from duet.store.tables import METADATA
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=METADATA,
+    render_as_batch=True,
+)
+context.run_migrations()
