@@ -42,8 +42,8 @@ test-page: ## vitest
 	cd frontend && npm test --silent
 
 test-guest: ## tests that boot real kernels; those that want the machine alone come last
-	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and not alone" -n $(JOBS)
-	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest -m "guest and alone"
+	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and not alone" -n $(JOBS)
+	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
 	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
@@ -132,8 +132,8 @@ pins: ## compile the hash-pinned requirements anew
 		--python-version 3.11 --custom-compile-command 'make pins' $$f.in -o $$f.txt; done
 
 kubernetes: ## the pool on a real Kubernetes cluster, whose programs are built first (Go, 10 minutes of CPU, once)
-	$(VENV)/python -m tests.support.kubernetes.binaries
-	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/backend/pools/test_kubernetes_cluster.py tests/backend/pools/test_kubernetes_trouble.py
+	$(VENV)/python -m tests.plugins.cluster.kubernetes.binaries
+	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/plugins/cluster/test_kubernetes_cluster.py tests/plugins/cluster/test_kubernetes_trouble.py
 	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/guest/test_kubernetes_run.py
 
 image: ## the container image by buildah, without Docker: localhost/kernel-duet (some minutes)

@@ -41,7 +41,7 @@ const used = () => {
 
 test.beforeAll(async () => {
   test.setTimeout(120_000);
-  cluster = spawn(python, ['-m', 'tests.support.slurm'], { cwd: root, stdio: ['pipe', 'pipe', 'ignore'] });
+  cluster = spawn(python, ['-m', 'tests.plugins.cluster.slurm_cluster'], { cwd: root, stdio: ['pipe', 'pipe', 'ignore'] });
   ({ conf, nodes } = await firstLine<{ conf: string; nodes: string[] }>(cluster));
   const port = `${await freePort()}`;
   const pool = { SLURM_CONF: conf, DUET_POOL_SERVER: `ws://127.0.0.1:${port}/hosts/join` };

@@ -17,7 +17,16 @@ from typing import Literal, cast, get_args
 PACKAGE = "duet.plugins"
 
 Point = Literal[
-    "messages", "bodies", "tables", "service", "rules", "verbs", "grants", "hub", "classrooms"
+    "messages",
+    "bodies",
+    "tables",
+    "service",
+    "rules",
+    "verbs",
+    "stage",
+    "grants",
+    "hub",
+    "classrooms",
 ]
 """What a plug-in may add, and what the named module then has:
 
@@ -27,6 +36,8 @@ tables: tables of the database's METADATA (store/tables.py), and the folder `mig
 service: `service(core)`, its part of a server (server/services.py).
 rules: `problems(slug)` and `BESIDE` for `duet lint` (lint/lessons.py).
 verbs: `VERBS`, rows of `duet --help` (cli/app.py).
+stage: `stage(settings, url)` and `dialled(url)`, for live runs on other machines
+    (server/wiring.py).
 grants: `grants()` and `UNGUARDED`, for sessions that begin without a token (cli/serve.py).
 hub: `admission(front)`, for a server that is a service of a hub (cli/serve.py).
 classrooms: `classrooms(store, live, days)`, classes that another plug-in keeps elsewhere.

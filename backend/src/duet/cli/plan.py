@@ -41,7 +41,7 @@ from duet.cli.record import segment_sizes
 from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
 from duet.lessons import load as lessons
 from duet.lessons import load as roles
-from duet.pools.types import POOLS, PoolSettings
+from duet.plugins.cluster.types import POOLS, PoolSettings
 from duet.runs.pack import host_fingerprint
 
 # The result of `duet plan` as lines: ranges in two digits, since they are no more exact.

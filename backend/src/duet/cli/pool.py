@@ -11,9 +11,9 @@ from duet.base.errors import InputError
 from duet.cli.output import emit, note
 from duet.cli.results.pool import PoolHost, PoolResult
 from duet.measure.run import BUSY
-from duet.pools.choose import open_pool
-from duet.pools.probe import Facts
-from duet.pools.types import POOLS, Kind, Pool, PoolSettings, Refusal, Want
+from duet.plugins.cluster.choose import open_pool
+from duet.plugins.cluster.probe import Facts
+from duet.plugins.cluster.types import POOLS, Kind, Pool, PoolSettings, Refusal, Want
 
 ACTIONS = ("doctor",)
 MEMORY_BYTES = 512 << 20
@@ -71,7 +71,7 @@ async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
     if isinstance(lease, Refusal):
         return PoolHost(kind.name, why=lease.sentence)
     try:
-        words = [opened.python, "-P", "-s", "-m", "duet.cli.pool_probe"]
+        words = [opened.python, "-P", "-s", "-m", "duet.plugins.cluster.probe_program"]
         env = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         ended = await (await lease.start(words, env)).wait()
     finally:

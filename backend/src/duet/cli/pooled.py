@@ -17,11 +17,10 @@ from duet.cli.output import document, note
 from duet.cli.results.agreement import AgreementResult, ComparedFigure, ComparedHosts
 from duet.measure import MeasurePlan, Report
 from duet.measure.model import host_words
-from duet.pools.choose import open_pool
-from duet.pools.limits import TTL_MOST_S
-from duet.pools.types import POOLS, Pool, PoolSettings, Refusal
-from duet.runs.pooled.limits import WAIT_S
-from duet.runs.pooled.merge import (
+from duet.plugins.cluster.choose import open_pool
+from duet.plugins.cluster.limits import TTL_MOST_S
+from duet.plugins.cluster.measuring.limits import WAIT_S
+from duet.plugins.cluster.measuring.merge import (
     Agreement,
     agreement,
     checked_plan,
@@ -29,8 +28,9 @@ from duet.runs.pooled.merge import (
     merged,
     pairs_of,
 )
-from duet.runs.pooled.request import parts_of
-from duet.runs.pooled.schedule import Job, Schedule, Terms
+from duet.plugins.cluster.measuring.request import parts_of
+from duet.plugins.cluster.measuring.schedule import Job, Schedule, Terms
+from duet.plugins.cluster.types import POOLS, Pool, PoolSettings, Refusal
 
 # What `duet measure --check-hosts` prints.
 

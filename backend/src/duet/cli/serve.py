@@ -38,7 +38,7 @@ from duet.confine.control_groups import remove_own_groups
 from duet.guests.registry import default_kind
 from duet.host.worker import join, run
 from duet.kernels import KernelSettings
-from duet.pools.types import PoolSettings
+from duet.plugins.cluster.types import PoolSettings
 from duet.processes.cpus import be_prompt, loop_first, session_first
 from duet.processes.run_dir import sweep_all
 from duet.processes.service import ServiceManager, ending

@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import os
 
-from duet.base.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
-from duet.host.guests import live_runs, pooled_runs, template_bytes
+from duet.base import plugins
+from duet.base.errors import InputError
+from duet.host.guests import live_runs, template_bytes
 from duet.kernels import Changes, KernelSettings
-from duet.pools.choose import open_pool
-from duet.pools.types import PoolSettings, Want
 from duet.server.archive import ArchivedRuns, ArchiveFolder
 from duet.server.backup import claim
 from duet.server.builds import CheckoutKernels
 from duet.server.director import Director
 from duet.server.hosts import HostStage, LocalHosts, begin_of
 from duet.server.hosts.door import HostDoor
-from duet.server.hosts.pooled import Leases, PooledHosts
 from duet.server.interfaces import BuildListener, Stage
 from duet.server.own_arms import Changing
 from duet.server.recordings import LessonRecordings
@@ -56,13 +54,12 @@ def default_director(
     slots = live_runs()
     template_bytes()  # a mistake in its variable is better seen now than by a host process
     if stage is None and live:
-        pool = PoolSettings.from_environment()
-        if pool.pool == "local":
+        made = stage_elsewhere(settings, hosts_url)
+        if made is not None:
+            stage, slots, hosts = made
+        else:
             begin = begin_of(settings, slots)
             stage = HostStage(lambda calls: LocalHosts(calls, begin, early))
-        else:
-            slots, hosts = pooled_runs(), HostDoor(settings.store)
-            stage = pooled_stage(pool, hosts, hosts_url, settings, slots)
     elif stage is None:
         stage = HostStage(None)
     changing = Changing(settings, Changes(settings.cache / "changes", settings.store))
@@ -73,14 +70,22 @@ def default_director(
     )
 
 
-def pooled_stage(
-    pool: PoolSettings, door: HostDoor, url: str, settings: KernelSettings, slots: int
-) -> HostStage:
-    """Live runs on leases of a pool."""
-    leases = Leases(open_pool(pool), door, os.environ.get("DUET_POOL_SERVER") or url)
-    memory_bytes = LANE_BYTES if pool.spread else RUN_BYTES
-    want = Want(
-        vcpus=RUN_CPUS, memory_bytes=memory_bytes, within_s=LEASE_WITHIN_S, ttl_s=LEASE_TTL_S
-    )
-    begin = begin_of(settings, slots)
-    return HostStage(lambda calls: PooledHosts(leases, calls, begin, slots, want, pool.spread))
+POOL = "DUET_POOL"
+
+
+def stage_elsewhere(
+    settings: KernelSettings, hosts_url: str
+) -> tuple[HostStage, int, HostDoor] | None:
+    """Where live runs happen, if not here: stage, runs at once, door of its hosts.
+
+    Raises:
+        DuetError: it is set to be elsewhere, and nothing here can do that.
+    """
+    modules = plugins.offered("stage")
+    if not modules and os.environ.get(POOL, "local") not in ("", "local"):
+        raise InputError(
+            f"{POOL} is set, and this Kernel Duet has no plug-in for pools.",
+            remedy=f"Unset {POOL}.",
+        )
+    found = (module.stage(settings, hosts_url) for module in modules)
+    return next((one for one in found if one is not None), None)

@@ -23,7 +23,7 @@ from duet.cli.bench.targets import at_most, target_lines
 from duet.cli.output import emit, note
 from duet.cli.results.benching import PoolStartsResult, Quantiles
 from duet.lessons import load as lessons
-from duet.pools.types import POOLS, PoolSettings
+from duet.plugins.cluster.types import POOLS, PoolSettings
 
 MORE_MS: Final = 500.0
 LOCAL: Final = "local"

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pool that the settings name; the code of the others is not imported."""
+
+from __future__ import annotations
+
+from duet.plugins.cluster.types import Pool, PoolSettings
+
+
+def open_pool(settings: PoolSettings) -> Pool:
+    """The pool, to be entered by `async with`.
+
+    Raises:
+        InfraError: its commands are not installed.
+        InputError: a setting that it needs is missing.
+    """
+    if settings.pool == "slurm":
+        from duet.plugins.cluster.slurm.pool import SlurmPool
+
+        return SlurmPool(settings)
+    if settings.pool == "kubernetes":
+        from duet.plugins.cluster.kubernetes.pool import KubernetesPool
+
+        return KubernetesPool(settings)
+    from duet.plugins.cluster.local import LocalPool
+
+    return LocalPool()

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls of kubectl, and what pods say."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from duet.plugins.cluster.frames import Start
+from duet.plugins.cluster.lease import Done, command
+from duet.plugins.cluster.limits import KUBE_DONE_S, KUBE_LATER_S, KUBECTL_S
+from duet.plugins.cluster.types import PoolSettings, Want
+
+# The objects of a lease as trees: Jobs and Secrets. Sans I/O.
+
+LEASE: Final = "kernel-duet/lease"
+"""The label of all objects of a lease."""
+PYTHON: Final = "/duet/.venv/bin/python"
+"""Of our image (Dockerfile)."""
+USER: Final = 10001
+"""Of our image."""
+MOUNT: Final = "/run/duet"
+PROGRAM: Final = "program"
+MODE: Final = 0o440
+"""Of the Secret's file: root and the pod's group read it."""
+GRACE_S: Final = 5
+"""SIGTERM to SIGKILL of a pod."""
+AWAY_S: Final = 10
+"""Pods of a node that is not ready are ended so long afterwards. When it counts as not ready is the
+controller manager's affair: after 40 to 50 s (--node-monitor-grace-period)."""
+SCRATCH: Final = "2Gi"
+HOSTNAME: Final = "kubernetes.io/hostname"
+"""The label that each kubelet gives its node."""
+
+Tree = dict[str, Any]
+
+
+def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
+    """The Job of a lane. Its Secret has its name."""
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": lane_name(name, lane), "labels": {LEASE: name}},
+        "spec": {
+            "completions": 1,
+            "parallelism": 1,
+            "backoffLimit": 0,
+            # From now on, and the lease's time begins when all pods are scheduled.
+            "activeDeadlineSeconds": math.ceil(want.within_s + want.ttl_s + KUBE_LATER_S),
+            "ttlSecondsAfterFinished": KUBE_DONE_S,
+            "template": {
+                "metadata": {"labels": {LEASE: name}},
+                "spec": _pod(name, lane, want, settings),
+            },
+        },
+    }
+
+
+def secret(name: str, lane: int, start: Start, job_uid: str) -> Tree:
+    """A program for a lane; it goes with the Job."""
+    of = lane_name(name, lane)
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": of, "uid": job_uid}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": of, "labels": {LEASE: name}, "ownerReferences": [owner]},
+        "type": "Opaque",
+        "immutable": True,
+        "data": {PROGRAM: base64.b64encode(start.packed()).decode()},
+    }
+
+
+def lane_name(name: str, lane: int) -> str:
+    """Of a lane's Job and Secret."""
+    return f"{name}-{lane}"
+
+
+def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
+    selector = {"kubernetes.io/arch": "amd64"}
+    selector |= {settings.kind_label: want.kind} if want.kind else {}
+    of = lane_name(name, lane)
+    gone = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+    pod: Tree = {
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": GRACE_S,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "nodeSelector": selector,
+        "tolerations": [
+            {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": AWAY_S}
+            for key in gone
+        ],
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,  # else the Secret would be root's alone
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(want, settings)],
+        "volumes": [
+            {
+                "name": "program",
+                "secret": {"secretName": of, "defaultMode": MODE},
+            },
+            {"name": "tmp", "emptyDir": {"sizeLimit": SCRATCH}},
+            {"name": "cache", **_cache(settings)},
+        ],
+    }
+    affinity: Tree = {}
+    if want.avoid:
+        other = {"key": HOSTNAME, "operator": "NotIn", "values": [*want.avoid]}
+        terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
+        affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    if want.alike and want.lanes_at_once > 1:
+        # A node without the label of the topology takes no such pod at all.
+        alike_by = settings.kind_label if settings.kinds else HOSTNAME
+        same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": alike_by}
+        affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
+    return pod | ({"affinity": affinity} if affinity else {})
+
+
+def _container(want: Want, settings: PoolSettings) -> Tree:
+    # Requests that equal limits, in whole CPUs: the static CPU manager gives such a container CPUs
+    # that nobody else uses.
+    resources = {"cpu": str(want.vcpus), "memory": f"{math.ceil(want.memory_bytes / (1 << 20))}Mi"}
+    resources |= {settings.kvm: "1"} if want.accel == "kvm" else {}
+    return {
+        "name": "lane",
+        "image": settings.image,
+        "command": [PYTHON, "-P", "-s", "-m", "duet.plugins.cluster.mounted", f"{MOUNT}/{PROGRAM}"],
+        "resources": {"requests": resources, "limits": dict(resources)},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "privileged": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [
+            {"name": "program", "mountPath": MOUNT, "readOnly": True},
+            {"name": "tmp", "mountPath": "/tmp"},
+            {"name": "cache", "mountPath": "/cache"},
+        ],
+    }
+
+
+def _cache(settings: PoolSettings) -> Tree:
+    """Kernels and the guests' root: of a claim that the operator has filled, else none."""
+    if settings.claim:
+        return {"persistentVolumeClaim": {"claimName": settings.claim}}
+    return {"emptyDir": {"sizeLimit": SCRATCH}}
+
+
+OF_DEADLINE: Final = "DeadlineExceeded"
+KILLED: Final = 128 + 9
+"""Exit code of a program that SIGKILL ended."""
+NEVER_BEGINS: Final = (
+    *("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
+    *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
+)
+"""A container that waits for these reasons does so for ever, or until an operator mends it."""
+MESSAGE_CHARACTERS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    """One cluster and namespace."""
+
+    namespace: str = ""
+
+    async def call(self, *words: str, stdin: bytes = b"") -> Done:
+        """One call."""
+        within = [f"--namespace={self.namespace}"] if self.namespace else []
+        return await command(["kubectl", *within, *words], KUBECTL_S, stdin)
+
+    async def create(self, *trees: Tree) -> Done:
+        """Make objects; they go through a pipe, since a Secret is among them."""
+        whole = {"apiVersion": "v1", "kind": "List", "items": list(trees)}
+        return await self.call("create", "-f", "-", "-o", "json", stdin=json.dumps(whole).encode())
+
+    async def delete(self, name: str) -> Done:
+        """Delete all Jobs of a lease; pods and Secrets go with them.
+
+        Secrets are not named here: to find them by a label is the right to read all of them.
+        """
+        words = ("--ignore-not-found", "--wait=false", "--cascade=background")
+        return await self.call("delete", "jobs.batch", f"--selector={LEASE}={name}", *words)
+
+    async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
+        """Objects of a lease, or of all; what failed where there is no answer."""
+        which = [f"--selector={LEASE}={name}"] if name else []
+        done = await self.call("get", kind, *which, "-o", "json")
+        return done if done.code else items(done.out)
+
+
+def items(text: str) -> list[Tree]:
+    """Objects of a List, or of documents in a row as `create` writes them."""
+    reads, at, found = json.JSONDecoder(), 0, list[Tree]()
+    while at < len(text := text.strip()):
+        try:
+            tree, at = reads.raw_decode(text, at)
+        except ValueError:
+            break
+        found += tree.get("items", [tree]) if isinstance(tree, dict) else []
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return [one for one in found if isinstance(one, dict)]
+
+
+def node_of(node: Tree, label: str) -> tuple[str, str, bool]:
+    """A node's name, its value of a label, and whether it is ready."""
+    about, conditions = node.get("metadata", {}), node.get("status", {}).get("conditions", [])
+    ready = any((c.get("type"), c.get("status")) == ("Ready", "True") for c in conditions)
+    return str(about.get("name")), str(about.get("labels", {}).get(label, "")), ready
+
+
+def lane_of(pod: Tree) -> int:
+    """By the name of its Job."""
+    labels = pod.get("metadata", {}).get("labels", {})
+    job = labels.get("job-name") or labels.get("batch.kubernetes.io/job-name") or "-1"
+    number = str(job).rpartition("-")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def host_of(pod: Tree) -> str:
+    """Where it is scheduled; "" before."""
+    return str(pod.get("spec", {}).get("nodeName") or "")
+
+
+def unscheduled(pods: Sequence[Tree]) -> str:
+    """Why a pod has no place, in the scheduler's words."""
+    for pod in pods:
+        for condition in pod.get("status", {}).get("conditions", []):
+            if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+                return str(condition.get("message", ""))[:300].rstrip(".")
+    return ""
+
+
+def exit_code(pod: Tree) -> int | None:
+    """Of its program, once it has ended."""
+    code: Any = _state(pod, "terminated").get("exitCode")
+    return int(code) if isinstance(code, int) else None
+
+
+def is_leaving(pod: Tree) -> bool:
+    """Whether it is being deleted: its program is ended, and it is gone some seconds later."""
+    return "deletionTimestamp" in pod.get("metadata", {})
+
+
+def lacked_memory(pod: Tree) -> bool:
+    """Whether the kernel ended its program since the lane's memory was used up.
+
+    The reason alone does not say so: a descendant may have been ended, and the program gone on.
+    """
+    return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
+
+
+def past_deadline(jobs: Sequence[Tree]) -> bool:
+    """Whether a Job has run into its deadline: its pods are deleted then, with no word of why."""
+    return any(
+        condition.get("reason") == OF_DEADLINE and condition.get("status") == "True"
+        for job in jobs
+        for condition in job.get("status", {}).get("conditions", [])
+    )
+
+
+def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
+    for one in pod.get("status", {}).get("containerStatuses", []):
+        state = one.get("state", {}).get(kind)
+        if isinstance(state, Mapping):
+            return state
+    return {}
+
+
+def trouble(pod: Tree) -> tuple[str, str]:
+    """Why a pod failed without its program's doing, as reason and message; "": it did not."""
+    status = pod.get("status", {})
+    for condition in status.get("conditions", []):
+        if condition.get("type") == "DisruptionTarget" and condition.get("status") == "True":
+            return str(condition.get("reason", "")), str(condition.get("message", ""))
+    if status.get("phase") == "Failed" and status.get("reason"):
+        return str(status["reason"]), str(status.get("message", ""))
+    waits = _state(pod, "waiting")
+    if waits.get("reason") in NEVER_BEGINS:
+        return str(waits["reason"]), str(waits.get("message", ""))[:MESSAGE_CHARACTERS]
+    return "", ""

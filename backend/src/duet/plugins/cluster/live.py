@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Host processes on leases of a pool: for each slot a lease, and one for each measurement."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import astuple, replace
+
+from duet.base.errors import DuetError, InfraError
+from duet.confine.messages import plain
+from duet.guests.clones import TemplateCounts
+from duet.host import requests as r
+from duet.plugins.cluster.lease import Lease
+from duet.plugins.cluster.program import environment
+from duet.plugins.cluster.types import Pool, Program, Refusal, Want
+from duet.rpc import limits
+from duet.rpc.peer import Handler, Peer
+from duet.server.hosts.door import HostDoor, JoinedHost
+from duet.server.hosts.processes import ARENAS, Place
+
+# Host processes on the lanes of a pool's leases.
+
+
+class LeasedProgram:
+    """A host process on a lease (see joined.Elsewhere)."""
+
+    def __init__(self, lease: Lease, program: Program) -> None:
+        self._lease, self._program = lease, program
+
+    async def gone(self) -> str:
+        """Wait until it has ended or its lease is over, and why."""
+        ended = await self._program.wait()
+        if (loss := self._lease.loss) is not None:
+            return loss.sentence
+        last = plain(ended.last_line)
+        return ended.lost or f"it ended with code {ended.code}: {last:.300}"
+
+
+class Leases:
+    """Has leases, and starts host processes on them.
+
+    Args:
+        url: what they dial.
+    """
+
+    def __init__(self, pool: Pool, door: HostDoor, url: str) -> None:
+        self.pool, self.door, self.url = pool, door, url
+
+    @asynccontextmanager
+    async def lease(self, want: Want) -> AsyncIterator[Lease]:
+        """A lease; leaving ends what runs on it, and gives it back.
+
+        Raises:
+            InfraError: the pool gives none.
+        """
+        lease = await self.pool.reserve(want)
+        if isinstance(lease, Refusal):
+            raise refused(lease)
+        try:
+            yield lease
+        finally:
+            await lease.release()
+
+    def host(self, peer: Peer, lease: Lease, lane: int) -> JoinedHost:
+        """A host process on a lane of a lease."""
+
+        @asynccontextmanager
+        async def launch(token: str) -> AsyncIterator[LeasedProgram]:
+            words = (self.pool.python, "-P", "-s", "-m", "duet", "host", "--join", self.url)
+            environ = ARENAS | environment()
+            program = await lease.start(words, environ, f"{token}\n".encode(), lane)
+            yield LeasedProgram(lease, program)
+
+        return JoinedHost(peer, self.door, launch)
+
+
+def refused(refusal: Refusal) -> InfraError:
+    """No lease, as a sentence for whoever waits."""
+    soon = refusal.estimate_s
+    when = "later" if soon is None else f"in some {soon:.0f} s"
+    return InfraError(refusal.sentence, remedy=f"Play the recording meanwhile, and try {when}.")
+
+
+# The host processes of one slot, on one lease, as long as they are wanted.
+
+
+class Slot:
+    """Has a lease with one host process, or with one for each lane of a run.
+
+    Args:
+        handlers: what host processes may call.
+        want: of the lease.
+        begin: what each host process is to be.
+    """
+
+    def __init__(
+        self, leases: Leases, handlers: Mapping[str, Handler], want: Want, begin: r.Begin
+    ) -> None:
+        self._leases, self._handlers, self._want, self._begin = leases, handlers, want, begin
+        self._half_s = 0.0
+        """When half of the lease's time is over."""
+        self._lock = asyncio.Lock()
+        self._owned = AsyncExitStack()
+        self._peers: tuple[Peer, ...] = ()
+        self._counts: dict[int, TemplateCounts] = {}
+
+    async def ready(self, hosts: int = 1, begins: bool = False) -> tuple[Peer, ...]:
+        """So many host processes for a run that begins, or those that are there.
+
+        Args:
+            begins: a run has half of the lease's time before it at least. Otherwise one that goes
+                on there is left alone.
+
+        Raises:
+            InfraError: they cannot be had.
+        """
+        async with self._lock:
+            alive = [peer for peer in self._peers if not peer.connection.over.is_set()]
+            if alive and not begins:
+                return tuple(alive[:hosts])
+            short = self._half_s < time.monotonic()
+            if short or len(self._peers) < hosts or len(alive) < len(self._peers):
+                await self._end()
+                await self._start(hosts)
+            return self._peers[:hosts]
+
+    async def _start(self, hosts: int) -> None:
+        want = replace(self._want, lanes=hosts, alike=hosts > 1)
+        try:
+            lease = await self._owned.enter_async_context(self._leases.lease(want))
+            async with asyncio.TaskGroup() as group:
+                joining = [group.create_task(self._join(lease, lane)) for lane in range(hosts)]
+        except ExceptionGroup as several:
+            await self._end()
+            raise several.exceptions[0] from None
+        except BaseException:
+            await self._end()
+            raise
+        self._peers = tuple(one.result() for one in joining)
+        self._half_s = time.monotonic() + lease.want.ttl_s / 2
+
+    async def _join(self, lease: Lease, lane: int) -> Peer:
+        def parked(body: bytes) -> None:
+            self._counts[lane] = TemplateCounts(**r.read(r.Counts, body).counts)
+
+        peer = Peer(self._handlers, {"parked": parked}, "the host process of the lease")
+        owned = await self._owned.enter_async_context(AsyncExitStack())
+        beat = asyncio.create_task(peer.connection.beat(), name="heartbeat")
+        owned.push_async_callback(asyncio.wait, [beat])
+        owned.callback(peer.connection.end, "the server ends")
+        await owned.enter_async_context(self._leases.host(peer, lease, lane))
+        await peer.call("begin", self._begin.packed(), limits.READY_S)
+        return peer
+
+    @property
+    def counts(self) -> TemplateCounts:
+        """How parked guests stand."""
+        return summed(self._counts.values())
+
+    @property
+    def begins(self) -> bool:
+        """Whether its host processes are being started or ended now."""
+        return self._lock.locked()
+
+    async def end(self) -> None:
+        """Give the lease back."""
+        async with self._lock:
+            await self._end()
+
+    async def _end(self) -> None:
+        self._peers, self._counts = (), {}
+        owned, self._owned = self._owned, AsyncExitStack()
+        await owned.aclose()
+
+
+def summed(counts: Iterable[TemplateCounts]) -> TemplateCounts:
+    """The sums of all."""
+    columns = zip(*(astuple(one) for one in counts), strict=True)
+    return TemplateCounts(*(sum(column) for column in columns))
+
+
+class PooledHosts:
+    """See Hosts.
+
+    Args:
+        begin: what each host process is to be.
+        slots: runs at once; each has a lease of its own, from its first run until it rests.
+        want: of a lease for a run; a measurement wants the same, with CPUs of its own.
+        spread: each lane of a run has a host process of its own, on the same lease.
+    """
+
+    def __init__(
+        self,
+        leases: Leases,
+        handlers: dict[str, Handler],
+        begin: r.Begin,
+        slots: int,
+        want: Want,
+        spread: bool = False,
+    ) -> None:
+        self._leases, self._handlers, self._want = leases, handlers, want
+        self._begin = begin.model_copy(update={"slots": 1})
+        self._spread = spread
+        self._slots = tuple(self._slot(want) for _ in range(slots))
+
+    saves_first = True
+    """Another run may need a lease with more lanes."""
+
+    def _slot(self, want: Want) -> Slot:
+        return Slot(self._leases, self._handlers, want, self._begin)
+
+    async def __aenter__(self) -> PooledHosts:
+        await self._leases.pool.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        try:
+            await asyncio.gather(*(slot.end() for slot in self._slots), return_exceptions=True)
+        finally:
+            await self._leases.pool.__aexit__(None, None, None)
+
+    async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
+        """See Hosts. A run that begins has half of a lease's time before it at least."""
+        peers = await self._slots[slot].ready(lanes if self._spread else 1, begins)
+        return tuple(Place(peer, 0) for peer in peers)
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[Peer]:
+        """A host process on a lease with CPUs that nobody else uses, our own leases included."""
+        await self.rest()
+        slot = self._slot(replace(self._want, exclusive=True))
+        try:
+            (peer,) = await slot.ready()
+            yield peer
+        finally:
+            await slot.end()
+
+    def parked(self) -> TemplateCounts:
+        """The sums over all hosts."""
+        return summed(slot.counts for slot in self._slots)
+
+    async def rest(self) -> None:
+        """Give back all leases; one that is just being had is wanted by somebody."""
+        idle = [slot.end() for slot in self._slots if not slot.begins]
+        ends = await asyncio.gather(*idle, return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException) and not isinstance(end, DuetError):
+                raise end

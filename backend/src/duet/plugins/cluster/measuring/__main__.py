@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.plugins.cluster.measuring`: one comparison on this host, asked for on standard input.
+
+Lines of progress go to standard error, the result is one line on standard output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from pathlib import Path
+
+from duet.base.errors import DuetError
+from duet.confine.messages import error_to_json
+from duet.guests import ensure_root
+from duet.kernels import KernelSettings
+from duet.kernels.arms import arm_spec, find_image
+from duet.kernels.links import find_layouts
+from duet.measure import MeasurePlan, Progress
+from duet.plugins.cluster.measuring.limits import REQUEST_BYTES
+from duet.plugins.cluster.measuring.request import Facts, Request, Result, counts_of, line_of
+from duet.runs.measure import prepare_measurement
+
+
+async def work(request: Request) -> Result:
+    """Measure as `duet measure` does.
+
+    Raises:
+        DuetError: nothing can be run here.
+    """
+    plan, settings = request.plan(), KernelSettings.default()
+    measuring = await prepare_measurement(plan, settings, "", tell, at_once=request.at_once)
+    kernels, root = await asyncio.to_thread(kernel_digests, plan, settings), await ensure_root()
+    found = await measuring.run()
+    facts = Facts(
+        host=found.host,
+        kernels=kernels,
+        root=await asyncio.to_thread(digest, root.image),
+        waited_share=measuring.waited_share,
+    )
+    (table,) = found.tables
+    arms = list(found.arms)
+    return Result(facts=facts, arms=arms, counts=counts_of(table), partial=found.partial)
+
+
+def tell(step: Progress) -> None:
+    """A line of progress."""
+    print(step, file=sys.stderr, flush=True)
+
+
+def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
+    """SHA-256 of what each arm boots here; of a further link under the arm's name and its own."""
+    found = {arm: digest(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
+    for arm in plan.arms if plan.link else ():
+        images = find_layouts(arm_spec(plan.folder, arm), plan.layouts, settings)
+        found[f"{arm} link {plan.link}"] = digest(images[(plan.link or 0) - 1].bzimage)
+    return found
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def main() -> int:
+    """Read the request, write the result."""
+    try:
+        request = Request.read(sys.stdin.buffer.read(REQUEST_BYTES + 1))
+        line = line_of(asyncio.run(work(request)))
+    except DuetError as error:
+        line = line_of(Result(failure=error_to_json(error).decode()))
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

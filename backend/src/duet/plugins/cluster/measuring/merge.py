@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One report of the comparisons of a measurement. Hosts that differ are not mixed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.guests.types import Clock
+from duet.measure import MeasurePlan, Report, Series, Table
+from duet.measure.compare import compare_all, format_value
+from duet.measure.model import SHORT, ArmFacts, HostFacts, differences, other_inputs, other_kernels
+from duet.measure.plan import conditions, metrics_of
+from duet.measure.run import Collector, blank_report
+from duet.plugins.cluster.measuring.request import Part, parts_of
+from duet.plugins.cluster.measuring.schedule import Job
+
+
+def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
+    """The report, with what is missing and why."""
+    refuse_other_kernels(jobs)
+    good = [job for job in jobs if job.result is not None and job.error is None]
+    facts = [job.facts() for job in good]
+    report = blank_report(plan, arm_facts(good), common_host(good), command)
+    report.hosts = facts
+    if plan.clock is Clock.WALL and good:
+        report.host["own_cpus"] = "those of an exclusive lease"
+    usual = {job.part.table: job for job in jobs if not job.part.layout}
+    for number, condition in enumerate(conditions(plan)):
+        job = usual[number]
+        if job in good and job.result is not None:
+            table = job.result.table()
+        else:
+            table = Collector(plan, condition, {}).table
+            _fail(table, plan.arms, job.error)
+        report.tables.append(table)
+    left_out: dict[tuple[str, str, str], list[str]] = {}
+    for job in jobs:
+        if job.part.layout and (why := _add_link(report, job, usual[job.part.table])):
+            left_out.setdefault(why, []).append(job.part.name)
+    report.remarks += [
+        f"{', '.join(names)} ran on {node} and the usual link on {other}, which differ in {apart};"
+        " figures of both are not mixed in a verdict, so these links are left out."
+        for (node, other, apart), names in left_out.items()
+    ]
+    for table in report.tables:
+        table.comparisons = compare_all(table, plan.arms)
+    report.remarks += unlike_words(plan.clock, facts)
+    report.partial = _partial(jobs)
+    return report
+
+
+def refuse_other_kernels(jobs: Sequence[Job]) -> None:
+    """Comparisons with other kernels than the first's fail: they are of something else."""
+    first: HostFacts | None = None
+    for job in jobs:
+        if job.result is None or job.error is not None:
+            continue
+        facts = job.facts()
+        if first is None:
+            first = facts
+        elif arms := other_kernels(first, facts):
+            ours, theirs = (one.kernels[arms[0]][:SHORT] for one in (facts, first))
+            job.error = InfraError(
+                f"{facts.node} has another kernel of {', '.join(arms)} than {first.node} (SHA-256"
+                f" {ours} and {theirs}), so its figures are left out.",
+                remedy="Give all hosts the same cache of kernels.",
+            )
+
+
+def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
+    """In what two hosts differ so that their figures make no verdict together.
+
+    Counts do not hang on the CPU, but on all that a guest is made of.
+    """
+    return differences(one, other) if clock is Clock.WALL else other_inputs(one, other)
+
+
+def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
+    """A sentence for each host that differs from that of the first comparison."""
+    usual = [one for one in facts if not one.layout]
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in usual[1:]:
+        apart = unmixed(clock, usual[0], one)
+        if apart:
+            found.setdefault((one.node, " and ".join(apart)), []).append(one.comparison)
+    end = "Each verdict is of one host alone; do not compare their figures."
+    return [
+        f"{usual[0].comparison} ran on {usual[0].node}, and {', '.join(names)} on {node}, which"
+        f" differ in {apart}. {end}"
+        for (node, apart), names in found.items()
+    ]
+
+
+def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | None:
+    """Put the runs of a further link with those of the usual one, where hosts are alike.
+
+    Returns:
+        Both hosts and in what they differ, where they do.
+    """
+    if job.error is not None:
+        report.remarks.append(f"{job.part.name} is missing: {job.error.sentence}")
+    if job.result is None or job.error is not None or usual.result is None or usual.error:
+        return None
+    ours, theirs = job.facts(), usual.facts()
+    apart = unmixed(job.part.plan.clock, theirs, ours)
+    if apart:
+        return ours.node, theirs.node, " and ".join(apart)
+    table, more = report.tables[job.part.table], job.result.table()
+    table.refusals += [one for one in more.refusals if one not in table.refusals]
+    for one in more.series:
+        into = table.of(one.metric, one.arm)
+        if into is not None:
+            into.layouts |= one.layouts
+    return None
+
+
+def _fail(table: Table, arms: Iterable[str], error: DuetError | None) -> None:
+    """A table without numbers."""
+    for one in table.series:
+        one.samples.clear()
+        one.refused = error.sentence.rstrip(".") if error else "it was not measured"
+    if error is not None:
+        table.errors = dict.fromkeys(arms, error)
+
+
+def _partial(jobs: Sequence[Job]) -> str | None:
+    failed = [job.part.name for job in jobs if job.error is not None]
+    cut = [job.part.name for job in jobs if job.error is None and job.result is None]
+    said = [f"interrupted after {len(jobs) - len(cut)} of {len(jobs)} comparisons"] if cut else []
+    said += [f"{', '.join(failed)} failed"] if failed else []
+    for job in jobs:
+        if job.result is not None and job.error is None and job.result.partial:
+            said.append(f"{job.part.name}: {job.result.partial}")
+    return "; ".join(said) or None
+
+
+def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
+    """Of the first comparison that has them; a later one may know a kernel's own name."""
+    found: dict[str, ArmFacts] = {}
+    for job in good:
+        assert job.result is not None
+        for arm in job.result.arms:
+            known = found.setdefault(arm.name, arm)
+            if not known.kernel and arm.kernel:
+                found[arm.name] = replace(known, kernel=arm.kernel)
+    return list(found.values())
+
+
+def common_host(good: Sequence[Job]) -> dict[str, str]:
+    """The fingerprint; where hosts differ, all values that there are."""
+    found: dict[str, dict[str, None]] = {}
+    for job in good:
+        assert job.result is not None and job.result.facts is not None
+        for name, value in job.result.facts.host.items():
+            found.setdefault(name, {})[value] = None
+    return {name: " or ".join(values) for name, values in found.items()}
+
+
+# Whether two hosts give the same figures on the count clock, to the digit. Pure.
+#
+# Runs without a trace repeat exactly; a traced one only nearly, since events leave it by the host.
+# So the figures are those of workloads' own lines.
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One run's figure on two hosts.
+
+    Args:
+        run: which: "run 1", "other start 2".
+        values: on the first and on the second; None: it is missing there.
+    """
+
+    arm: str
+    metric: str
+    unit: str
+    run: str
+    values: tuple[float | None, float | None]
+
+    @property
+    def equal(self) -> bool:
+        """To the digit."""
+        one, other = self.values
+        return one is not None and one == other
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A comparison on two hosts.
+
+    Args:
+        comparison: its condition in words.
+        nodes: both hosts; "": none was had.
+        trouble: sentences: why figures could not be compared, inputs that differ among them.
+        figures: all of them, with both values.
+    """
+
+    comparison: str
+    nodes: tuple[str, str]
+    trouble: list[str] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        """All figures, and there are some."""
+        return not self.trouble and bool(self.figures) and all(one.equal for one in self.figures)
+
+
+def checked_plan(plan: MeasurePlan) -> MeasurePlan:
+    """The same with the figures alone that are to be equal.
+
+    Raises:
+        InputError: it is of the wall clock, or has none.
+    """
+    if plan.clock is not Clock.COUNT:
+        raise InputError(
+            "--check-hosts compares figures of the instruction clock, but this is the wall clock.",
+            remedy="Add --clock count.",
+        )
+    found = {name for arm in plan.arms for name in metrics_of(plan, arm, ("line",))}
+    if not found:
+        raise InputError(
+            f"the workload '{plan.workload}' has no figure without a trace.",
+            remedy="Choose another --workload.",
+        )
+    return replace(plan, metrics=frozenset(found))
+
+
+def pairs_of(plan: MeasurePlan) -> list[tuple[Job, Job]]:
+    """Each comparison twice, never on one host."""
+    return [_pair(part) for part in parts_of(plan)]
+
+
+def agreement(one: Job, other: Job) -> Agreement:
+    """What two hosts gave."""
+    found = Agreement(one.part.name, (one.host, other.host))
+    for job in (one, other):
+        if job.error is not None:
+            found.trouble.append(job.error.sentence)
+        elif job.result is None:
+            found.trouble.append("It was interrupted.")
+    if one.result is None or other.result is None or found.trouble:
+        return found
+    inputs = other_inputs(one.facts(), other.facts())
+    if inputs:
+        hosts = " and ".join(found.nodes)
+        found.trouble.append(f"{hosts} do not run the same: {'; '.join(inputs)}.")
+        return found
+    tables = one.result.table(), other.result.table()
+    for job, table in zip((one, other), tables, strict=True):
+        for arm, error in table.errors.items():
+            found.trouble.append(f"{arm} failed on {job.host}: {error.sentence}")
+        found.trouble.extend(f"{job.host}: {one.rstrip('.')}." for one in table.refusals)
+    for ours in tables[0].series:
+        theirs = tables[1].of(ours.metric, ours.arm)
+        assert theirs is not None, "read_result has looked"
+        found.figures.extend(_figures(ours, theirs))
+    return found
+
+
+def difference_words(found: Agreement, figure: Figure) -> str:
+    """'srcu ops_per_s, run 2: 625.4 umounts/s on n1, 625.5 on n2 (n=9).'."""
+    first, second = ("nothing" if v is None else exact(v) for v in figure.values)
+    return (
+        f"{figure.arm} {figure.metric}, {figure.run}: {first} {figure.unit} on {found.nodes[0]},"
+        f" {second} on {found.nodes[1]} ({found.comparison})."
+    )
+
+
+def exact(value: float) -> str:
+    """All digits of a figure, where four are too few."""
+    short = format_value(value)
+    return short if float(short.replace(",", "")) == value else repr(value)
+
+
+def _figures(ours: Series, theirs: Series) -> list[Figure]:
+    runs = [("run", ours.samples, theirs.samples)]
+    runs.append(("other start", ours.perturbed, theirs.perturbed))
+    for number in sorted({*ours.layouts, *theirs.layouts}):
+        layouts = ours.layouts.get(number, []), theirs.layouts.get(number, [])
+        runs.append((f"link {number}, run", *layouts))
+    return [
+        Figure(ours.arm, ours.metric, ours.unit, f"{kind} {n + 1}", (_at(one, n), _at(other, n)))
+        for kind, one, other in runs
+        for n in range(max(len(one), len(other)))
+    ]
+
+
+def _at(values: list[float], number: int) -> float | None:
+    return values[number] if number < len(values) else None
+
+
+def _pair(part: Part) -> tuple[Job, Job]:
+    one, other = Job(part), Job(part)
+    one.apart.append(other)
+    other.apart.append(one)
+    return one, other

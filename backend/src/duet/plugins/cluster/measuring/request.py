@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the program of a comparison reads, checked against the lesson as it lies on its host."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import zlib
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.confine.messages import error_from_json, error_to_json
+from duet.guests.types import Clock
+from duet.lessons import load as roles
+from duet.lessons.load import load
+from duet.lessons.plan import workload_of
+from duet.measure import MeasurePlan, Table
+from duet.measure.compare import shift_words
+from duet.measure.model import ArmFacts, Condition, Series
+from duet.measure.plan import MAX_REPEATS, all_steps, conditions
+from duet.measure.run import Collector
+from duet.plugins.cluster.measuring.limits import (
+    LEASE_MOST_S,
+    PROGRAM_BYTES,
+    REQUEST_BYTES,
+    RESULT_BYTES,
+    RUN_S,
+    SPARE_S,
+    UNPACKED_BYTES,
+)
+from duet.plugins.cluster.types import Want
+
+# The comparisons of a measurement: one condition, one link, all arms of it. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One comparison.
+
+    Args:
+        name: its condition in words.
+        table: index of its condition in the whole measurement.
+        layout: the further link that it runs; 0 is the usual one.
+        plan: of its runs alone, in the order in which they are run anywhere.
+    """
+
+    name: str
+    table: int
+    layout: int
+    plan: MeasurePlan
+
+
+def parts_of(plan: MeasurePlan) -> list[Part]:
+    """All of them; usual links come first.
+
+    Raises:
+        InputError: a senseless number of runs (see all_steps).
+    """
+    all_steps(plan)
+    swept, values = plan.sweep or ("", (0,))
+    places = [(value, shift) for value in values for shift in shifts_of(plan)]
+    assert len(places) == len(conditions(plan))
+    return [
+        _part(plan, table, layout, (swept, value), shift)
+        for layout in range(plan.layouts + 1)
+        for table, (value, shift) in enumerate(places)
+    ]
+
+
+def shifts_of(plan: MeasurePlan) -> tuple[int, ...]:
+    """Those of its tables."""
+    return (0,) if plan.clock is Clock.WALL else plan.shifts
+
+
+def _part(plan: MeasurePlan, table: int, layout: int, knob: tuple[str, int], shift: int) -> Part:
+    name, value = knob
+    said = [f"{name}={value}"] if name else []
+    if plan.clock is Clock.COUNT and len(plan.shifts) > 1:
+        said.append(shift_words(shift))
+    said += [f"link {layout}"] if layout else []
+    params = {**plan.params, name: value} if name else dict(plan.params)
+    link = layout if plan.layouts else None
+    own = replace(plan, params=params, sweep=None, shifts=(shift,), link=link)
+    return Part(", ".join(said) or plan.workload, table, layout, own)
+
+
+def want_of(part: Part, lease_s: float | None = None) -> Want:
+    """The lease that a comparison needs: alone on the wall clock, one CPU on the count clock.
+
+    Args:
+        lease_s: how long it may take; None: by the number of its runs.
+    """
+    wall = part.plan.clock is Clock.WALL
+    lesson = part.plan.lesson
+    usual_s = SPARE_S + RUN_S * len(all_steps(part.plan))
+    return Want(
+        vcpus=roles.cpus(lesson, part.plan.params) if wall else 1,
+        memory_bytes=(lesson.memory_mb << 20) + PROGRAM_BYTES,
+        exclusive=wall,
+        ttl_s=lease_s or min(usual_s, LEASE_MOST_S),
+    )
+
+
+VERSION: Final = 1
+Name = Annotated[str, Field(max_length=100)]
+
+
+class Packet(BaseModel):
+    """One way or the other; both ends are of one version."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Request(Packet):
+    """A comparison, as a program reads it from standard input."""
+
+    version: Literal[1] = VERSION
+    lesson: Name
+    arms: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)]
+    workload: Name
+    clock: Clock
+    params: Annotated[dict[Name, int], Field(max_length=100)]
+    repeats: int
+    shift: int
+    perturbed: Annotated[int, Field(ge=0, le=100)]
+    metrics: frozenset[Name] | None
+    layouts: Annotated[int, Field(ge=0, le=100)]
+    link: int | None
+    at_once: Annotated[int, Field(ge=1, le=1024)]
+
+    @classmethod
+    def of(cls, part: Part, at_once: int) -> Request:
+        """That of a comparison.
+
+        Args:
+            at_once: guests that may run at once on the count clock.
+        """
+        plan = part.plan
+        return cls(
+            lesson=plan.folder.slug,
+            arms=plan.arms,
+            workload=plan.workload,
+            clock=plan.clock,
+            params=plan.params,
+            repeats=plan.repeats,
+            shift=plan.shifts[0],
+            perturbed=plan.perturbed,
+            metrics=plan.metrics,
+            layouts=plan.layouts,
+            link=plan.link,
+            at_once=at_once,
+        )
+
+    @classmethod
+    def read(cls, text: bytes) -> Request:
+        """What standard input had.
+
+        Raises:
+            InputError: it is no request.
+        """
+        try:
+            if len(text) > REQUEST_BYTES:
+                raise ValueError("it is too long")
+            return cls.model_validate_json(text)
+        except ValueError as error:
+            raise InputError(
+                f"what came is no comparison of this version ({error!s:.200}).",
+                remedy="Use the same version of Kernel Duet on all hosts.",
+            ) from None
+
+    def plan(self) -> MeasurePlan:
+        """The plan, by the lesson as it lies on this host.
+
+        Raises:
+            InputError: the lesson, an arm, the workload or a knob is not there.
+        """
+        folder = load(self.lesson)
+        for arm in self.arms:
+            folder.arm(arm)
+        workload_of(folder.lesson, self.workload)
+        folder.check_params(self.params, str(self.clock))
+        return MeasurePlan(
+            folder=folder,
+            arms=self.arms,
+            workload=self.workload,
+            clock=self.clock,
+            params=self.params,
+            repeats=self.repeats,
+            shifts=(self.shift,),
+            perturbed=self.perturbed,
+            metrics=self.metrics,
+            layouts=self.layouts,
+            link=self.link,
+        )
+
+
+# What the program of a comparison gives, checked where it arrives.
+#
+# It is one line of ASCII, so that it is found in a log that has other lines as well.
+
+
+MARK: Final = b"duet-comparison "
+"""Before the result."""
+
+
+class Odd(Exception):
+    """What came is no result of the comparison that was asked for."""
+
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Facts(Packet):
+    """What a program saw of its host."""
+
+    host: dict[Name, str] = Field(max_length=50)
+    kernels: dict[Name, Digest] = Field(max_length=128)
+    root: Digest
+    waited_share: float | None = Field(default=None, ge=0, le=1)
+
+
+class Counts(Packet):
+    """A table as it travels: verdicts are drawn where all is together."""
+
+    condition: Condition
+    series: list[Series]
+    lines: dict[str, list[str]]
+    refusals: list[str]
+    errors: dict[str, str]
+    counted: dict[str, tuple[int, int]]
+
+
+class Result(Packet):
+    """What a comparison gave, or the failure that came before its first run."""
+
+    version: Literal[1] = VERSION
+    failure: str = ""
+    facts: Facts | None = None
+    arms: list[ArmFacts] = Field(default_factory=list)
+    counts: Counts | None = None
+    partial: str | None = None
+
+    def error(self) -> DuetError | None:
+        """The failure."""
+        return error_from_json(self.failure.encode()) if self.failure else None
+
+    def table(self) -> Table:
+        """The table, without verdicts."""
+        assert self.counts is not None
+        counts = self.counts
+        errors = {arm: error_from_json(text.encode()) for arm, text in counts.errors.items()}
+        return Table(
+            condition=counts.condition,
+            series=counts.series,
+            lines=counts.lines,
+            refusals=counts.refusals,
+            errors=errors,
+            counted=counts.counted,
+        )
+
+
+def counts_of(table: Table) -> Counts:
+    """A table as it travels."""
+    return Counts(
+        condition=table.condition,
+        series=table.series,
+        lines=table.lines,
+        refusals=table.refusals,
+        errors={arm: error_to_json(error).decode() for arm, error in table.errors.items()},
+        counted=table.counted,
+    )
+
+
+def line_of(result: Result) -> bytes:
+    """The line that a program writes.
+
+    Raises:
+        InfraError: it is longer than what a pool holds of a program.
+    """
+    text = result.model_dump_json(exclude_unset=False).encode()
+    line = MARK + base64.b64encode(zlib.compress(text)) + b"\n"
+    if len(line) > RESULT_BYTES or len(text) > UNPACKED_BYTES:
+        raise InfraError(
+            f"the result of a comparison has {len(line):,} bytes, and {RESULT_BYTES:,} at most go"
+            " back from a host.",
+            remedy="Ask for fewer --repeats.",
+        )
+    return line
+
+
+def read_result(output: bytes, part: Part) -> Result:
+    """The result in a program's output.
+
+    Raises:
+        Odd: there is none, or it is not of this comparison.
+    """
+    lines = [line for line in output.splitlines() if line.startswith(MARK)]
+    if not lines:
+        raise Odd("it gave no result")
+    try:
+        unpack = zlib.decompressobj()
+        text = unpack.decompress(
+            base64.b64decode(lines[-1][len(MARK) :], validate=True), UNPACKED_BYTES
+        )
+        if not unpack.eof:
+            raise Odd("its result is cut off or too long")
+        result = Result.model_validate_json(text)
+    except (binascii.Error, zlib.error, ValidationError, ValueError):
+        raise Odd("its result cannot be read; use the same version on all hosts") from None
+    if not result.failure:
+        _check(result, part)
+    return result
+
+
+def _check(result: Result, part: Part) -> None:
+    """Whether it is one of what was asked for."""
+    (condition,) = conditions(part.plan)
+    blank = Collector(part.plan, condition, {}).table
+    expected = [(one.metric, one.arm) for one in blank.series]
+    if result.counts is None or result.facts is None or result.counts.condition != condition:
+        raise Odd("its result is of another condition")
+    series = result.counts.series
+    if [(one.metric, one.arm) for one in series] != expected:
+        raise Odd("its result has other metrics or arms; use the same lesson on all hosts")
+    if tuple(arm.name for arm in result.arms) != part.plan.arms:
+        raise Odd("its result is of other arms")
+    booted = {*part.plan.arms}
+    booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
+    if set(result.facts.kernels) != booted:
+        raise Odd("its result does not say which kernels it ran")
+    ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
+    if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
+        raise Odd("its result does not say what its host is")
+    for one in series:
+        found = [one.samples, one.perturbed, *one.layouts.values()]
+        if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in found):
+            raise Odd(f"its result has no usable figures of {one.metric}")
+        if set(one.layouts) - {part.layout}:
+            raise Odd("its result has figures of other links")

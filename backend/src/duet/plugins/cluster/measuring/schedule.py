@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Has comparisons run on leases of a pool, as many at once as it gives, each wholly on one host."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from duet.base.errors import DuetError, InfraError
+from duet.confine.messages import plain
+from duet.guests.types import Clock
+from duet.measure.model import HostFacts
+from duet.plugins.cluster.lease import Lease
+from duet.plugins.cluster.measuring.limits import LOOK_S, PROGRESS_LETTERS, SAY_S, WAIT_S
+from duet.plugins.cluster.measuring.request import Odd, Part, Request, Result, read_result, want_of
+from duet.plugins.cluster.program import environment
+from duet.plugins.cluster.types import Ended, Pool, Refusal, Want
+
+# A comparison on its way: one program on one lease, and what it gave.
+
+PROGRAM: Final = ("-P", "-s", "-m", "duet.plugins.cluster.measuring")
+"""After the interpreter of a host."""
+Say = Callable[[str], None]
+
+
+class Lost(Exception):
+    """A host, or what is on it, failed under a comparison: another host may do better.
+
+    Args:
+        sentence: what happened, with the host's name.
+        final: another host would meet the same.
+    """
+
+    def __init__(self, sentence: str, final: bool = False) -> None:
+        super().__init__(sentence)
+        self.sentence, self.final = sentence, final
+
+
+@dataclass(slots=True)
+class Job:
+    """A comparison that is to run.
+
+    Args:
+        apart: jobs on whose hosts it must not run.
+        host: where it runs or ran.
+        lost: why its first try gave nothing, as a sentence; "": it has had one try at most.
+        lost_on: that try's host.
+    """
+
+    part: Part
+    apart: list[Job] = field(default_factory=list)
+    host: str = ""
+    lost: str = ""
+    lost_on: str = ""
+    result: Result | None = None
+    error: DuetError | None = None
+
+    @property
+    def avoid(self) -> tuple[str, ...]:
+        """Hosts that it does not take."""
+        names = (self.lost_on, *(other.host for other in self.apart))
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    def facts(self) -> HostFacts:
+        """Of its host; call it with a result."""
+        assert self.result is not None and self.result.facts is not None
+        seen = self.result.facts
+        return HostFacts(
+            comparison=self.part.name,
+            table=self.part.table,
+            layout=self.part.layout,
+            node=self.host,
+            cpu=seen.host.get("cpu", ""),
+            qemu=seen.host.get("qemu", ""),
+            accel=seen.host.get("accel", ""),
+            kernels=seen.kernels,
+            root=seen.root,
+            waited_share=seen.waited_share,
+            again=f"It ran a second time, since {self.lost}" if self.lost else "",
+        )
+
+
+class Lines:
+    """Cuts what a program writes to standard error into lines of progress."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._rest = say, b""
+
+    def take(self, piece: bytes) -> None:
+        """A piece of it."""
+        *whole, self._rest = (self._rest + piece).split(b"\n")
+        self._rest = self._rest[-4 * PROGRESS_LETTERS :]
+        for line in whole:
+            text = plain(line.decode("utf-8", "replace"))
+            if text.startswith("run "):
+                self._say(text[:PROGRESS_LETTERS])
+
+
+async def carry_out(
+    job: Job, lease: Lease, python: str, say: Say, program: Sequence[str] = PROGRAM
+) -> Result:
+    """Run it on a lease, which its caller releases; the lease's deadline bounds it.
+
+    Args:
+        say: gets progress.
+        program: words after the interpreter.
+
+    Raises:
+        Lost: it gave no result.
+    """
+    asked = Request.of(job.part, lease.want.vcpus).model_dump_json().encode()
+    lines = Lines(lambda text: say(f"{job.host}: {job.part.name}: {text}"))
+    try:
+        words = (python or sys.executable, *program)
+        running = await lease.start(words, environment(), asked, said=lines.take)
+    except InfraError as error:
+        raise Lost(f"{job.host} took no program: {error.sentence}") from None
+    ended = await running.wait()
+    if ended.code is None or ended.lost:
+        raise Lost(lost_words(job.host, lease, ended), final=_is_deadline(lease))
+    try:
+        return read_result(ended.output, job.part)
+    except Odd as odd:
+        said = plain(ended.last_line)
+        why = f" ({said:.300})" if said else ""
+        code = f"ended with code {ended.code}" if ended.code else "ended"
+        raise Lost(f"the program on {job.host} {code}, and {odd}{why}.") from None
+
+
+def lost_words(host: str, lease: Lease, ended: Ended) -> str:
+    """Why a program gave nothing, with its host's name."""
+    sentence = lease.loss.sentence if lease.loss is not None else ended.lost
+    return sentence if host in sentence else f"{host} was lost: {sentence}"
+
+
+def _is_deadline(lease: Lease) -> bool:
+    return lease.loss is not None and lease.loss.whose == "deadline"
+
+
+NOW_S = 0.0
+"""Now or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a measurement uses a pool.
+
+    Args:
+        at_once: leases at one time at most; None: as many as the pool gives.
+        wait_s: so long a full pool is waited for, while nothing of ours runs there; 0: not at all.
+        lease_s: how long a comparison may take; None: by the number of its runs.
+        look_s: see limits.LOOK_S.
+        program: words of a program after the interpreter.
+    """
+
+    at_once: int | None = None
+    wait_s: float = WAIT_S
+    lease_s: float | None = None
+    look_s: float = LOOK_S
+    program: Sequence[str] = PROGRAM
+
+
+class Schedule:
+    """The comparisons of one measurement on a pool that is open.
+
+    Args:
+        say: gets sentences about what goes on.
+    """
+
+    def __init__(self, pool: Pool, terms: Terms, say: Say) -> None:
+        self._pool, self._terms, self._say = pool, terms, say
+        self._waiting: deque[Job] = deque()
+        self._running: set[asyncio.Task[None]] = set()
+        self._kinds: dict[str, str] = {}
+        self._kind = ""
+        self._is_full = False
+        self._gave_up = False
+
+    async def run(self, jobs: Sequence[Job]) -> None:
+        """Until each has a result or an error. When cancelled, all leases are given back."""
+        self._waiting.extend(jobs)
+        if len(jobs) > 1 and any(job.part.plan.clock is Clock.WALL for job in jobs):
+            await self._learn_kinds()
+        try:
+            while self._waiting or self._running:
+                if not self._has_place() or not await self._begin_next():
+                    await self._step()
+        finally:
+            for task in self._running:
+                task.cancel()
+            await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _has_place(self) -> bool:
+        most = self._terms.at_once
+        return bool(self._waiting) and (most is None or len(self._running) < most)
+
+    async def _learn_kinds(self) -> None:
+        """Which hosts are of one kind: times of all comparisons come from one."""
+        kinds = await self._pool.kinds()
+        if not isinstance(kinds, Refusal):
+            self._kinds = {host: kind.name for kind in kinds for host in kind.hosts}
+
+    async def _begin_next(self) -> bool:
+        """Begin the first that waits, or find that it cannot run; False: wait for a lease."""
+        job = self._waiting[0]
+        want = replace(want_of(job.part, self._terms.lease_s), avoid=job.avoid)
+        if job.part.plan.clock is Clock.WALL:
+            want = replace(want, kind=self._kind)
+        lease = await self._lease(job, want)
+        if lease is None:
+            return False
+        self._waiting.popleft()
+        if isinstance(lease, Refusal):
+            self._fail(job, lease)
+            return True
+        self._is_full = self._gave_up = False
+        job.host = lease.hosts[0]
+        self._kind = self._kind or self._kinds.get(job.host, "")
+        task = asyncio.create_task(self._carry_out(job, lease), name=f"comparison {job.part.name}")
+        self._running.add(task)
+        return True
+
+    async def _lease(self, job: Job, want: Want) -> Lease | Refusal | None:
+        """A lease; a refusal, if that is the end; None: others of ours hold what is wanted."""
+        found = await self._pool.reserve(replace(want, within_s=NOW_S))
+        if not isinstance(found, Refusal):
+            return found
+        if self._running:
+            if not self._is_full:
+                self._is_full = True
+                left = len(self._waiting)
+                self._say(f"pool: {found.sentence} {left} more wait for those that run.")
+            return None
+        wait_s = 0.0 if self._gave_up else self._terms.wait_s
+        if wait_s > 0:
+            said = f"pool: {found.sentence} Waiting up to {wait_s:g} s."
+            saying = asyncio.get_running_loop().call_later(SAY_S, self._say, said)
+            try:  # what can never be had is refused at once
+                found = await self._pool.reserve(replace(want, within_s=wait_s))
+            finally:
+                saying.cancel()
+        self._gave_up = isinstance(found, Refusal) and not job.avoid
+        return found
+
+    def _fail(self, job: Job, refusal: Refusal) -> None:
+        first = f"{job.lost} It could not run again: " if job.lost else ""
+        soon = refusal.estimate_s
+        when = "later" if soon is None else f"in some {soon:.0f} s"
+        remedy = f"Try again {when}, wait longer (--wait), or look there: ./duet pool doctor"
+        job.error = InfraError(first + refusal.sentence, remedy=remedy)
+        self._say(f"{job.part.name}: {job.error.sentence}")
+
+    async def _step(self) -> None:
+        """Wait until one of ours has ended, or until it is time to ask for a lease again."""
+        soon = self._terms.look_s if self._has_place() else None  # else leases' deadlines bound it
+        done, self._running = await asyncio.wait(
+            self._running, timeout=soon, return_when=asyncio.FIRST_COMPLETED
+        )
+        for task in done:
+            task.result()
+
+    async def _carry_out(self, job: Job, lease: Lease) -> None:
+        began_s = time.monotonic()
+        self._say(f"{job.host}: {job.part.name}: begins")
+        try:
+            job.result = await carry_out(
+                job, lease, self._pool.python, self._say, self._terms.program
+            )
+            job.error = job.result.error()
+        except Lost as lost:
+            self._lost(job, lost)
+            return
+        finally:
+            await lease.release()
+        how = job.error.sentence if job.error else f"done in {time.monotonic() - began_s:.0f} s"
+        self._say(f"{job.host}: {job.part.name}: {how}")
+
+    def _lost(self, job: Job, lost: Lost) -> None:
+        """Once more elsewhere, or not at all."""
+        if lost.final or job.lost:
+            before = f"{job.lost} " if job.lost else ""
+            remedy = "Give leases more time with --lease." if lost.final else "Look at these hosts."
+            job.error = InfraError(f"{before}{lost.sentence}", remedy=remedy)
+            self._say(f"{job.part.name}: failed: {lost.sentence}")
+            return
+        self._say(f"{job.part.name}: failed: {lost.sentence} It runs again elsewhere.")
+        job.lost, job.lost_on, job.host = lost.sentence, job.host, ""
+        self._waiting.append(job)

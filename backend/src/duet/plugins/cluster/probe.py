@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.plugins.cluster.probe`: what the host of a lease has, as one JSON document.
+
+Whether a guest boots under KVM is not tried here: `duet pool doctor` runs this with a probe guest
+(duet.plugins.cluster.probe_program).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from duet.processes.cpus import cpu_time, host_ticks
+
+QEMU = "qemu-system-x86_64"
+SPIN_S = 1.0
+"""So long a CPU is kept busy, to see who else wants it."""
+QEMU_S = 20.0
+"""Until QEMU has said its version. Usual: 30 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Of a host.
+
+    Args:
+        cpus: that the host has.
+        own_cpus: that a program of the lease may use.
+        model: of its CPUs.
+        qemu: its version; "": none is installed.
+        kvm: why no guest boots under KVM, as a sentence; "": one has booted.
+        waited_share: part of SPIN_S that a busy program waited for a CPU.
+        stolen_share: part of it that a hypervisor below gave to others; None: not counted.
+    """
+
+    host: str
+    cpus: int
+    own_cpus: int
+    memory_bytes: int
+    model: str
+    qemu: str
+    kvm: str
+    waited_share: float
+    stolen_share: float | None
+
+    @classmethod
+    def from_text(cls, text: bytes) -> Facts:
+        """What a probe printed.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            lines = [line for line in text.splitlines() if line.startswith(b"{")]
+            return cls(**json.loads(lines[-1] if lines else text))  # complaints may be around it
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+
+
+def look(kvm: str = "not tried") -> Facts:
+    """Look at this host; takes SPIN_S."""
+    waited, stolen = spin(SPIN_S)
+    return Facts(
+        host=platform.node(),
+        cpus=os.cpu_count() or 1,
+        own_cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=psutil.virtual_memory().total,
+        model=cpu_model(),
+        qemu=qemu_version(),
+        kvm=kvm,
+        waited_share=waited,
+        stolen_share=stolen,
+    )
+
+
+def spin(for_s: float) -> tuple[float, float | None]:
+    """Keep a CPU busy, as a guest does: the shares that it was waited for, and that were stolen."""
+    before, ticks = cpu_time(os.getpid()), host_ticks()
+    until_s = time.monotonic() + for_s
+    while time.monotonic() < until_s:
+        pass
+    after, then = cpu_time(os.getpid()), host_ticks()
+    waited = after.since(before).waited_share if before and after else 0.0
+    return waited, then.stolen_share(ticks) if ticks and then else None
+
+
+def cpu_model() -> str:
+    """As /proc/cpuinfo names it; "": it does not."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return ""
+
+
+def qemu_version() -> str:
+    """The number alone; "": no QEMU."""
+    path = shutil.which(QEMU)
+    if path is None:
+        return ""
+    try:
+        words = [path, "--version"]
+        said = subprocess.run(words, capture_output=True, text=True, timeout=QEMU_S).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    first = said.partition("\n")[0]
+    return first.partition("version ")[2].split(" ")[0] or first
+
+
+def main(kvm: str = "not tried") -> int:
+    """Print the facts."""
+    json.dump(asdict(look(kvm)), sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.plugins.cluster.probe_program`: duet.plugins.cluster.probe, with a guest that tries KVM on the host."""
+
+from __future__ import annotations
+
+import sys
+
+from duet.cli.xray import kvm_works
+from duet.plugins.cluster.probe import main
+
+if __name__ == "__main__":
+    works, why = kvm_works()
+    sys.exit(main("" if works else why or "no guest boots under it"))

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program on a lane of a lease: our end of its runner's pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from duet.base.errors import InfraError
+from duet.plugins.cluster.frames import (
+    BEAT,
+    ERR,
+    EXIT,
+    OUT,
+    QUIT,
+    START,
+    BadFrame,
+    Frames,
+    Start,
+    frame,
+)
+from duet.plugins.cluster.limits import (
+    AGAIN_S,
+    BEAT_S,
+    BEGIN_S,
+    END_S,
+    OUTPUT_BYTES,
+    RETRY_S,
+    TERM_S,
+)
+from duet.plugins.cluster.types import Ended, Watched
+from duet.processes.owned import OwnedProcess
+
+PYTHON_WORDS = ("-P", "-s", "-m", "duet.plugins.cluster.runner")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a runner comes to its host.
+
+    Args:
+        words: before the runner's: nothing, taskset, srun.
+        python: of the host.
+        joins: files of control groups that it writes its process id to.
+        again: whether a launcher that said this, before its runner began, is to be tried again.
+    """
+
+    words: Sequence[str] = ()
+    python: str = sys.executable
+    joins: Sequence[str] = ()
+    again: Callable[[str], bool] = lambda said: False
+
+
+class Tail:
+    """The last part of what a program writes."""
+
+    def __init__(self, most_bytes: int = OUTPUT_BYTES) -> None:
+        self._most = most_bytes
+        self.held = bytearray()
+        self.cut_bytes = 0
+
+    def feed(self, text: bytes) -> None:
+        """More of it."""
+        self.held += text
+        if (over := len(self.held) - self._most) > 0:
+            del self.held[:over]
+            self.cut_bytes += over
+
+
+class PipedProgram:
+    """A program whose runner is at the other end of two pipes: see types.Program."""
+
+    def __init__(self, start: Start, launch: Launch, watched: Watched) -> None:
+        self._start, self._launch = start, launch
+        self._silent, self._why_over = watched.silent, watched.why_over
+        self._piece = watched.said
+        self._out, self._err, self._said = Tail(), Tail(), Tail()
+        self._frames = Frames()
+        self._code: int | None = None
+        self._lost = ""
+        self._began = self._quits = self._mute = False
+        self._seen_s = time.monotonic()
+        self._ended: asyncio.Task[Ended] | None = None
+        self._process = self._launcher()
+
+    def _launcher(self) -> OwnedProcess:
+        return OwnedProcess(
+            [*self._launch.words, self._launch.python, *PYTHON_WORDS],
+            console=self,
+            errors=self._said,
+            on_exit=lambda: None,
+            death_signal="TERM",
+            grace_s=TERM_S,
+            commands=True,
+            joins=self._launch.joins,
+        )
+
+    async def begin(self) -> None:
+        """See types.Program."""
+        await self._send()
+        self._ended = asyncio.create_task(self._follow(), name="program of a lease")
+
+    async def _send(self) -> None:
+        await self._process.__aenter__()
+        self._process.write(frame(START, self._start.packed()))
+
+    def feed(self, text: bytes) -> None:
+        """What its runner wrote (an Outlet)."""
+        self._began = True
+        self._seen_s = time.monotonic()
+        try:
+            for kind, payload in self._frames.feed(text):
+                if kind == OUT:
+                    self._out.feed(payload)
+                elif kind == ERR:
+                    self._err.feed(payload)
+                    self._piece(payload)
+                elif kind == EXIT:
+                    self._code = int(payload)
+        except (BadFrame, ValueError) as error:
+            self._lost = f"what came from the program's host cannot be read ({error})."
+            self._process.kill()
+
+    @property
+    def running(self) -> bool:
+        """See types.Program."""
+        return self._ended is not None and not self._ended.done()
+
+    async def wait(self) -> Ended:
+        """See types.Program."""
+        assert self._ended is not None, "begin() comes first"
+        return await asyncio.shield(self._ended)
+
+    async def end(self, lost: str = "") -> None:
+        """See types.Program."""
+        if not self.running:
+            return
+        self._lost = self._lost or lost
+        self._quits = True
+        self._process.write(frame(QUIT))
+        if self._mute:  # nobody reads that
+            await self._process.end()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(END_S):
+                await self.wait()
+                return
+        await self._process.end()
+        await self.wait()
+
+    async def _follow(self) -> Ended:
+        beating = asyncio.create_task(self._beat(), name="beats of a program")
+        until_s = time.monotonic() + AGAIN_S
+        try:
+            while await self._once() and time.monotonic() < until_s:
+                await asyncio.sleep(RETRY_S)
+                if self._quits:
+                    break
+                self._process = self._launcher()
+                await self._send()
+        except InfraError as error:
+            self._lost = self._lost or error.sentence
+        finally:
+            beating.cancel()
+        if self._code is None and not self._lost:
+            loss = await self._why_over()
+            self._lost = loss.sentence if loss else self._unexplained()
+        if self._code == 0:  # it had ended well before
+            self._lost = ""
+        cut = self._out.cut_bytes + self._err.cut_bytes
+        return Ended(self._code, self._lost, bytes(self._out.held), bytes(self._err.held), cut)
+
+    async def _once(self) -> bool:
+        """Until its launcher has ended; whether it is to be tried again."""
+        try:
+            await self._process.wait_for_output()
+        finally:
+            await self._process.__aexit__()
+        if self._began or self._quits or self._lost:
+            return False
+        said = self._said.held.decode(errors="replace")
+        return self._launch.again(said) and await self._why_over() is None
+
+    async def _beat(self) -> None:
+        silent_s = self._start.silent_s
+        every_s = min(BEAT_S, silent_s / 4)
+        while time.monotonic() - self._seen_s < (silent_s if self._began else BEGIN_S):
+            self._process.write(frame(BEAT))
+            await asyncio.sleep(every_s)
+        self._mute = True
+        self._silent()
+
+    def _unexplained(self) -> str:
+        said = self._said.held.decode(errors="replace").strip().splitlines()
+        why = f": {said[-1][:200]}" if said else "."
+        return f"the program's launcher ended before the program was over{why}"
+
+
+# What a program of this project on a lease needs of our environment; the rest may hold secrets.
+
+PASSED_ON: Final = (
+    *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
+    *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
+)
+PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
+"""Those of them that are paths of the server. An image has its own."""
+
+
+def environment() -> dict[str, str]:
+    """Of such a program."""
+    return {name: os.environ[name] for name in PASSED_ON if name in os.environ}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m duet.plugins.cluster.runner`: runs one program on a host of a lease, and ends it with the lease.
+
+The program comes as a frame on standard input (frames.py). Everything that it started ends when it
+ends, when the pool says so, when the pipe ends, and when no beat has come for the time that the
+pool named: a host that is cut off from the network holds no orphan. SIGALRM watches that, so a
+runner that waits in a write is no exception.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from types import FrameType
+
+from duet.plugins.cluster.frames import (
+    BEAT,
+    ERR,
+    EXIT,
+    OUT,
+    QUIT,
+    START,
+    BadFrame,
+    Frames,
+    Start,
+    frame,
+)
+from duet.plugins.cluster.limits import BEAT_S, FRAME_BYTES, SILENT_S, TERM_S
+from duet.processes.reaper import PR_SET_CHILD_SUBREAPER, kill_all
+
+FOR_EVERYBODY = ("PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "SLURM_JOB_ID", "SLURMD_NODENAME")
+"""What a program has of its host's environment. The server's own may hold secrets."""
+NO_PROGRAM = 127
+"""Exit code of a program that cannot be started, as a shell's."""
+LOST = 137
+
+
+class Runner:
+    """One program and its pipes."""
+
+    def __init__(self, start: Start, frames: Frames) -> None:
+        self._start = start
+        self._frames = frames
+        self._looks = selectors.DefaultSelector()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._kill_at = float("inf")
+
+    def run(self, also: list[bytes]) -> int:
+        """Run it to its end, and report that; the exit code is the program's, as a shell gives.
+
+        Args:
+            also: kinds of frames that have come already.
+        """
+        own = {name: os.environ[name] for name in FOR_EVERYBODY if name in os.environ}
+        reading, writing = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                list(self._start.argv),
+                stdin=reading,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=own | dict(self._start.env),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            say(ERR, f"{self._start.argv[0]} cannot be started: {error}\n".encode())
+            say(EXIT, str(NO_PROGRAM).encode())
+            return NO_PROGRAM
+        finally:
+            os.close(reading)
+        self._watch(writing)
+        for kind in also:
+            self._heed(kind)
+        self._follow(self._process)
+        self._process.kill()  # kill_all would take its exit code away
+        code = self._process.wait()
+        kill_all()
+        self._drain()
+        say(EXIT, str(code).encode())
+        return code if code >= 0 else 128 - code
+
+    def _watch(self, stdin: int) -> None:
+        assert self._process and self._process.stdout and self._process.stderr
+        self._looks.register(0, selectors.EVENT_READ, BEAT)
+        self._looks.register(self._process.stdout, selectors.EVENT_READ, OUT)
+        self._looks.register(self._process.stderr, selectors.EVENT_READ, ERR)
+        os.set_blocking(stdin, False)
+        self._looks.register(stdin, selectors.EVENT_WRITE, [self._start.stdin])
+
+    def _follow(self, process: subprocess.Popen[bytes]) -> None:
+        """Until the program itself has ended; what it started may live on."""
+        beat_at = 0.0
+        while process.poll() is None:
+            now = time.monotonic()
+            if now >= beat_at:
+                say(BEAT)
+                beat_at = now + BEAT_S
+            if now >= self._kill_at:
+                return
+            self._look(0.05)
+
+    def _look(self, within_s: float) -> None:
+        for key, _ in self._looks.select(within_s):
+            if isinstance(key.data, list):
+                self._feed(key.fd, key.data)
+            elif key.data is BEAT:
+                self._command(os.read(0, FRAME_BYTES))
+            elif part := os.read(key.fd, FRAME_BYTES):
+                say(key.data, part)
+            else:
+                self._looks.unregister(key.fileobj)
+
+    def _feed(self, stdin: int, left: list[bytes]) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                left[0] = left[0][os.write(stdin, left[0][:FRAME_BYTES]) :]
+            except BrokenPipeError:
+                left[0] = b""
+        if not left[0]:
+            self._looks.unregister(stdin)
+            os.close(stdin)
+
+    def _command(self, read: bytes) -> None:
+        if not read:
+            leave()
+        for kind, _ in self._frames.feed(read):
+            self._heed(kind)
+
+    def _heed(self, kind: bytes) -> None:
+        alarm(self._start.silent_s)
+        if kind == QUIT and self._kill_at == float("inf"):
+            assert self._process is not None
+            self._kill_at = time.monotonic() + TERM_S
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGTERM)
+
+    def _drain(self) -> None:
+        """What is left in the pipes; nobody has them any more, so they end."""
+        until = time.monotonic() + TERM_S
+        while time.monotonic() < until and any(
+            key.data in (OUT, ERR) for key in self._looks.get_map().values()
+        ):
+            self._look(0.05)
+
+
+def say(kind: bytes, payload: bytes = b"") -> None:
+    """Write a frame; whoever reads it may be slow, or gone."""
+    left = frame(kind, payload)
+    try:
+        while left:
+            left = left[os.write(1, left) :]
+    except OSError:
+        leave()
+
+
+def alarm(silent_s: float) -> None:
+    """The pool is there: it has so long until its next sign of life."""
+    signal.setitimer(signal.ITIMER_REAL, silent_s)
+
+
+def leave(number: int = 0, frame: FrameType | None = None) -> None:
+    """End everything, and this process with it."""
+    del number, frame
+    kill_all()
+    os._exit(LOST)
+
+
+def read_start(frames: Frames) -> tuple[Start, list[bytes]]:
+    """The program, from standard input, and the kinds of the frames that came with it.
+
+    Raises:
+        BadFrame: something else came.
+    """
+    while part := os.read(0, FRAME_BYTES):
+        found = list(frames.feed(part))
+        if found:
+            if found[0][0] != START:
+                raise BadFrame("the first frame is no program")
+            return Start.unpacked(found[0][1]), [kind for kind, _ in found[1:]]
+    raise BadFrame("the pipe ended before a program came")
+
+
+def main() -> int:
+    """Run the program that standard input names."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGALRM):
+        signal.signal(number, leave)
+    alarm(SILENT_S)
+    try:
+        frames = Frames()
+        start, also = read_start(frames)
+    except BadFrame as error:
+        print(f"error: {error}.", file=sys.stderr)
+        return 2
+    alarm(start.silent_s)
+    return Runner(start, frames).run(also)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,422 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Leases on a Slurm cluster: reserve, start steps, give back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from types import TracebackType
+from typing import Final
+
+from duet.base.errors import InfraError
+from duet.plugins.cluster.frames import Start
+from duet.plugins.cluster.lease import NO_ANSWER, Lease, OwningPool, command
+from duet.plugins.cluster.limits import (
+    ABSENT_LOOKS,
+    ANSWER_S,
+    AWAY_S,
+    CANCEL_S,
+    COMMAND_S,
+    POLL_S,
+    RETRY_S,
+    SALLOC_CPU_S,
+    SETTLE_S,
+    SILENT_S,
+    TERM_S,
+)
+from duet.plugins.cluster.program import Launch, PipedProgram, Tail
+from duet.plugins.cluster.slurm.words import (
+    HOLD,
+    complaint,
+    estimate_s,
+    kinds_of,
+    lanes_of,
+    selection,
+    step,
+    within_limit,
+)
+from duet.plugins.cluster.types import Kind, Loss, PoolSettings, Refusal, Want, Watched, Whose
+from duet.processes.owned import OwnedProcess, find_program
+
+# Looks at the jobs of all leases with one squeue, and says which are over.
+#
+# An answer that failed says nothing about a job: it is asked again, and only a controller that has
+# been away for AWAY_S counts as a loss. A job that is not listed has ended when ABSENT_LOOKS
+# answers agree.
+
+LOG = logging.getLogger("duet.plugins.cluster")
+ALIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"} | {
+    "RESIZING",
+    "SIGNALING",
+    "STAGE_OUT",
+    "STOPPED",
+    "REQUEUED",
+}
+SENTENCES: Final[dict[str, tuple[str, Whose]]] = {
+    "NODE_FAIL": ("a host of the lease failed: {hosts} (Slurm: NODE_FAIL).", "host"),
+    "BOOT_FAIL": ("a host of the lease did not boot: {hosts} (Slurm: BOOT_FAIL).", "host"),
+    "OUT_OF_MEMORY": ("the lease used more memory than it has (OUT_OF_MEMORY).", "host"),
+    "TIMEOUT": ("the lease ran into Slurm's time limit (TIMEOUT).", "deadline"),
+    "DEADLINE": ("the lease ran into its deadline in Slurm (DEADLINE).", "deadline"),
+    "PREEMPTED": ("Slurm gave the hosts to another job (PREEMPTED).", "cancelled"),
+    "CANCELLED": ("somebody else cancelled the lease's job (CANCELLED).", "cancelled"),
+}
+
+
+class Watch:
+    """One for a pool.
+
+    Args:
+        poll_s: between two looks.
+        away_s: see limits.AWAY_S.
+    """
+
+    def __init__(self, poll_s: float = POLL_S, away_s: float = AWAY_S) -> None:
+        self._poll_s, self._away_s = poll_s, away_s
+        self._jobs: dict[str, tuple[Sequence[str], Callable[[Loss], None]]] = {}
+        self._absent: dict[str, int] = {}
+        self._ending: set[str] = set()
+        self._answered_s = time.monotonic()
+        self._turn = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, name: str, hosts: Sequence[str], lose: Callable[[Loss], None]) -> None:
+        """Watch a job.
+
+        Args:
+            hosts: of its lanes; while a job ends, squeue leaves out those that failed.
+            lose: called once, when it is over.
+        """
+        if not self._jobs:
+            self._answered_s = time.monotonic()
+        self._jobs[name] = (hosts, lose)
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name="watch of Slurm's jobs")
+
+    def forget(self, name: str) -> None:
+        """Watch it no longer."""
+        self._jobs.pop(name, None)
+        self._absent.pop(name, None)
+        self._ending.discard(name)
+
+    async def close(self) -> None:
+        """End."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def look(self) -> bool:
+        """Look now; whether there was an answer. Those that are over are reported."""
+        async with self._turn:
+            names = list(self._jobs)
+            if not names:
+                return True
+            words = ["squeue", "--noheader", "--states=all", f"--name={','.join(names)}"]
+            done = await command([*words, "--format=%j|%T|%r"], COMMAND_S)
+            if done.code != 0:
+                LOG.info("squeue gave no answer: %s", done.why)
+                self._unanswered(done.why)
+                return False
+            self._answered_s = time.monotonic()
+            await self._judge(names, done.out)
+            return True
+
+    async def settle(self, name: str) -> None:
+        """Look at a job until it runs, or is over and has a reason."""
+        until_s = time.monotonic() + SETTLE_S
+        while name in self._jobs and time.monotonic() < until_s:
+            if await self.look() and name not in self._ending:
+                return
+            await asyncio.sleep(SETTLE_S / 20)
+
+    async def _run(self) -> None:
+        while True:
+            answered = await self.look()
+            await asyncio.sleep(self._poll_s if answered else min(RETRY_S, self._poll_s))
+
+    def _unanswered(self, why: str) -> None:
+        away_s = time.monotonic() - self._answered_s
+        if away_s >= self._away_s:
+            sentence = f"Slurm's controller has not answered for {away_s:.0f} s: {why}."
+            for name in list(self._jobs):
+                self._over(name, Loss(sentence, "pool"))
+
+    async def _judge(self, names: list[str], answer: str) -> None:
+        lines = [line.split("|") for line in answer.splitlines()]
+        jobs = {line[0]: line[1:] for line in lines if len(line) == 3}
+        for name in names:
+            state, reason = jobs.get(name, ["", ""])
+            if state == "COMPLETING" and reason == "NodeDown":
+                state = "NODE_FAIL"  # it completes when the node is back
+            self._ending.discard(name)
+            if not state:
+                self._absent[name] = self._absent.get(name, 0) + 1
+                self._ending.add(name)
+                if self._absent[name] >= ABSENT_LOOKS:
+                    self._over(name, Loss("Slurm lists the lease's job no longer.", "cancelled"))
+            elif state not in ALIVE:
+                hosts, _ = self._jobs.get(name, ((), None))
+                self._over(name, await loss_of(state, hosts))
+            else:
+                self._absent.pop(name, None)
+                self._ending |= {name} if state == "COMPLETING" else set()
+
+    def _over(self, name: str, loss: Loss) -> None:
+        _, lose = self._jobs.get(name, ((), None))
+        self.forget(name)
+        if lose is not None:
+            lose(loss)
+
+
+async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
+    """What a job's last state means."""
+    sentence, whose = SENTENCES.get(
+        state, (f"the lease's job is over before it was released (Slurm: {state}).", "cancelled")
+    )
+    if "{hosts}" in sentence:
+        named = ",".join(dict.fromkeys(hosts))
+        words = ["sinfo", "--noheader", "--Node", f"--nodes={named}", "--states=down,drain,fail"]
+        done = await command([*words, "--format=%N"], COMMAND_S)
+        failed = sorted(set(done.out.split())) if done.code == 0 else []
+        sentence = sentence.format(hosts=", ".join(failed) or f"one of {named}")
+    return Loss(sentence, whose)
+
+
+# The salloc that holds a lease's allocation, as long as this process wants it.
+
+# salloc 22.05 may wait for ever, and busily, when SIGTERM comes while its command ends: it looks
+# for a child that is gone. SIGXCPU ends that.
+BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
+SAID_BYTES = 64 << 10
+"""Of what salloc says. Usual: under 1 KB."""
+
+
+class Allocation:
+    """One salloc.
+
+    It gets SIGTERM when this process dies, and then gives the allocation back.
+    """
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        self._out, self._err = Tail(SAID_BYTES), Tail(SAID_BYTES)
+        self._line = asyncio.Event()
+        self._process = OwnedProcess(
+            [*BOUNDED, *argv, "--kill-command=TERM", *HOLD],
+            console=self,
+            errors=self._err,
+            on_exit=self._line.set,
+            death_signal="TERM",
+            grace_s=TERM_S,
+            commands=True,
+        )
+
+    @property
+    def said(self) -> str:
+        """What salloc wrote to standard error."""
+        return self._err.held.decode(errors="replace")
+
+    def feed(self, text: bytes) -> None:
+        """What its command wrote (an Outlet)."""
+        self._out.feed(text)
+        if b"\n" in self._out.held:
+            self._line.set()
+
+    async def begin(self, within_s: float) -> tuple[str, str, str] | None:
+        """Job, hosts and tasks of each, as Slurm writes them; None: salloc ended, or took too long.
+
+        Raises:
+            InfraError: salloc cannot be started.
+        """
+        await self._process.__aenter__()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                await self._line.wait()
+                if self._process.returncode is not None:
+                    await self._process.wait_for_output()
+        words = self._out.held.decode(errors="replace").strip().split("|")
+        return (words[0], words[1], words[2]) if len(words) == 3 else None
+
+    async def end(self) -> None:
+        """Give it back.
+
+        Raises:
+            InfraError: salloc does not end.
+        """
+        self._process.end_input()
+        await self._process.__aexit__()
+
+
+# What a lease has of a Slurm cluster: an allocation, its steps, and its end.
+
+
+class SlurmPlace:
+    """What a lease has of the cluster."""
+
+    def __init__(
+        self,
+        settings: PoolSettings,
+        watch: Watch,
+        allocation: Allocation,
+        want: Want,
+        name: str,
+        job: str,
+        lanes: Sequence[str],
+    ) -> None:
+        self._settings, self._watch, self._allocation = settings, watch, allocation
+        self._want, self.name, self.job, self._lanes = want, name, job, lanes
+
+    def program(self, lane: int, start: Start, watched: Watched) -> PipedProgram:
+        """See lease.Backing."""
+        words = step(self.job, self._lanes[lane], self._want)
+        launch = Launch(words, python=self._settings.python, again=no_step)
+        return PipedProgram(start, launch, watched)
+
+    async def why_over(self) -> Loss | None:
+        """See lease.Backing. A loss reaches the lease by the watch."""
+        await self._watch.settle(self.name)
+        return None
+
+    async def give_back(self) -> None:
+        """See lease.Backing."""
+        self._watch.forget(self.name)
+        await end_all(self._allocation, self.name)
+
+
+def no_step(said: str) -> bool:
+    """Whether srun could not make a step, which may be for a moment."""
+    return "Unable to create step" in said or "Unable to confirm allocation" in said
+
+
+async def end_all(allocation: Allocation, name: str) -> None:
+    """End a job, whether it runs, waits, or is not there yet."""
+    until = time.monotonic() + CANCEL_S
+    try:
+        while True:
+            done = await command(["scancel", f"--name={name}"], COMMAND_S)
+            if done.code == 0:
+                break
+            if time.monotonic() > until:
+                LOG.warning("job %s was not cancelled, and ends by its limit: %s", name, done.why)
+                break
+            await asyncio.sleep(RETRY_S)
+    finally:
+        with contextlib.suppress(InfraError):
+            await allocation.end()
+
+
+async def hostnames(nodes: str) -> list[str]:
+    """Names of "n[1-3]"."""
+    done = await command(["scontrol", "show", "hostnames", nodes], COMMAND_S)
+    return done.out.split() if done.code == 0 else [nodes]
+
+
+COMMANDS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol", "sbatch")
+
+
+class SlurmPool(OwningPool):
+    """A cluster.
+
+    Args:
+        poll_s, away_s, silent_s: see limits.
+
+    Raises:
+        InfraError: Slurm's commands are not installed.
+    """
+
+    name = "slurm"
+
+    def __init__(
+        self,
+        settings: PoolSettings,
+        *,
+        poll_s: float = POLL_S,
+        away_s: float = AWAY_S,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        super().__init__(silent_s)
+        for name in COMMANDS:
+            find_program(name, "slurm-client")
+        self._settings = settings
+        self.python = settings.python
+        self._watch = Watch(poll_s, away_s)
+        self._cleaning: set[asyncio.Task[None]] = set()
+
+    async def kinds(self) -> Sequence[Kind] | Refusal:
+        """Kinds of hosts: the features that DUET_POOL_KINDS names."""
+        return await kinds_of(self._settings)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await super().__aexit__(kind, error, trace)
+            await asyncio.gather(*self._cleaning, return_exceptions=True)
+        finally:
+            await self._watch.close()
+
+    async def _reserve(self, want: Want) -> Lease | Refusal:
+        want = await within_limit(want, self._settings)
+        words = selection(want, self._settings)
+        if isinstance(words, Refusal):
+            return words
+        if (never := await self._never(words, max(ANSWER_S, want.within_s))) is not None:
+            return never
+        name = f"duet-{secrets.token_hex(6)}"
+        # 1 is "now or not at all"; more is a time in the queue (salloc(1)).
+        patience = max(1, math.ceil(want.within_s))
+        argv = ["salloc", f"--job-name={name}", f"--immediate={patience}", "--no-bell", *words]
+        allocation = Allocation(argv)
+        granted = False
+        try:
+            got = await allocation.begin(want.within_s + COMMAND_S)
+            if got is None:
+                return await self._refused(allocation.said, words, want)
+            job, nodes, tasks = got
+            hosts = await hostnames(nodes)
+            lanes = lanes_of(tasks, hosts, want.lanes)
+            place = SlurmPlace(self._settings, self._watch, allocation, want, name, job, lanes)
+            lease = self._made(want, lanes, place)
+            self._watch.add(name, lanes, lease.lose)
+            granted = True
+            return lease
+        finally:
+            if not granted:  # nobody waits for its end but the pool's own
+                cleaning = asyncio.create_task(end_all(allocation, name), name="end of a job")
+                self._cleaning.add(cleaning)
+                cleaning.add_done_callback(self._cleaning.discard)
+
+    async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
+        """Why the cluster cannot have it: salloc would wait for that as for a busy host."""
+        test = await command([*TEST, *words], min(within_s, COMMAND_S))
+        if test.code == NO_ANSWER:
+            return Refusal("Slurm gives no lease: its controller does not answer.")
+        why = complaint(test.err)
+        return Refusal(f"Slurm gives no lease: {why}.") if why and why not in BUSY else None
+
+    async def _refused(self, said: str, words: Sequence[str], want: Want) -> Refusal:
+        why = complaint(said)
+        if "queued and waiting" not in said and why not in BUSY:
+            return Refusal(f"Slurm gives no lease: {why or 'salloc ended without a word'}.")
+        test = await command([*TEST, *words], COMMAND_S)
+        soon_s = estimate_s(test.out + test.err, datetime.now())
+        return Refusal(
+            f"Slurm's hosts are busy: nothing became free within {want.within_s:g} s.", soon_s
+        )
+
+
+TEST = ("sbatch", "--test-only", "--wrap=true")
+BUSY = (
+    "Connection timed out",
+    "Requested nodes are busy",
+    "Requested partition configuration not available now",
+)
+"""What salloc says of hosts that it does not get in time."""

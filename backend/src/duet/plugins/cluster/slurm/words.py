@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Words of Slurm's commands for a want, and what their answers mean. Sans I/O."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from duet.base.errors import InputError
+from duet.plugins.cluster.lease import command
+from duet.plugins.cluster.limits import COMMAND_S, LATER_S
+from duet.plugins.cluster.types import Kind, PoolSettings, Refusal, Want
+
+REPORT = 'printf "%s|%s|%s\\n" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_TASKS_PER_NODE"'
+HOLD = ("sh", "-c", f"{REPORT}; exec cat")
+"""What salloc runs here: says what it got, and holds the allocation while its input is open."""
+EXPORTED = "PATH,HOME,USER,LANG,TZ,TMPDIR"
+"""What goes from our environment to the hosts: the server's own may hold secrets."""
+MIB = 1 << 20
+
+
+def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
+    """The expression of `--constraint`: "" for any host."""
+    kinds = settings.kinds
+    if want.kind:
+        if want.kind not in kinds:
+            return Refusal(f"the cluster has no hosts of the kind '{want.kind:.60}'.")
+        found = [want.kind]
+    elif want.alike and want.lanes_at_once > 1 and len(kinds) > 1:
+        found = [f"[{'|'.join(kinds)}]"]  # all of one, salloc(1) "Matching OR"
+    else:
+        found = []
+    if want.accel == "kvm":
+        if not settings.kvm:
+            return Refusal("guests under KVM are wanted, and DUET_POOL_KVM names no feature.")
+        found.append(settings.kvm)
+    return "&".join(found)
+
+
+def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
+    """Options of salloc and sbatch that say what is wanted."""
+    feature = constraint(want, settings)
+    if isinstance(feature, Refusal):
+        return feature
+    memory_mib = math.ceil(want.memory_bytes / MIB)
+    words = [
+        f"--ntasks={want.lanes_at_once}",
+        f"--cpus-per-task={want.vcpus}",
+        f"--time={math.ceil((want.ttl_s + LATER_S) / 60)}",
+    ]
+    if want.exclusive:
+        # A whole host: cores of its own would share caches and memory with other jobs.
+        words += ["--nodes=1", "--exclusive", f"--mem={memory_mib}M"]
+    else:
+        words.append(f"--mem-per-cpu={math.ceil(memory_mib / want.vcpus)}M")
+        if want.alike and not settings.kinds:
+            words.append("--nodes=1")  # nothing says which hosts can be compared
+    words += [f"--constraint={feature}"] if feature else []
+    words += [f"--exclude={','.join(want.avoid)}"] if want.avoid else []
+    words += [f"--partition={settings.partition}"] if settings.partition else []
+    words += [f"--account={settings.account}"] if settings.account else []
+    return words
+
+
+def step(job: str, host: str, want: Want) -> list[str]:
+    """The words of srun before those of a runner."""
+    return [
+        "srun",
+        f"--jobid={job}",
+        "--nodes=1",
+        "--ntasks=1",
+        f"--nodelist={host}",
+        f"--cpus-per-task={want.vcpus}",
+        "--exact",
+        # All that the lease has there. A share of it would be counted again for each step, and
+        # Slurm 22.05 finds none left for the first step after a restart of its controller.
+        "--mem=0",
+        "--cpu-bind=cores",
+        f"--export={EXPORTED}",
+        "--quiet",
+        "--unbuffered",
+        "--kill-on-bad-exit=1",
+        "--job-name=duet",
+    ]
+
+
+def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]:
+    """Each lane's host, by "2(x3),1": two tasks on each of three hosts, and one on the next.
+
+    An exclusive lease has one task, and all its lanes there.
+    """
+    found: list[str] = []
+    left = list(hosts)
+    for tasks, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", tasks_per_node):
+        for _ in range(int(times or 1)):
+            if left:
+                found += [left.pop(0)] * int(tasks)
+    found = found or list(hosts)
+    return (found + [found[-1]] * lanes)[:lanes] if found else []
+
+
+def complaint(text: str) -> str:
+    """What salloc or sbatch complained of last, in its own words; "" if of nothing."""
+    form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"  # the latter: --test-only
+    found = [match[1] for match in re.finditer(form, text, re.MULTILINE)]
+    return found[-1].rpartition(": ")[2].rstrip(".") if found else ""
+
+
+def estimate_s(text: str, now: datetime) -> float | None:
+    """From now until the start that `sbatch --test-only` names, in the time of its host."""
+    found = re.search(r"to start at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", text)
+    return max(0.0, (datetime.fromisoformat(found[1]) - now).total_seconds()) if found else None
+
+
+# How long a partition lets jobs last; a job that asks for more waits for ever, with no error.
+
+SHORTEST_S = 60.0
+"""Of a lease that is worth having."""
+_TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
+
+
+def seconds_of(text: str) -> float | None:
+    """Seconds of a limit as sinfo prints it, such as 1-02:30:00; None: there is none."""
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+async def within_limit(want: Want, settings: PoolSettings) -> Want:
+    """The want with a lease no longer than the partition allows.
+
+    Raises:
+        InputError: the partition's jobs are too short for any lease.
+    """
+    words = ["sinfo", "--noheader", "--format=%P|%l"]
+    words += [f"--partition={settings.partition}"] if settings.partition else []
+    done = await command(words, COMMAND_S)
+    # Of all partitions jobs get the one with '*', where none is named.
+    lines = [line.strip().split("|") for line in done.out.splitlines() if "|" in line]
+    limits = [limit for name, limit in lines if settings.partition or name.endswith("*")]
+    limit_s = seconds_of(limits[0]) if done.code == 0 and limits else None
+    if limit_s is None or limit_s >= want.ttl_s + LATER_S:
+        return want
+    if limit_s < SHORTEST_S + LATER_S:
+        raise InputError(
+            f"a lease needs {SHORTEST_S + LATER_S:g} s at least, and jobs of this partition may"
+            f" last {limit_s:g} s.",
+            remedy="Name another partition with DUET_POOL_PARTITION.",
+        )
+    return replace(want, ttl_s=limit_s - LATER_S)
+
+
+# Hosts of a cluster by kind.
+
+UP = ("idle", "mixed", "allocated", "completing", "reserved", "planned")
+
+
+async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
+    """The kinds that have hosts; one of the name "" where no kinds are set."""
+    words = ["sinfo", "--noheader", "--Node", "--format=%N|%f|%T"]
+    words += [f"--partition={settings.partition}"] if settings.partition else []
+    done = await command(words, COMMAND_S)
+    if done.code != 0:
+        return Refusal(f"sinfo gives no answer: {done.why}.")
+    hosts = {}
+    for line in done.out.splitlines():
+        name, features, state = line.strip().split("|")
+        # A node stands in a line for each of its partitions; '*' after its state: no answer.
+        hosts[name] = (features.split(","), state in UP)
+    found = []
+    for kind in settings.kinds or ("",):
+        mine = {name: up for name, (has, up) in hosts.items() if not kind or kind in has}
+        up = [name for name, is_up in mine.items() if is_up]
+        found.append(Kind(kind, up, [name for name in mine if name not in up]))
+    return found

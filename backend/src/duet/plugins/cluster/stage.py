@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Live runs of a server on leases of a pool."""
+
+from __future__ import annotations
+
+import os
+
+from duet.base.budgets import LANE_BYTES, LEASE_TTL_S, LEASE_WITHIN_S, RUN_BYTES, RUN_CPUS
+from duet.host.guests import pooled_runs
+from duet.kernels import KernelSettings
+from duet.plugins.cluster.choose import open_pool
+from duet.plugins.cluster.live import Leases, PooledHosts
+from duet.plugins.cluster.types import PoolSettings, Want
+from duet.server.hosts import HostStage, begin_of
+from duet.server.hosts.door import HostDoor
+
+
+def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, HostDoor] | None:
+    """Where live runs happen, how many at once, and where their hosts come in.
+
+    Args:
+        usual_url: what host processes dial, where $DUET_POOL_SERVER does not say it.
+
+    Returns:
+        None: runs happen on this machine.
+
+    Raises:
+        DuetError: $DUET_POOL or another variable is not usable.
+    """
+    pool = PoolSettings.from_environment()
+    if pool.pool == "local":
+        return None
+    door, slots = HostDoor(settings.store), pooled_runs()
+    return stage_on(pool, door, server_url(usual_url), settings, slots), slots, door
+
+
+def stage_on(
+    pool: PoolSettings, door: HostDoor, url: str, settings: KernelSettings, slots: int
+) -> HostStage:
+    """Live runs on leases of a pool."""
+    leases = Leases(open_pool(pool), door, url)
+    memory_bytes = LANE_BYTES if pool.spread else RUN_BYTES
+    want = Want(
+        vcpus=RUN_CPUS, memory_bytes=memory_bytes, within_s=LEASE_WITHIN_S, ttl_s=LEASE_TTL_S
+    )
+    begin = begin_of(settings, slots)
+    return HostStage(lambda calls: PooledHosts(leases, calls, begin, slots, want, pool.spread))
+
+
+def server_url(usual_url: str) -> str:
+    """What host processes dial: $DUET_POOL_SERVER, else `usual_url`."""
+    return os.environ.get("DUET_POOL_SERVER") or usual_url
+
+
+def dialled(usual_url: str) -> str:
+    """The address by which host processes call this server; empty: there are none elsewhere."""
+    local = PoolSettings.from_environment().pool == "local"
+    return "" if local else server_url(usual_url)
