@@ -134,7 +134,7 @@ pins: ## compile the hash-pinned requirements anew
 kubernetes: ## the pool on a real Kubernetes cluster, whose programs are built first (Go, 10 minutes of CPU, once)
 	$(VENV)/python -m tests.plugins.cluster.kubernetes.binaries
 	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/plugins/cluster/test_kubernetes_cluster.py tests/plugins/cluster/test_kubernetes_trouble.py
-	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/guest/test_kubernetes_run.py
+	DUET_TEST_KUBERNETES=1 $(PYTEST) -r aR tests/plugins/cluster/test_kubernetes_run.py
 
 image: ## the container image by buildah, without Docker: localhost/kernel-duet (some minutes)
 	@packaging/image.sh build

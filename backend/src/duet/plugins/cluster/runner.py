@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.plugins.cluster.runner`: runs one program on a host of a lease, and ends it with the lease.
+"""Started with `python -m`: runs one program on a host of a lease, and ends it with the lease.
 
 The program comes as a frame on standard input (frames.py). Everything that it started ends when it
 ends, when the pool says so, when the pipe ends, and when no beat has come for the time that the
