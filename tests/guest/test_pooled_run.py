@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from duet.cli import pooled
-from duet.cli.measure import write_report
+from duet.cli.measure import pooled
+from duet.cli.measure.run import write_report
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan

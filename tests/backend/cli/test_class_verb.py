@@ -16,7 +16,7 @@ from duet.classes import board, queries
 from duet.classes import queries as reading
 from duet.classes import queries as try_queries
 from duet.classes.records import AnswerFacts, ClassFacts, MemberFacts, QuestionFacts, TryFacts
-from duet.cli.classes import class_
+from duet.cli.class_ import class_
 from duet.cli.lab import opened
 
 
@@ -83,7 +83,7 @@ def test_a_mistake_is_one_sentence(ended: str) -> None:
         (("forget", ended, "Eve"), "nobody in that class"),
     ):
         with pytest.raises(InputError, match=said):
-            class_(*given, stopped=False, as_json=False)
+            class_(*given, server_stopped=False, as_json=False)
 
 
 def test_a_class_that_goes_on_is_left_to_its_instructor(
@@ -94,6 +94,6 @@ def test_a_class_that_goes_on_is_left_to_its_instructor(
         queries.start_class(connection, facts)
         queries.add_member(connection, "c2", MemberFacts("m1", "Ada", "0" * 64, time.time()))
     with pytest.raises(InputError, match="has not ended"):
-        class_("forget", "c2", "Ada", stopped=False, as_json=False)
-    assert class_("forget", "c2", "Ada", stopped=True, as_json=False) == 0
+        class_("forget", "c2", "Ada", server_stopped=False, as_json=False)
+    assert class_("forget", "c2", "Ada", server_stopped=True, as_json=False) == 0
     assert "Deleted" in capsys.readouterr().out

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError
-from duet.cli import main, pooled
-from duet.cli.measure_args import Given, read_plan
+from duet.cli import main
+from duet.cli.measure import pooled
+from duet.cli.measure.args import Given, read_plan
+from duet.cli.measure.pooled import Pooling
 from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
-from duet.cli.pooled import Pooling
 from duet.measure import MeasurePlan
 from duet.runs.pooled.merge import checked_plan
 from duet.runs.pooled.request import parts_of

@@ -14,11 +14,10 @@ import pytest
 
 from duet.capacity.constants import CONSTANTS, NAME, read
 from duet.cli import entry
+from duet.cli.bench import results as b
 from duet.cli.bench.stored import of_class, of_followers, of_lanes, of_pool, of_segments, of_viewers
 from duet.cli.bench.stored import store as stored
-from duet.cli.plan import short
-from duet.cli.results import benching as b
-from duet.cli.results.planning import PlanResult
+from duet.cli.plan import PlanResult, short
 from tests.backend.cli.test_results import same_as_help
 
 SLUG = "02-grace-periods"

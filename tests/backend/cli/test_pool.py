@@ -8,8 +8,7 @@ import json
 import pytest
 
 from duet.cli.entry import main
-from duet.cli.pool import host_of, table
-from duet.cli.results.pool import PoolHost, PoolResult
+from duet.cli.pool import PoolHost, PoolResult, host_of, table
 from duet.pools.probe import Facts
 from duet.pools.types import Kind
 from tests.backend.cli.test_results import same_as_help

@@ -6,33 +6,86 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import SQLAlchemyError
+import typer
 
-from duet.api import labs as tables
 from duet.base.errors import InputError
-from duet.classes.database import classes_url, engine_of, trouble, upgrade
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.labs import LabEntry, LabPerson, LabResult
-from duet.labs import files, queries
-from duet.labs.records import Participant, broken
-from duet.server.labs.labs import Work, graded, keys_of, work_of
 
-ACTIONS = ("list", "scores", "export", "grade", "forget")
-BY = "operator"
-"""Who graded, where it was done on the command line."""
-Rows = list[tuple[Participant, Work]]
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from duet.labs.records import Participant
+    from duet.server.labs.labs import Work
+
+    Rows = list[tuple[Participant, Work]]
+
+
+@dataclass(frozen=True, slots=True)
+class LabEntry:
+    """A lab."""
+
+    slug: str
+    title: str
+    points: float
+    deadline: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabPerson:
+    """One person in a lab."""
+
+    person: str
+    name: str
+    points: float
+    most: float
+    complete: bool = key("bool")
+    broken: str = key("where the chain of hashes is broken; empty: it is whole")
+    tasks: Mapping[str, Any] = key(shape="{task: {points, most, state}}")
+    attempts: Sequence[Mapping[str, Any]] = key("as stored")
+    grades: Sequence[Mapping[str, Any]] = key("as stored")
+
+
+@dataclass(frozen=True, slots=True)
+class LabResult:
+    """Of `duet lab`."""
+
+    action: str
+    labs: Sequence[LabEntry] = key()
+    people: Sequence[LabPerson] = key()
+    deleted: int = key("attempts")
+
+
+KEYS = keys_text(LabResult)
 
 
 def lab(
-    action: str, name: str, attempt: int, points: float | None, comment: str, person: str,
-    as_json: bool,
-) -> int:  # fmt: skip
-    """See `duet lab --help`."""
+    action: Annotated[
+        str, typer.Argument(help="list, scores, export (CSV), grade, or forget.")
+    ] = "list",
+    name: Annotated[str, typer.Argument(help="The lab's slug; of forget: a person's key.")] = "",
+    person: Annotated[str, typer.Option("--person", help="Whose attempt is graded, by key.")] = "",
+    attempt: Annotated[int, typer.Option("--attempt", min=0, help="Its number.")] = 0,
+    points: Annotated[
+        float | None, typer.Option("--points", min=0, help="That the attempt gets.")
+    ] = None,
+    comment: Annotated[str, typer.Option("--comment", help="For whoever answered.")] = "",
+    as_json: Json = False,
+) -> int:
+    """Scores of a lab, its export, a grade, or the deletion of a person's answers.
+
+    The server may run meanwhile. It sends a grade given here to a learning platform with the next
+    change of that person's score; docs/LABS.md says how a lab is written and graded.
+    """
+    from duet.api import labs as tables
+    from duet.labs import files
+
     if action not in ACTIONS:
         raise InputError(
             f"'{action:.40}' is no action of ./duet lab.",
@@ -59,6 +112,11 @@ def lab(
     return 0
 
 
+ACTIONS = ("list", "scores", "export", "grade", "forget")
+BY = "operator"
+"""Who graded, where it was done on the command line."""
+
+
 @contextmanager
 def opened() -> Iterator[Connection]:
     """A transaction in the database of classes and labs.
@@ -66,6 +124,10 @@ def opened() -> Iterator[Connection]:
     Raises:
         InfraError: it cannot be opened, or refuses.
     """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from duet.classes.database import classes_url, engine_of, trouble, upgrade
+
     engine = engine_of(classes_url())
     try:
         with engine.begin() as connection:
@@ -79,6 +141,9 @@ def opened() -> Iterator[Connection]:
 
 def rows_of(connection: Connection, slug: str) -> Rows:
     """What each person did in a lab, by name."""
+    from duet.labs import files, queries
+    from duet.server.labs.labs import keys_of, work_of
+
     file = files.find(slug)
     keys = keys_of(file)
     attempts = queries.by_person(queries.attempts(connection, slug))
@@ -91,6 +156,9 @@ def rows_of(connection: Connection, slug: str) -> Rows:
 
 
 def _list(as_json: bool) -> int:
+    from duet.api import labs as tables
+    from duet.labs import files
+
     found = [tables.lab_entry(file) for file in files.usable()]
     if as_json:
         emit(LabResult("list", [LabEntry(*one) for one in found], [], 0))
@@ -105,6 +173,9 @@ def _list(as_json: bool) -> int:
 def _grade(
     connection: Connection, slug: str, person: str, attempt: int, points: float | None, comment: str
 ) -> None:
+    from duet.labs import queries
+    from duet.server.labs.labs import graded
+
     if points is None or not person:
         raise InputError(
             "a grade needs --person, --attempt and --points.",
@@ -121,6 +192,8 @@ def _grade(
 
 
 def _forget(connection: Connection, person: str, as_json: bool) -> int:
+    from duet.labs import queries
+
     if queries.person(connection, person) is None:
         raise InputError(
             f"nobody with the key '{person:.64}' is known here.",
@@ -135,6 +208,8 @@ def _forget(connection: Connection, person: str, as_json: bool) -> int:
 
 
 def _person(one: Participant, work: Work) -> LabPerson:
+    from duet.labs.records import broken
+
     tasks = {
         t.task: {"points": t.points, "most": t.most, "state": t.state} for t in work.score.tasks
     }
@@ -148,6 +223,8 @@ def _person(one: Participant, work: Work) -> LabPerson:
 
 
 def _print(rows: Rows) -> None:
+    from duet.labs.records import broken
+
     writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
     for one, work in rows:
         states = [f"{t.points:g}" if t.state == "scored" else t.state for t in work.score.tasks]

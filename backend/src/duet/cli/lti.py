@@ -4,21 +4,79 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
 
-from duet.api.front import PublicUrl
-from duet.api.lti import CHOOSE, KEYS, LAUNCH, LOGIN
+import typer
+
 from duet.base.errors import InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.lti import LtiKey, LtiPlatform, LtiResult
 from duet.lti.limits import FORMER_KEY_S
-from duet.lti.platforms import KeyFile, ToolKey, load_platforms, platforms_file
 
-ACTIONS = ("platforms", "keys")
+if TYPE_CHECKING:
+    from duet.lti.platforms import ToolKey
 
 
-def lti(action: str, rotate: bool, url: str, as_json: bool) -> int:
-    """See `duet lti --help`."""
+@dataclass(frozen=True, slots=True)
+class LtiPlatform:
+    """A registered platform."""
+
+    name: str
+    issuer: str
+    client_id: str
+    deployments: Sequence[str] = key("empty: all", shape="[id]")
+
+
+@dataclass(frozen=True, slots=True)
+class LtiKey:
+    """A key of ours; never its private part."""
+
+    kid: str
+    made_at: str = key("ISO 8601 UTC")
+    signs: bool = key("bool")
+    shown_until: str = key("ISO 8601 UTC; empty: it signs")
+
+
+@dataclass(frozen=True, slots=True)
+class LtiResult:
+    """Of `duet lti`."""
+
+    login_url: str = key("for platforms, as the next four")
+    launch_url: str = key()
+    choose_url: str = key("of the list of lessons and labs")
+    keys_url: str = key()
+    platforms_file: str = key("empty: none is named")
+    platforms: Sequence[LtiPlatform] = key()
+    keys_file: str = key()
+    keys: Sequence[LtiKey] = key()
+
+
+KEYS = keys_text(LtiResult)
+
+
+def lti(
+    action: Annotated[
+        str, typer.Argument(help="platforms (what each is given), or keys (those that sign).")
+    ] = "platforms",
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="keys: a new key signs from now on.")
+    ] = False,
+    url: Annotated[
+        str, typer.Option("--url", envvar="DUET_PUBLIC_URL", help="Address of the server.")
+    ] = "http://localhost:8642/",
+    as_json: Json = False,
+) -> int:
+    """Show what a learning platform (Moodle, Canvas) must be given, or the keys for it.
+
+    $DUET_LTI names the file of platforms. A key that was replaced stays in the key set for 7 days.
+    A running server follows a rotation at once, and a change of the platforms when it is started.
+    """
+    from duet.api.front import PublicUrl
+
     if action not in ACTIONS:
         raise InputError(
             f"'{action:.40}' is no action of ./duet lti.",
@@ -39,6 +97,9 @@ def lti(action: str, rotate: bool, url: str, as_json: bool) -> int:
     return 0
 
 
+ACTIONS = ("platforms", "keys")
+
+
 def made(rotate: bool, base: str) -> LtiResult:
     """What the verb says.
 
@@ -46,6 +107,10 @@ def made(rotate: bool, base: str) -> LtiResult:
         InputError: a file is not usable.
         InfraError: keys cannot be stored.
     """
+    from duet.api.lti import CHOOSE, LAUNCH, LOGIN
+    from duet.api.lti import KEYS as KEY_SET
+    from duet.lti.platforms import KeyFile, load_platforms, platforms_file
+
     path, file = platforms_file(), KeyFile.default()
     known = load_platforms(path).platforms if path else ()
     keys = file.rotate() if rotate else file.load()
@@ -55,7 +120,7 @@ def made(rotate: bool, base: str) -> LtiResult:
         f"{base}{LOGIN}",
         f"{base}{LAUNCH}",
         f"{base}{LAUNCH}?{CHOOSE}",
-        f"{base}{KEYS}",
+        f"{base}{KEY_SET}",
         str(path or ""),
         [LtiPlatform(p.name, p.issuer, p.client_id, list(p.deployments or ())) for p in known],
         str(file.path),

@@ -9,40 +9,166 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import psutil
+import typer
 
 from duet.base import files as durable
 from duet.base.errors import InputError
-from duet.capacity.constants import (
-    REFERENCE,
-    Estimate,
-    Figures,
-    constants_file,
-    exactly,
-    figures,
-    read,
-)
-from duet.capacity.model import (
-    MOST_MEMORY_BYTES,
-    RECORDING_BYTES,
-    SEGMENTS,
-    Demand,
-    Plan,
-    notes,
-    sentence,
-    uses,
-)
-from duet.capacity.model import plan as planned
-from duet.capacity.simulation import Scene, Simulated, simulate
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.record import segment_sizes
-from duet.cli.results.planning import ConstantRow, CrowdRow, PlanResult, Range, UseRow
-from duet.lessons import load as lessons
-from duet.lessons import load as roles
 from duet.pools.types import POOLS, PoolSettings
-from duet.runs.pack import host_fingerprint
+
+if TYPE_CHECKING:
+    from duet.capacity.constants import Estimate, Figures
+    from duet.capacity.model import Demand, Plan
+    from duet.capacity.simulation import Simulated
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A low and a high estimate."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class UseRow:
+    """How much of one resource is in use, by the high estimate."""
+
+    what: str
+    share: float
+    carries: int
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRow:
+    """One constant of the model."""
+
+    name: str
+    low: float
+    high: float
+    unit: str
+    what: str
+    source: str
+    samples: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdRow:
+    """Of so many viewers of one recording, simulated; seconds since each came."""
+
+    viewers: int
+    first_p50_s: float
+    first_p99_s: float
+    next_p99_s: float
+    whole_p50_s: float
+    whole_p99_s: float
+    over_s: float
+    nginx_cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """Of `duet plan`."""
+
+    students: int
+    live: int = key("runs at once")
+    lanes: int = key("of a run")
+    pool: str = key()
+    cache: bool = key("nginx or a CDN answers for segments")
+    hosts: Range = key("all; of the size that was given")
+    servers: Range = key("of these, with a local pool; else beside those of guests")
+    guest_hosts: Range = key()
+    cpus: Range = key("busy, all hosts together")
+    memory_bytes: Range = key("all hosts together")
+    start_bits_per_s: Range = key("while all students come")
+    steady_bits_per_s: Range = key("afterwards")
+    start_server_cores: Range = key()
+    steady_server_cores: Range = key()
+    start_nginx_cores: Range = key()
+    steady_nginx_cores: Range = key()
+    connections: Range = key("while all come")
+    opened_s: Range = key("until the last page is open")
+    moves_ms: Range = key("from run live to events, where a slot is free")
+    bottleneck: str = key("a sentence")
+    notes: Sequence[str] = key()
+    uses: Sequence[UseRow] = key("the shortest first")
+    constants: Sequence[ConstantRow] = key("samples 0: shipped, not measured here")
+    crowds: Sequence[CrowdRow] = key("with --viewers")
+
+
+KEYS = keys_text(PlanResult)
+
+
+def plan(
+    students: Annotated[int, typer.Option("--students", help="Pages that are open at once.")] = 30,
+    live: Annotated[int, typer.Option("--live", help="Live runs at once.")] = 0,
+    lanes: Annotated[
+        int, typer.Option("--lanes", help="Of each run; default: the lesson's main step, else 2.")
+    ] = 0,
+    lesson: Annotated[
+        str, typer.Option("--lesson", help="Its recording and guests; default: of all lessons.")
+    ] = "",
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="nginx or a CDN answers for segments.")
+    ] = True,
+    pool: Annotated[
+        str, typer.Option("--pool", help="local, slurm or kubernetes; default: $DUET_POOL.")
+    ] = "",
+    host_cpus: Annotated[
+        int, typer.Option("--host-cpus", help="Of each host; default: this machine's.")
+    ] = 0,
+    host_gib: Annotated[
+        float, typer.Option("--host-memory", help="GiB of each host; default: this machine's.")
+    ] = 0.0,
+    link: Annotated[
+        float, typer.Option("--link", help="Mbit/s from a server, or a CDN, to all students.")
+    ] = 1000.0,
+    arrive: Annotated[
+        float, typer.Option("--arrive", help="All students come in so many seconds.")
+    ] = 60.0,
+    viewers: Annotated[
+        int, typer.Option("--viewers", help="Also simulate up to so many viewers of a recording.")
+    ] = 0,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Write the simulated curve there, as an SVG.")
+    ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Also list the constants and where each is from.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Say how many hosts, CPUs, memory and bandwidth a class needs, and what is short first.
+
+    The model's constants come from what `duet bench` measured on this machine, else from the
+    reference machine; docs/CAPACITY.md has the model and its limits.
+    """
+    from duet.capacity.constants import constants_file, figures, read
+    from duet.capacity.model import plan as planned
+    from duet.cli.record import segment_sizes
+    from duet.runs.pack import host_fingerprint
+
+    options = Options(
+        students, live, lanes, lesson, cache, pool, host_cpus, host_gib, link, arrive, viewers
+    )
+    known = figures(read(constants_file()), host_fingerprint())
+    sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
+    made = planned(demand_of(options, sizes), known)
+    result = result_of(made, known, crowds(options, sizes, known))
+    if picture is not None:
+        draw(picture, options, sizes, known)
+    if as_json:
+        emit(result)
+    else:
+        print(text_of(result, constants))
+    return 0
+
 
 # The result of `duet plan` as lines: ranges in two digits, since they are no more exact.
 
@@ -149,6 +275,8 @@ def _constants(rows: Sequence[ConstantRow]) -> list[str]:
 
 
 def _origin(rows: Sequence[ConstantRow]) -> str:
+    from duet.capacity.constants import REFERENCE
+
     here = [one for one in rows if one.samples]
     missing = sorted({one.source for one in rows if not one.samples})
     if not here:
@@ -308,6 +436,9 @@ def crowds(
     Raises:
         InputError: these are too many.
     """
+    from duet.capacity.model import RECORDING_BYTES, SEGMENTS
+    from duet.capacity.simulation import Scene, simulate
+
     if not options.viewers:
         return []
     if not sizes:  # the largest that is shipped
@@ -344,27 +475,17 @@ GIB = 1 << 30
 USUAL_LANES = 2
 
 
-def plan(options: Options, with_constants: bool, js: bool, picture_file: Path | None = None) -> int:
-    """See `duet plan --help`."""
-    known = figures(read(constants_file()), host_fingerprint())
-    sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
-    made = planned(demand_of(options, sizes), known)
-    result = result_of(made, known, crowds(options, sizes, known))
-    if picture_file is not None:
-        draw(picture_file, options, sizes, known)
-    if js:
-        emit(result)
-    else:
-        print(text_of(result, with_constants))
-    return 0
-
-
 def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
     """What is asked for, with the lesson's and this machine's numbers where none were given.
 
     Raises:
         InputError: there is no such lesson or pool.
     """
+    from duet.capacity.constants import exactly
+    from duet.capacity.model import MOST_MEMORY_BYTES, RECORDING_BYTES, SEGMENTS, Demand
+    from duet.lessons import load as lessons
+    from duet.lessons import load as roles
+
     if options.pool and options.pool not in POOLS:
         raise InputError(
             f"'{options.pool:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}."
@@ -399,6 +520,8 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
 
 def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
     """The document."""
+    from duet.capacity.model import notes, sentence, uses
+
     asked, start, steady = made.demand, made.start, made.steady
     return PlanResult(
         students=asked.students,

@@ -5,15 +5,82 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.errors import InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit, note
-from duet.cli.results.pool import PoolHost, PoolResult
-from duet.measure.run import BUSY
-from duet.pools.choose import open_pool
-from duet.pools.probe import Facts
 from duet.pools.types import POOLS, Kind, Pool, PoolSettings, Refusal, Want
+
+if TYPE_CHECKING:
+    from duet.pools.probe import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class PoolHost:
+    """A host of a kind, as a probe found it."""
+
+    kind: str = key("empty: any")
+    host: str = ""
+    cpus: int = 0
+    own_cpus: int = 0
+    memory_bytes: int = 0
+    model: str = ""
+    qemu: str = ""
+    kvm: bool = False
+    no_kvm: str = ""
+    waited_share: float = 0.0
+    stolen_share: float | None = None
+    measures: bool = False
+    why: str = ""
+    down: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolResult:
+    """Of `duet pool doctor`."""
+
+    ok: bool = key("bool")
+    pool: str = key("local, slurm or kubernetes")
+    hosts: Sequence[PoolHost] = key()
+
+
+KEYS = keys_text(PoolResult)
+
+
+def pool(
+    action: Annotated[str, typer.Argument(help="doctor: look at a host of every kind.")] = "doctor",
+    pool: Annotated[
+        str, typer.Option("--pool", help="local, slurm or kubernetes; default: $DUET_POOL.")
+    ] = "",
+    as_json: Json = False,
+) -> int:
+    """Reserve a host of every kind and say what it has and whether it may measure.
+
+    A probe there reports CPUs, memory, QEMU, whether a guest boots under KVM, and for how much of a
+    second a busy program waited for a CPU. docs/CLUSTER.md names the settings.
+    """
+    if action not in ACTIONS:
+        raise InputError(
+            f"'{action:.40}' is no action of ./duet pool.", remedy="Run: ./duet pool doctor"
+        )
+    if pool and pool not in POOLS:
+        raise InputError(f"'{pool:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}.")
+    settings = PoolSettings.from_environment()
+    settings = replace(settings, pool=pool) if pool else settings
+    hosts = asyncio.run(probed(settings))
+    ok = bool(hosts) and all(one.qemu for one in hosts)
+    if as_json:
+        emit(PoolResult(ok, settings.pool, hosts))
+    else:
+        print("\n".join(table(hosts)))
+    return 0 if ok else 3
+
 
 ACTIONS = ("doctor",)
 MEMORY_BYTES = 512 << 20
@@ -24,27 +91,10 @@ TTL_S = 180.0
 PASSED_ON = ("DUET_CACHE", "DUET_ROOT")
 
 
-def pool(action: str, which: str, as_json: bool) -> int:
-    """See `duet pool --help`."""
-    if action not in ACTIONS:
-        raise InputError(
-            f"'{action:.40}' is no action of ./duet pool.", remedy="Run: ./duet pool doctor"
-        )
-    if which and which not in POOLS:
-        raise InputError(f"'{which:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}.")
-    settings = PoolSettings.from_environment()
-    settings = replace(settings, pool=which) if which else settings
-    hosts = asyncio.run(probed(settings))
-    ok = bool(hosts) and all(one.qemu for one in hosts)
-    if as_json:
-        emit(PoolResult(ok, settings.pool, hosts))
-    else:
-        print("\n".join(table(hosts)))
-    return 0 if ok else 3
-
-
 async def probed(settings: PoolSettings) -> list[PoolHost]:
     """One host of each kind."""
+    from duet.pools.choose import open_pool
+
     async with open_pool(settings) as opened:
         kinds = await opened.kinds()
         if isinstance(kinds, Refusal):
@@ -55,6 +105,8 @@ async def probed(settings: PoolSettings) -> list[PoolHost]:
 
 async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
     """Reserve a host with CPUs of its own, or else any, and run the probe there."""
+    from duet.pools.probe import Facts
+
     note(f"pool: looking at a host of the kind {kind.name or '(any)'}")
     want = Want(
         memory_bytes=MEMORY_BYTES,
@@ -86,6 +138,8 @@ async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
 
 def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
     """A row, and whether times of this host are worth anything."""
+    from duet.measure.run import BUSY
+
     why = no_cpus
     if not facts.qemu:
         why = "no QEMU is installed"

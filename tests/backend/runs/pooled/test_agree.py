@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.cli.pooled import report_agreement
-from duet.cli.results.agreement import AgreementResult
+from duet.cli.measure.pooled import report_agreement
+from duet.cli.measure.results import AgreementResult
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.runs.pooled.merge import Agreement, agreement, checked_plan, pairs_of
