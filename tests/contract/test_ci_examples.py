@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.main import get_command
 
-from duet.cli.commands.app import app
+from duet.cli.app import app
 
 MODES = ("page", "kernels", "dev", "all", "docs")
 
@@ -58,7 +57,7 @@ def test_both_examples_are_workflows(examples: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["GitHub Actions", "GitLab CI"])
 def test_every_command_and_option_of_an_example_exists(examples: dict[str, Any], name: str) -> None:
-    verbs = getattr(get_command(app), "commands")  # noqa: B009
+    verbs = app.commands
     found = calls(examples[name])
     assert found[0][0] == "try"
     for verb, *words in found:
@@ -88,7 +87,7 @@ def test_the_devcontainer_is_the_system_that_the_set_up_is_for(root: Path) -> No
     script, mode = tree["postCreateCommand"].split()
     assert (root / script).is_file() and mode in modes(root)
     (port,) = tree["forwardPorts"]
-    serve = getattr(get_command(app), "commands")["serve"]  # noqa: B009
+    serve = app.commands["serve"]
     assert port in [param.default for param in serve.params]
     assert str(port) in tree["portsAttributes"]
     mount = dict(part.split("=") for part in tree["mounts"][0].split(","))

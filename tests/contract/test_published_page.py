@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duet.cli.published import stored_page
-from duet.cli.published_page import COMMAND
+from duet.cli.measure.published import stored_page
+from duet.cli.measure.published_page import COMMAND
 from duet.lessons.load import load, slugs
 from duet.measure.published import read_stored
 

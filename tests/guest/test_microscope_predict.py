@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from duet.cli import microscope_predict
 from duet.cli.entry import main
+from duet.cli.microscope import predict as microscope_predict
 
 pytestmark = pytest.mark.guest
 WORDS = ("microscope", "05-cacheline-pingpong", "--set", "tasks=2", "--set", "stats=1000")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from duet.cli.measuring import ConsoleSink
+from duet.cli.sinks import ConsoleSink
 from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load

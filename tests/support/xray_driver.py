@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duet.cli.arguments import read_request
-from duet.cli.measuring import ConsoleSink
+from duet.cli.sinks import ConsoleSink
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
 from duet.runs.sources import kernel_sources

@@ -4,12 +4,12 @@
 import contextlib
 import sys
 
-from duet import confine as confined
-from duet.base.errors import InfraError
-
 PLAYING = {"compare", "export", "inspect", "replay", "reproduce"}
 
 if PLAYING & set(sys.argv[1:2]):
+    from duet import confine as confined
+    from duet.base.errors import InfraError
+
     with contextlib.suppress(InfraError):  # the verb says it
         confined.start()  # its imports take as long as those below, on another CPU
 

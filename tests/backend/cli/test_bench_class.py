@@ -11,8 +11,8 @@ import pytest
 from duet.base.budgets import WAITING_RUNS
 from duet.cli.bench import students
 from duet.cli.bench.classroom import HEALTH, PAGE, answers, request_ms, settings_of, text_of
+from duet.cli.bench.results import Answers, ClassResult
 from duet.cli.bench.students import everyone
-from duet.cli.results.benching import Answers, ClassResult
 from tests.support.toy_server import SLUG, serving
 from tests.support.toy_stage import toy_app
 

@@ -13,9 +13,9 @@ import pytest
 
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.cli import entry
-from duet.cli.bisecting import FOLDER, Bisect, abort, bisect, measured_of
-from duet.cli.results.trying import TryResult
-from duet.cli.trying import How, Tried
+from duet.cli.bisect import FOLDER, Bisect, find_culprit, forget, measured_of
+from duet.cli.trial import TryResult
+from duet.cli.trial_run import How, Tried
 from duet.guests.types import Clock
 from duet.kernels.image import SameKernel
 from duet.measure.model import Condition, Series, Table
@@ -74,7 +74,7 @@ def test_a_culprit_a_report_and_two_lanes(
     repository = tmp_path / "linux"
     ids = commits(repository, [10, 10, "hangs", 10, 20, 20])
     runs = Runs(repository, [])
-    assert bisect(question(repository, ids, as_json=True), runs) == 0
+    assert find_culprit(question(repository, ids, as_json=True), runs) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["culprit"]["commit"] == ids[4] and result["parent"] == ids[3]
     assert result["metric"] == "time of the command" and result["worse_than"] == 50
@@ -93,15 +93,17 @@ def test_a_culprit_a_report_and_two_lanes(
     assert not (folder / "tree").exists()
     # The same call again measures nothing anew, and another question everything.
     runs.asked.clear()
-    assert bisect(question(repository, ids, trial=False), runs) == 0 and runs.asked == []
-    assert bisect(question(repository, ids, trial=False, repeats="3"), runs) == 0 and runs.asked
-    assert abort(question(repository, ids)) == 0 and not folder.exists()
+    assert find_culprit(question(repository, ids, trial=False), runs) == 0 and runs.asked == []
+    assert (
+        find_culprit(question(repository, ids, trial=False, repeats="3"), runs) == 0 and runs.asked
+    )
+    assert forget(question(repository, ids)) == 0 and not folder.exists()
 
 
 def test_only_skipped_commits_are_no_verdict(tmp_path: Path, trials: Path) -> None:
     repository = tmp_path / "linux"
     ids = commits(repository, [10, "hangs", 20])
-    assert bisect(question(repository, ids), Runs(repository, [])) == 125
+    assert find_culprit(question(repository, ids), Runs(repository, [])) == 125
     report = json.loads((trials / FOLDER / "bisect-linux" / "report.json").read_text())
     assert report["culprit"] is None and set(report["candidates"]) == set(ids[1:])
 
@@ -144,7 +146,7 @@ def test_a_commit_that_makes_the_same_kernel_is_as_good_as_the_good_one(
             raise SameKernel("both kernels are the same build, because a.c is not.", remedy="x")
         return tried(float(values[0]), float(values[1]))
 
-    assert bisect(question(repository, ids, as_json=True, trial=False), run) == 0
+    assert find_culprit(question(repository, ids, as_json=True, trial=False), run) == 0
     assert json.loads(capsys.readouterr().out)["culprit"]["commit"] == ids[3]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from duet.cli.app import Loaded, Verb, app, verbs
 from duet.cli.entry import main
 from duet.guests import cpu_time
 from duet.lessons.load import slugs
@@ -209,6 +210,51 @@ def test_help_lists_every_verb_with_its_whole_sentence(group: tuple[str, ...]) -
     assert all(len(line) <= 80 for line in listed.splitlines())
     verbs = re.findall(r"^  (\S+)  +(.*(?:\n   .*)*)", listed, re.MULTILINE)
     assert len(verbs) > 7 and all(" ".join(text.split()).endswith(".") for _, text in verbs)
+
+
+def test_the_table_has_the_first_sentence_of_each_verbs_own_help() -> None:
+    for verb in verbs():
+        assert app.commands[verb.name].get_short_help_str(1000) == verb.help, verb.name
+    assert len({verb.name for verb in verbs()}) == len(list(verbs()))
+
+
+PROGRAM = """
+import sys
+from duet.cli.app import Loaded, Verb, app, verbs
+from duet.cli.entry import main
+try:
+    main(sys.argv[1:])
+finally:
+    names = sorted(name for name in sys.modules if name.startswith("duet."))
+    print(*names, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("words", [("--help",), ("lint", "--help"), ("sing",)])
+def test_help_imports_the_module_of_no_other_verb(words: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=False
+    )
+    imported = set(done.stderr.splitlines()[-1].split())
+    assert "duet.cli.app" in imported
+    assert imported & {verb.module for verb in verbs()} == (
+        {"duet.cli.lint"} if words[0] == "lint" else set()
+    )
+    assert {name.split(".")[1] for name in imported} <= {"base", "cli"}
+
+
+def test_a_row_of_a_plug_in_is_a_verb(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = Verb("views-too", "tests.backend.cli.added_verb", "Say a word.")
+    monkeypatch.setattr("duet.cli.app.added", lambda: iter([row]))
+    monkeypatch.setattr(app, "commands", Loaded())
+    assert main(["views-too", "--json"]) == 7
+    assert json.loads(capsys.readouterr().out) == {"word": "hello"}
+    assert main(["--help"]) == 0
+    assert "views-too   Say a word.\n" in capsys.readouterr().out
+    assert main(["views-too", "--help"]) == 0
+    assert "JSON keys: word." in capsys.readouterr().out
 
 
 def test_a_bench_without_a_lesson_takes_the_first(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from duet.cli import doctor
+from duet.cli.doctor import machine
 from duet.cli.entry import main
 from duet.export import browser
 
@@ -13,36 +13,36 @@ ALONE = "It runs as the server's own user 1000: only root can give it another."
 
 
 def test_without_root_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "missing_user", lambda: ALONE)
-    check = doctor._users()
+    monkeypatch.setattr(machine, "missing_user", lambda: ALONE)
+    check = machine._users()
     assert (check.status, check.found) == ("warning", ALONE) and "as root" in check.remedy
-    monkeypatch.setattr(doctor, "missing_user", lambda: "")
-    assert doctor._users().found.startswith("each guest gets a user of its own")
+    monkeypatch.setattr(machine, "missing_user", lambda: "")
+    assert machine._users().found.startswith("each guest gets a user of its own")
 
 
 def test_namespaces_and_groups_that_the_host_refuses_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(doctor, "missing_namespaces", lambda: "bubblewrap is refused: no")
-    check = doctor._namespaces()
+    monkeypatch.setattr(machine, "missing_namespaces", lambda: "bubblewrap is refused: no")
+    check = machine._namespaces()
     assert (check.status, check.found) == ("warning", "bubblewrap is refused: no")
-    monkeypatch.setattr(doctor, "missing_namespaces", lambda: "")
-    assert doctor._namespaces().status == "ok"
+    monkeypatch.setattr(machine, "missing_namespaces", lambda: "")
+    assert machine._namespaces().status == "ok"
     monkeypatch.setattr("duet.confine.control_groups._parents", lambda kind: [])
-    check = doctor._budgets()
+    check = machine._budgets()
     assert check.found == "no control group for memory and pids and cpu can be made here"
     assert "Delegate=yes" in check.remedy
 
 
 def test_a_chromium_without_its_sandbox_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browser, "find_chromium", lambda: "/usr/bin/chromium")
-    monkeypatch.setattr(doctor, "missing_user", lambda: "")
+    monkeypatch.setattr(machine, "missing_user", lambda: "")
     for works, words in ((True, "in its own sandbox"), (False, "refuses user namespaces")):
         monkeypatch.setattr(browser, "can_make_user_namespace", lambda works=works: works)
-        assert words in doctor._chromium().found
-    monkeypatch.setattr(doctor, "missing_user", lambda: ALONE)
+        assert words in machine._chromium().found
+    monkeypatch.setattr(machine, "missing_user", lambda: ALONE)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    assert "never runs as root" in doctor._chromium().found
+    assert "never runs as root" in machine._chromium().found
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.cli.doctor import _kernel_source
+from duet.cli.doctor.machine import _kernel_source
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError
-from duet.cli import doctor
 from duet.cli.bench.lanes_result import Start
-from duet.cli.check_line import Check, show
-from duet.cli.deep import checks, guests, host
-from duet.cli.deep.checks import check, deep_checks
-from duet.cli.deep.guests import GuestTrials, Waiting
-from duet.cli.deep.looks import Failure, lane_files, limits_of, shared_spaces
+from duet.cli.doctor import deep as checks
+from duet.cli.doctor import guests, host, machine
+from duet.cli.doctor.deep import check, deep_checks
+from duet.cli.doctor.guests import GuestTrials, Waiting, lane_files, limits_of, shared_spaces
+from duet.cli.doctor.line import Check, Failure, show
 from duet.cli.entry import main
 from duet.confine import missing_box
 from duet.confine.control_groups import Budget, Group
@@ -60,7 +59,7 @@ class Trials:
 
 @pytest.fixture
 def well(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    monkeypatch.setattr(doctor, "PARTS", (lambda: [Check("python", "ok", "3.11", "all")],))
+    monkeypatch.setattr(machine, "PARTS", (lambda: [Check("python", "ok", "3.11", "all")],))
     monkeypatch.setattr(checks, "GuestTrials", Trials)
     for name in ("budget_is_enforced", "try_box", "disk_speed"):
         monkeypatch.setattr(checks, name, lambda: "100 MiB/s")

@@ -13,7 +13,8 @@ import pytest
 
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking, entry, trying
+from duet.cli import check as check_verb
+from duet.cli import entry, trial_run
 from duet.cli.output import BAD, GOOD, STOP, UNKNOWN, judges
 from duet.kernels.compiler import CompileFails, OptionLost
 from duet.kernels.diffs import PatchFails
@@ -53,7 +54,7 @@ def raising(error: BaseException) -> Callable[..., int]:
 def test_no_trouble_ends_as_a_bad_commit(
     words: list[str], error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for place, name in ((checking, "check"), (trying, "run_trial")):
+    for place, name in ((check_verb, "check_kernels"), (trial_run, "run_trial")):
         monkeypatch.setattr(place, name, raising(error))
     assert entry.main(words) == code
 
@@ -61,7 +62,7 @@ def test_no_trouble_ends_as_a_bad_commit(
 def test_a_kernel_that_is_the_good_one_is_good_and_cannot_be_checked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for place, name in ((checking, "check"), (trying, "run_trial")):
+    for place, name in ((check_verb, "check_kernels"), (trial_run, "run_trial")):
         monkeypatch.setattr(place, name, raising(SameKernel("x.", remedy="y")))
     assert entry.main(TRY) == GOOD
     assert entry.main(["check", "a.patch"]) == UNKNOWN
@@ -81,7 +82,7 @@ def test_a_commit_with_the_good_ones_source_is_skipped(
 ) -> None:
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
     monkeypatch.setenv(EXTRA_LESSONS, "")
-    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep"}))
     repository = tmp_path / "linux"
     (first,) = commits(repository, [1])
     git(repository, "commit", "-qm", "nothing", "--allow-empty")
@@ -96,7 +97,7 @@ def test_the_judgements_of_numbers_have_the_same_codes() -> None:
 CHECK = """
 import sys
 from pathlib import Path
-from duet.cli import checking, entry
+from duet.cli import check as verb, entry
 from duet.base.errors import InfraError, InputError
 from duet.kernels.compiler import CompileFails
 
@@ -107,7 +108,7 @@ def check(what):
     errors = {"build": CompileFails, "disk": InfraError, "call": InputError}
     raise errors[value]("x.", remedy="y")
 
-checking.check = check
+verb.check_kernels = check
 sys.exit(entry.main(["check", "a.patch"]))
 """
 

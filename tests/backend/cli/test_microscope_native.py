@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import InfraError, InputError
-from duet.cli import microscope_native
 from duet.cli.entry import main
-from duet.cli.microscope_native import measured, save
+from duet.cli.microscope import native as microscope_native
+from duet.cli.microscope.native import measured, save
 from duet.lenses.scope import native
 from duet.lenses.scope import native as native_host
 from duet.lenses.scope import native as native_perf

@@ -12,14 +12,14 @@ import pytest
 
 from duet.base.errors import InputError
 from duet.cli.entry import main
-from duet.cli.microscope import (
+from duet.cli.microscope.count import (
     UNNAMED,
     LineFilter,
     read_microscope_request,
     table_tree,
     write_table,
 )
-from duet.cli.microscope_predict import refuse_unknown
+from duet.cli.microscope.predict import refuse_unknown
 from duet.lenses.scope.coherence import stated
 from duet.lenses.scope.wire import CELL, Cells
 from duet.lessons.load import load

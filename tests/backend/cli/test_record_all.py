@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import KernelError
-from duet.cli import entry, record_all
+from duet.cli import building, entry, record, recorded_table
 from duet.cli.arguments import Request
 from duet.cli.record import GUEST_S, Pace, guests
 from duet.cli.record_all import find_items
@@ -49,13 +49,13 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Request]:
 
         return some
 
-    monkeypatch.setattr(record_all, "take_off", lambda item: None)
+    monkeypatch.setattr(recorded_items, "take_off", lambda item: None)
     monkeypatch.setattr(recorded_items, "_stale", stale)
     for name in ("recordings_of", "tables_of"):
-        monkeypatch.setattr(record_all, name, fresh(getattr(record_all, name)))
-    monkeypatch.setattr(record_all, "record_run", record_run)
-    monkeypatch.setattr(record_all, "record_table", record_table)
-    monkeypatch.setattr(record_all, "build_missing", lambda *_: None)
+        monkeypatch.setattr(recorded_items, name, fresh(getattr(recorded_items, name)))
+    monkeypatch.setattr(record, "record_run", record_run)
+    monkeypatch.setattr(recorded_table, "record_table", record_table)
+    monkeypatch.setattr(building, "build_missing", lambda *_: None)
     monkeypatch.setenv("DUET_CACHE", str(tmp_path))
     return asked_for
 

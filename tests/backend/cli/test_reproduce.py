@@ -15,12 +15,12 @@ from duet.cli.reproduce import (
     Checked,
     claims_about,
     difference_lines,
-    figure_rows,
     request_of,
     verdict_of,
 )
 from duet.lessons.load import load
 from duet.measure.claims import claim_text
+from duet.runs.compare import figure_rows
 from tests.backend.cli.bundles import recording, rewritten
 
 Printed = pytest.CaptureFixture[str]

@@ -12,14 +12,28 @@ from typing import Any
 import pytest
 
 from duet.cli import entry
+from duet.cli.app import app
 from duet.cli.arguments import read_request
-from duet.cli.commands import app
-from duet.cli.microscope_native import measured
-from duet.cli.published_page import Work, tree
-from duet.cli.results import host, lenses, lessons, recordings, runs
-from duet.cli.results.keys import from_tree, key, keys_text, shape_of
-from duet.cli.run import RunRow, result_of
-from duet.cli.xray import Taken, result_tree
+from duet.cli.compare import CompareResult
+from duet.cli.doctor.line import DoctorResult
+from duet.cli.drgn import DrgnResult
+from duet.cli.export import ExportResult
+from duet.cli.inspect import InspectResult
+from duet.cli.keys import from_tree, key, keys_text, shape_of
+from duet.cli.lint import LintResult
+from duet.cli.measure.published_page import Work, tree
+from duet.cli.measure.results import MeasureResult, PublishedResult
+from duet.cli.microscope.native import measured
+from duet.cli.microscope.results import MicroscopeResult, NativeResult, PredictResult
+from duet.cli.new import NewResult
+from duet.cli.record_all import RecordAllResult
+from duet.cli.replay import ReplayResult
+from duet.cli.run import RunResult, RunRow, result_of
+from duet.cli.runs import RunsResult
+from duet.cli.sinks import Taken
+from duet.cli.token import TokenResult
+from duet.cli.views import ViewsResult
+from duet.cli.xray import XrayResult, result_tree
 from duet.lenses import Sample
 from duet.lenses.scope import model, native
 from duet.lenses.scope import native as native_perf
@@ -89,29 +103,24 @@ def same_as_help(printed: Any, kind: type, verb: str, more: int = 0) -> None:
     assert list(printed)[more:] == names
     own = {name: printed[name] for name in names}
     assert json.loads(json.dumps(asdict(from_tree(kind, own)))) == own
-    (epilog,) = (
-        command.epilog
-        for command in app.app.registered_commands
-        if command.callback is not None and command.callback.__name__ == verb
-    )
-    assert shape_of(kind) in str(epilog)
+    assert shape_of(kind) in str(app.commands[verb].epilog)
 
 
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        (["doctor"], host.DoctorResult),
-        (["runs"], recordings.RunsResult),
-        (["drgn"], lenses.DrgnResult),
-        (["token"], host.TokenResult),
-        (["inspect", RECORDING], recordings.InspectResult),
-        (["compare", RECORDING, ONE_HOG], recordings.CompareResult),
-        (["replay", RECORDING], recordings.ReplayResult),
-        (["export", RECORDING, "OUT", "--to", "csv"], recordings.ExportResult),
-        (["new", "61-keys", "--in", "OUT"], lessons.NewResult),
-        (["record-all", SLUG, "--list"], recordings.RecordAllResult),
-        (["lint", SLUG], lessons.LintResult),
-        (["views"], lessons.ViewsResult),
+        (["doctor"], DoctorResult),
+        (["runs"], RunsResult),
+        (["drgn"], DrgnResult),
+        (["token"], TokenResult),
+        (["inspect", RECORDING], InspectResult),
+        (["compare", RECORDING, ONE_HOG], CompareResult),
+        (["replay", RECORDING], ReplayResult),
+        (["export", RECORDING, "OUT", "--to", "csv"], ExportResult),
+        (["new", "61-keys", "--in", "OUT"], NewResult),
+        (["record-all", SLUG, "--list"], RecordAllResult),
+        (["lint", SLUG], LintResult),
+        (["views"], ViewsResult),
     ],
     ids=lambda one: one[0] if isinstance(one, list) else "",
 )
@@ -126,7 +135,7 @@ def test_a_verb_prints_the_keys_of_its_help(
     monkeypatch.chdir(root)
     monkeypatch.setenv("DUET_ACCESS", str(tmp_path / "access.json"))
     entry.main([word.replace("OUT", str(tmp_path / "out")) for word in words] + ["--json"])
-    same_as_help(json.loads(capsys.readouterr().out), kind, words[0].replace("-", "_"))
+    same_as_help(json.loads(capsys.readouterr().out), kind, words[0])
 
 
 # Verbs that boot guests: what they print of a result that was made by hand.
@@ -136,7 +145,7 @@ REPORTS = [reports_made.wall(), reports_made.count(), reports_made.broken(), rep
 
 @pytest.mark.parametrize("report", REPORTS, ids=["wall", "count", "broken", "trial"])
 def test_measure_prints_the_keys_of_its_help(report: Report) -> None:
-    same_as_help(json.loads(render(report, "json")), runs.MeasureResult, "measure")
+    same_as_help(json.loads(render(report, "json")), MeasureResult, "measure")
 
 
 def test_measure_published_prints_the_keys_of_its_help() -> None:
@@ -144,26 +153,26 @@ def test_measure_published_prints_the_keys_of_its_help() -> None:
     work.learn(reports_made.wall())
     printed = json.loads(tree(work, 1.0))
     assert printed["rows"] and printed["kernels"][SLUG]
-    same_as_help(printed, runs.PublishedResult, "measure")
+    same_as_help(printed, PublishedResult, "measure")
 
 
 def test_run_prints_the_keys_of_its_help() -> None:
     rows = {"rwsem": RunRow("rwsem", [1], [2.0], "umounts/s"), "srcu": RunRow("srcu")}
     printed = asdict(result_of(reports_made.wall(), rows))
-    same_as_help(printed, runs.RunResult, "run")
+    same_as_help(printed, RunResult, "run")
 
 
 def test_the_microscope_prints_the_keys_of_its_help() -> None:
     printed = microscope_tree()
     assert printed["lines"][0]["fields"] and printed["lines"][0]["by_function"]
-    same_as_help(printed, lenses.MicroscopeResult, "microscope")
+    same_as_help(printed, MicroscopeResult, "microscope")
 
 
 def test_the_model_prints_the_keys_of_its_help() -> None:
     stream = Stream([0, 1], [0, 2], [1, 1], [0.5, 0.5], [0, 1])
     arms = {"stock": [stream], "moved": [stream]}
     found = model.predict(arms, cpus=(2,), seeds=(1,), ops=20, compare_at=2)
-    same_as_help({"lesson": "a", **found}, lenses.PredictResult, "microscope")
+    same_as_help({"lesson": "a", **found}, PredictResult, "microscope")
 
 
 def test_the_replica_prints_the_keys_of_its_help(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +182,7 @@ def test_the_replica_prints_the_keys_of_its_help(monkeypatch: pytest.MonkeyPatch
     layouts = [native.Layout(arm, 192, {"d_lockref": 88}) for arm in ("stock", "moved")]
     operation = native.Operation(Path("x.c"), "dentry", ())
     printed = measured("a", operation, layouts, [0, 1], [0, 1])
-    same_as_help(printed, lenses.NativeResult, "microscope")
+    same_as_help(printed, NativeResult, "microscope")
 
 
 def test_the_x_ray_prints_the_keys_of_its_help_after_its_facts() -> None:
@@ -181,4 +190,4 @@ def test_the_x_ray_prints_the_keys_of_its_help_after_its_facts() -> None:
     request = read_request(SLUG, "srcu", "", "", [])
     printed = result_tree(request, Taken(samples=[(sample, 4.0)]))
     assert printed["gnomes"] == 3
-    same_as_help(printed, lenses.XrayResult, "xray", more=1)
+    same_as_help(printed, XrayResult, "xray", more=1)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import InfraError
-from duet.cli import selftesting
+from duet.cli import kvm
 from duet.cli.entry import main
-from duet.cli.selftesting import _step
+from duet.cli.selftest import _step
 from duet.measure import provenance as hardware
 from duet.measure.reports.text import machine
 from tests.backend.measure.reports_made import wall
@@ -22,7 +22,7 @@ HOST = {"cpu": "A CPU", "kernel": "6.1", "qemu": "8.2"}
 def test_without_kvm_it_ends_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(selftesting, "kvm_works", lambda: (False, "There is no /dev/kvm."))
+    monkeypatch.setattr(kvm, "kvm_works", lambda: (False, "There is no /dev/kvm."))
     assert main(["selftest", "--kvm"]) == 3
     said = capsys.readouterr().err
     assert "guests cannot be tested under KVM here: There is no /dev/kvm." in said

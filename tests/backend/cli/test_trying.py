@@ -16,13 +16,11 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking, entry, trying
-from duet.cli import trying as trial_numbers
-from duet.cli import trying as trial_run
+from duet.cli import entry, trial_run, try_
 from duet.cli.arguments import Request
-from duet.cli.results.trying import TryResult
-from duet.cli.shell import typed_line
-from duet.cli.trying import How, measured, refuse_over_limit, tried_arm
+from duet.cli.options import typed_line
+from duet.cli.trial import TryResult
+from duet.cli.trial_run import How, measured, refuse_over_limit, tried_arm
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
 from duet.kernels.diffs import PatchFails
@@ -44,7 +42,7 @@ def test_the_words_of_the_command_line_go_into_the_trial(monkeypatch: pytest.Mon
         seen.append(asked)
         return 0
 
-    monkeypatch.setattr(trying, "try_kernels", take)
+    monkeypatch.setattr(try_, "try_kernels", take)
     words = ["try", "my x.patch", "--run", "sh -c 'a  b'", "--no-trace", "--tree", "../linux"]
     assert entry.main(words) == 0
     assert shlex.split(seen[0].given) == ["./duet", *words]
@@ -63,8 +61,8 @@ def test_the_report_of_a_trial_says_the_call_that_makes_it(
 
         return SimpleNamespace(run=run, report=report())
 
-    monkeypatch.setattr(trial_numbers, "prepare_measurement", prepare)
-    monkeypatch.setattr(trial_numbers, "read_plan", lambda given: None)
+    monkeypatch.setattr(trial_run, "prepare_measurement", prepare)
+    monkeypatch.setattr(trial_run, "read_plan", lambda given: None)
     request = SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count")
     made = trial(tmp_path, given="./duet try 'my x.patch'")
     settings = cast(KernelSettings, None)
@@ -111,9 +109,9 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
         check="./duet check 'a b.patch'",
         said=(),
     )
-    trying.print_result(result, None)
+    try_.print_result(result, None)
     assert "\n  ./duet check 'a b.patch'\n" in capsys.readouterr().out
-    trying.print_result(replace(result, check=None), None)
+    try_.print_result(replace(result, check=None), None)
     said = capsys.readouterr().out
     assert "duet check" not in said and "name their source by --tree" in said
 
@@ -130,10 +128,8 @@ def test_what_was_found_in_a_thread_is_printed(
 
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
     monkeypatch.setenv(EXTRA_LESSONS, "")
-    for place in (trial_run, checking):
-        monkeypatch.setattr(place, "known_programs", lambda: frozenset({"sleep"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep"}))
     monkeypatch.setattr(trial_run, "prepare", lambda *_: None)
-    monkeypatch.setattr(checking, "prepare", lambda *_: None)
     monkeypatch.setattr(trial_run, "build_missing", refuse)
     thread = tmp_path / "t.mbox"
     thread.write_text(PATCH.read_text().replace("[PATCH]", "[PATCH v2 2/2]"))
@@ -218,7 +214,7 @@ def test_what_is_left_out_stands_in_the_result(capsys: pytest.CaptureFixture[str
     names = [one.name for one in fields(TryResult)]
     tree = {**dict.fromkeys(names, ""), "arms": (), "functions": (), "proposed": (), "saved": None}
     result = TryResult(**{**tree, "left_out": ["the x-ray saw nothing"], "recording": None})
-    trying.print_result(result, None)
+    try_.print_result(result, None)
     assert "left out: the x-ray saw nothing\n" in capsys.readouterr().out
 
 
@@ -253,9 +249,9 @@ def test_no_run_follows_the_one_over_its_limit(
 
         return SimpleNamespace(run=run, report=report())
 
-    monkeypatch.setattr(trial_numbers, "prepare_measurement", prepare)
-    monkeypatch.setattr(trial_numbers, "read_plan", lambda given: None)
-    monkeypatch.setattr(trial_numbers.ProgressBar, "tell", lambda self, step: None)
+    monkeypatch.setattr(trial_run, "prepare_measurement", prepare)
+    monkeypatch.setattr(trial_run, "read_plan", lambda given: None)
+    monkeypatch.setattr(trial_run.ProgressBar, "tell", lambda self, step: None)
     request = cast(Request, SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count"))
     with pytest.raises(KernelError, match="--timeout"):
         asyncio.run(measured(request, "2", cast(KernelSettings, None), trial(tmp_path)))

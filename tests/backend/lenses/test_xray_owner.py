@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from duet.base.errors import InputError
-from duet.cli.shell import pick
+from duet.cli.drgn import pick
 from duet.guests.lanes_file import LaneInfo, publish, running
 from duet.lenses import Wanted, Xray
 from duet.lenses import xray as message_reader

@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError, InputError, KernelError
-from duet.cli import trying
-from duet.cli.results.trying import TryResult
-from duet.cli.trying import How, Tried
+from duet.cli import trial_run
+from duet.cli.trial import TryResult
+from duet.cli.trial_run import How, Tried
+from duet.cli.try_ import try_kernels
 from duet.measure.model import Report
 from duet.measure.reports import kcidb
 from duet.trials.ask import Asked
@@ -161,14 +162,14 @@ def test_try_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return Tried(None, TryResult("x", "90-x", "f", "c", "wall", (), (), (), (), None, {},
                                      None, None, None, (), (), (), {}, (), "", None, ()), report)  # type: ignore[arg-type]  # fmt: skip
 
-    monkeypatch.setattr(trying, "run_trial", run_trial)
+    monkeypatch.setattr(trial_run, "run_trial", run_trial)
     path = tmp_path / "result.json"
     how = How(worse_than=5, as_json=True, result=path)
-    assert trying.try_kernels(Asked("sh"), how) == 1
+    assert try_kernels(Asked("sh"), how) == 1
     document = json.loads(path.read_text())
     check_form(document)
     assert "FAIL" in {one["status"] for one in document["tests"]}
     with pytest.raises(InputError, match="--result wants numbers"):
-        trying.try_kernels(Asked("sh"), How(measure=False, result=path))
+        try_kernels(Asked("sh"), How(measure=False, result=path))
     with pytest.raises(InputError, match="wants a file that can be written"):
-        trying.try_kernels(Asked("sh"), How(result=tmp_path / "no" / "folder.json"))
+        try_kernels(Asked("sh"), How(result=tmp_path / "no" / "folder.json"))

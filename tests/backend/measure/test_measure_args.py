@@ -12,8 +12,8 @@ import pytest
 from duet.base.errors import InfraError, InputError
 from duet.cli import main
 from duet.cli.arguments import untraced
-from duet.cli.measure import write_report
-from duet.cli.measure_args import Given, command_of, read_plan
+from duet.cli.measure.args import Given, command_of, read_plan
+from duet.cli.measure.run import write_report
 from duet.guests.types import Clock
 from duet.lessons.load import load
 from duet.measure.plan import conditions

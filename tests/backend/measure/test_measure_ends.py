@@ -15,8 +15,8 @@ import pytest
 
 from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli import main
-from duet.cli import measure as measure_verb
-from duet.cli import published as against
+from duet.cli.measure import published as against
+from duet.cli.measure import run as measure_verb
 from duet.cli.measuring import SIGNALS, interrupted_exit_code, interruptible
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder

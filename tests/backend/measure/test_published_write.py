@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from duet.cli import main
-from duet.cli import published as against
-from duet.cli import published as against_store
+from duet.cli.measure import published as against
 from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
@@ -55,7 +54,7 @@ class Bench:
 def bench(lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch) -> Bench:
     made = Bench(lesson02)
     monkeypatch.setattr(against, "prepare_measurement", made.prepare)
-    monkeypatch.setattr(against_store, "arm_facts", lambda _, arm, __: facts(arm, made.key))
+    monkeypatch.setattr(against, "arm_facts", lambda _, arm, __: facts(arm, made.key))
     monkeypatch.setattr("duet.measure.run.HostWatch.waited_share", 0.0)
     monkeypatch.setattr(lessons, "load", lambda *_: made.folder)
     monkeypatch.setattr(lessons, "slugs", lambda *_: [made.folder.slug])

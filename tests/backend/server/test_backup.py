@@ -9,15 +9,13 @@ import os
 import threading
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
 from duet.base.errors import InputError
-from duet.cli.commands.app import app
+from duet.cli import main
 from duet.kernels import Change, Changes
 from duet.kernels.image import Store
 from duet.lessons.load import load
@@ -185,19 +183,25 @@ def test_names_that_no_server_writes_are_nothing() -> None:
         assert kind_of(name) is None
 
 
-def test_the_verbs(stored: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def call(*words: str) -> Any:
-        return CliRunner().invoke(app, words)
+def test_the_verbs(
+    stored: Places,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def call(*words: str) -> str:
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
 
     monkeypatch.setenv("DUET_RUNS", str(stored.runs))
     monkeypatch.setenv("DUET_ACCESS", str(stored.access))
     monkeypatch.setenv("DUET_CACHE", str(stored.changes.parents[1]))
     backup = str(tmp_path / "duet.backup")
-    assert "3 saved runs" in call("backup", backup).stdout
+    assert "3 saved runs" in call("backup", backup)
     here = places(tmp_path / "here")
     monkeypatch.setenv("DUET_RUNS", str(here.runs))
     monkeypatch.setenv("DUET_ACCESS", str(here.access))
     monkeypatch.setenv("DUET_CACHE", str(here.changes.parents[1]))
-    tree = json.loads(call("restore", backup, "--json").stdout)
+    tree = json.loads(call("restore", backup, "--json"))
     assert tree["files"] == {"run": 3, "owner": 2, "tokens": 1, "change": 2}
     assert files(here) == files(stored)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from duet.base.errors import InfraError, InputError, KernelError
 from duet.base.settings import repo_root
-from duet.cli import challenging, entry
+from duet.cli import challenge as challenge_verb
+from duet.cli import entry
 from duet.guests.types import Clock
 from duet.kernels.recipe import patched_files
 from duet.lessons import load as lessons
@@ -212,8 +213,8 @@ def test_a_patch_is_judged_and_the_exit_code_says_so(
                 table.series.append(Series(metric, metric, "n", "lower", "counted", one, [value]))
         return dict.fromkeys(range(len(found)), table)
 
-    monkeypatch.setattr(challenging, "_measured", measured)
-    monkeypatch.setattr(challenging, "_stressed", lambda *_: (tmp_path / "c", CLEAN))
+    monkeypatch.setattr(challenge_verb, "_measured", measured)
+    monkeypatch.setattr(challenge_verb, "_stressed", lambda *_: (tmp_path / "c", CLEAN))
     patch = str(FIXTURES / BITMAPS.slug / "no-barrier.patch")
     words = ["challenge", BITMAPS.slug, "no-barrier", "--patch", patch, "--json"]
     assert entry.main(words) == 0
@@ -224,5 +225,5 @@ def test_a_patch_is_judged_and_the_exit_code_says_so(
     def unbuilt(*_: object) -> None:
         raise InfraError("it does not compile.", remedy="Mend it.")
 
-    monkeypatch.setattr(challenging, "_stressed", unbuilt)
+    monkeypatch.setattr(challenge_verb, "_stressed", unbuilt)
     assert entry.main(words) == 125

@@ -15,9 +15,8 @@ from typing import cast
 import pytest
 
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking, entry
-from duet.cli import trying as trial_run
-from duet.cli.checking import Check, finish, plan_of, read_check
+from duet.cli import entry, trial_run
+from duet.cli.check import Check, finish, plan_of, read_check
 from duet.cli.output import BAD, STOP, UNKNOWN
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
@@ -138,7 +137,7 @@ def test_a_console_that_was_made_to_be_slow_is_judged_soon(noise: str) -> None:
 def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trial:
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path))
     monkeypatch.setenv(EXTRA_LESSONS, "")  # check() adds its own, and that ends with the test
-    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep", "sh"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep", "sh"}))
     return read_check(Asked(run="", patches=(PATCH,)))
 
 
@@ -268,7 +267,7 @@ def test_its_report_names_commits_and_hashes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path / "trials"))
-    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep"}))
     repository = tmp_path / "linux"
     first, second, third = commits(repository, [1, 2, 3])
     tree = Path(f"{repository}@{first}")

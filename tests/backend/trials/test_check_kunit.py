@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from duet.base.settings import EXTRA_LESSONS, cache_dir
-from duet.cli import checking
-from duet.cli.checking import Check, finish, read_check, settings_of, touched_files
+from duet.cli import trial_run
+from duet.cli.check import Check, finish, read_check, settings_of, touched_files
 from duet.cli.output import BAD
 from duet.kernels.recipe import read_options
 from duet.trials.ask import Asked
@@ -127,7 +127,7 @@ def find_sources() -> list[Path]:
 def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trial:
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path))
     monkeypatch.setenv(EXTRA_LESSONS, "")
-    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep", "sh"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep", "sh"}))
     made = read_check(Asked(run="", patches=(PATCH,)))
     return _touching(made, "fs/ext4/inode.c")
 

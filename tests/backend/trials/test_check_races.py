@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from duet.base.settings import EXTRA_LESSONS
-from duet.cli import checking
-from duet.cli.checking import Check, finish, read_check
+from duet.cli import trial_run
+from duet.cli.check import Check, finish, read_check
 from duet.cli.output import BAD
 from duet.kernels.changed import changes
 from duet.trials.ask import Asked
@@ -71,7 +71,7 @@ def test_what_the_base_shows_and_what_lies_elsewhere_does_not_count() -> None:
 def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trial:
     monkeypatch.setenv("DUET_TRIALS", str(tmp_path))
     monkeypatch.setenv(EXTRA_LESSONS, "")
-    monkeypatch.setattr(checking, "known_programs", lambda: frozenset({"sleep", "sh"}))
+    monkeypatch.setattr(trial_run, "known_programs", lambda: frozenset({"sleep", "sh"}))
     return read_check(Asked(run="", patches=(PATCH,)))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.cli.trying import trial_diffs
+from duet.cli.trial_run import trial_diffs
 from duet.kernels import ArmSpec, KernelSettings, build
 from duet.kernels.image import SameKernel
 from duet.kernels.rehearsal import rehearse

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from typer.main import get_command
 
 from duet.base.errors import InputError
 from duet.base.settings import repo_root
-from duet.cli import checking, entry
-from duet.cli.commands.app import app
+from duet.cli import check as check_verb
+from duet.cli import entry
+from duet.cli.app import app
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec
 from duet.kernels.bases import ASKED
@@ -172,11 +172,11 @@ def test_a_call_that_checks_the_same_kernels_is_offered_by_the_lesson(
     words = shlex.split(call)[1:]
     seen: list[Asked] = []
 
-    def take(what: checking.Check) -> int:
+    def take(what: check_verb.Check) -> int:
         seen.append(what.asked)
         return 0
 
-    monkeypatch.setattr(checking, "check", take)
+    monkeypatch.setattr(check_verb, "check_kernels", take)
     assert entry.main(words) == 0
     assert seen == [replace(asked, times=1, clock="wall", functions=())]
     made = replace(trial(tmp_path), check=call)
@@ -197,7 +197,7 @@ def test_a_call_that_makes_a_trial_again_has_what_is_not_as_usual() -> None:
         "./duet try 'my x.patch' --commits a..b --repo ../l --tree a --tree b --with w "
         "--run 'sh -c '\"'\"'a b'\"'\"'' --fn 'f*' --memory-mb 512 --better lower"
     )
-    options = {opt for one in get_command(app).commands["try"].params for opt in one.opts}  # type: ignore[attr-defined]
+    options = {opt for one in app.commands["try"].params for opt in one.opts}
     said = {one.name for one in fields(Asked)} - {"given", ARGUMENTS}
     assert {OPTIONS.get(one, f"--{one.replace('_', '-')}") for one in said} <= options
 
@@ -266,7 +266,7 @@ def test_more_vcpus_than_kernels_have_are_refused_in_a_sentence(
 def test_vcpus_beyond_this_machine_are_taken_with_a_note(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("duet.cli.commands.trial_options.os.sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr("duet.cli.trial.os.sched_getaffinity", lambda _: {0, 1})
     words = ["try", "/none.patch", "--run", "sleep 1"]
     assert entry.main([*words, "--vcpus", "16"]) == 2
     assert "16 vCPUs share 2 CPUs of this machine" in capsys.readouterr().err

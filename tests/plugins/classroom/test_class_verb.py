@@ -11,8 +11,6 @@ import pytest
 from sqlalchemy import Connection
 
 from duet.base.errors import InputError
-from duet.cli.classes import class_
-from duet.cli.lab import opened
 from duet.plugins.classroom import board, queries
 from duet.plugins.classroom import queries as reading
 from duet.plugins.classroom import queries as try_queries
@@ -24,6 +22,8 @@ from duet.plugins.classroom.records import (
     TryFacts,
 )
 from duet.plugins.classroom.routes import csv_of, report_of
+from duet.plugins.classroom.verb import class_
+from duet.store.database import opened
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_mistake_is_one_sentence(ended: str) -> None:
         (("forget", ended, "Eve"), "nobody in that class"),
     ):
         with pytest.raises(InputError, match=said):
-            class_(*given, stopped=False, as_json=False)
+            class_(*given, server_stopped=False, as_json=False)
 
 
 def test_a_class_that_goes_on_is_left_to_its_instructor(
@@ -100,6 +100,6 @@ def test_a_class_that_goes_on_is_left_to_its_instructor(
         queries.start_class(connection, facts)
         queries.add_member(connection, "c2", MemberFacts("m1", "Ada", "0" * 64, time.time()))
     with pytest.raises(InputError, match="has not ended"):
-        class_("forget", "c2", "Ada", stopped=False, as_json=False)
-    assert class_("forget", "c2", "Ada", stopped=True, as_json=False) == 0
+        class_("forget", "c2", "Ada", server_stopped=False, as_json=False)
+    assert class_("forget", "c2", "Ada", server_stopped=True, as_json=False) == 0
     assert "Deleted" in capsys.readouterr().out

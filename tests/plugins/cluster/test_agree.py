@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.cli.pooled import report_agreement
-from duet.cli.results.agreement import AgreementResult
+from duet.cli.measure.results import AgreementResult
 from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
+from duet.plugins.cluster.measure_verb import report_agreement
 from duet.plugins.cluster.measuring.merge import Agreement, agreement, checked_plan, pairs_of
 from duet.plugins.cluster.measuring.schedule import Job, Schedule, Terms
 from tests.backend.cli.test_results import same_as_help

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError
-from duet.cli import main, pooled
-from duet.cli.measure_args import Given, read_plan
+from duet.cli import main
+from duet.cli.measure.args import Given, read_plan
 from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
-from duet.cli.pooled import Pooling
 from duet.measure import MeasurePlan
+from duet.plugins.cluster import measure_verb as pooled
+from duet.plugins.cluster.measure_verb import Pooling
 from duet.plugins.cluster.measuring.merge import checked_plan
 from duet.plugins.cluster.measuring.request import parts_of
 from tests.plugins.cluster.toy_pool import RATE, Toy, ToyPool

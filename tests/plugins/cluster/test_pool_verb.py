@@ -8,10 +8,9 @@ import json
 import pytest
 
 from duet.cli.entry import main
-from duet.cli.pool import host_of, table
-from duet.cli.results.pool import PoolHost, PoolResult
 from duet.plugins.cluster.probe import Facts
 from duet.plugins.cluster.types import Kind
+from duet.plugins.cluster.verb import PoolHost, PoolResult, host_of, table
 from tests.backend.cli.test_results import same_as_help
 
 GOOD = Facts("n1", 8, 1, 8 << 30, "a model", "7.2.22", "", 0.01, 0.0)

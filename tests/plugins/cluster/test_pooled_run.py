@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from duet.cli import pooled
-from duet.cli.measure import write_report
+from duet.cli.measure.run import write_report
 from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan
+from duet.plugins.cluster import measure_verb as pooled
 from duet.plugins.cluster.slurm.pool import SlurmPool
 from duet.plugins.cluster.types import PoolSettings, Want
 from tests.plugins.cluster.pooled_app import PooledApp

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from duet.base.errors import InputError
-from duet.cli.lab import lab
+from duet.plugins.labs.verb import lab
 from tests.plugins.labs.served import call, lab_app
 from tests.support.toy_server import SLUG, serving
 

@@ -22,8 +22,8 @@ Point = Literal[
     "tables",
     "service",
     "rules",
-    "verbs",
     "stage",
+    "pool",
     "grants",
     "hub",
     "classrooms",
@@ -32,12 +32,11 @@ Point = Literal[
 
 messages: subclasses of ServerMessage and Command (messages/base.py); they are in the contract.
 bodies: `HTTP`, the models that its routes answer, for the contract.
-tables: tables of the database's METADATA (store/tables.py), and the folder `migrations` with their revisions.
+tables: tables of METADATA (store/tables.py); their revisions are in the folder `migrations`.
 service: `service(core)`, its part of a server (server/services.py).
 rules: `problems(slug)` and `BESIDE` for `duet lint` (lint/lessons.py).
-verbs: `VERBS`, rows of `duet --help` (cli/app.py).
-stage: `stage(settings, url)` and `dialled(url)`, for live runs on other machines
-    (server/wiring.py).
+stage: `stage(settings, url)` and `dialled(url)`: live runs on other machines (server/wiring.py).
+pool: `check`, `measure_on_pool` and `check_hosts` for `duet measure` (cli/measure/pooling.py).
 grants: `grants()` and `UNGUARDED`, for sessions that begin without a token (cli/serve.py).
 hub: `admission(front)`, for a server that is a service of a hub (cli/serve.py).
 classrooms: `classrooms(store, live, days)`, classes that another plug-in keeps elsewhere.
@@ -51,6 +50,7 @@ class Registry:
         self.name = name
         self.requires = requires
         self.modules: dict[Point, str] = {}
+        self.verbs: list[tuple[str, str, str]] = []
 
     def offer(self, **modules: str) -> None:
         """Name the module for each extension point, relative to the plug-in's folder.
@@ -62,6 +62,15 @@ class Registry:
             if point not in get_args(Point):
                 raise ValueError(f"{self.name} offers {point}, which is no extension point")
             self.modules[cast(Point, point)] = f"{PACKAGE}.{self.name}.{module}"
+
+    def verb(self, name: str, module: str, line: str) -> None:
+        """Add a verb of `duet` (cli/app.py).
+
+        Args:
+            module: imported when the verb is called.
+            line: the first sentence of its help.
+        """
+        self.verbs.append((name, f"{PACKAGE}.{self.name}.{module}", line))
 
 
 @cache

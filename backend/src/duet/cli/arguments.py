@@ -13,9 +13,8 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 from duet.base.settings import runs_dir
-from duet.cli.build import build_with_bar
+from duet.cli.building import build_with_bar, install_sources
 from duet.cli.output import parse_settings, split_names
-from duet.cli.sources import install_sources
 from duet.guests import Clock
 from duet.kernels import KernelSettings, plan
 from duet.kernels.arms import arm_spec

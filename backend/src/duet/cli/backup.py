@@ -3,11 +3,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.host import BackupResult
-from duet.server.backup import Contents, Places, make, restore
+
+if TYPE_CHECKING:
+    from duet.server.backup import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class BackupResult:
+    """Of `duet backup` and `duet restore`."""
+
+    file: str
+    made_at: str = key("ISO 8601 UTC")
+    version: str = key("of the Kernel Duet that made it")
+    files: Mapping[Any, int] = key(shape="{run|owner|tokens|classes|change: n}")
+    bytes: int = key("of all files")
+
+
+BackupFile = Annotated[
+    Path, typer.Argument(help="A file; it has hashes of tokens and a key in it.")
+]
+
+KEYS = keys_text(BackupResult)
+
+
+def backup(file: BackupFile, as_json: Json = False) -> int:
+    """Write saved runs, tokens, classes and visitors' changes into one file; the server may run.
+
+    Kernels are not in it: they are built again. Nor are trials of ./duet try.
+    """
+    from duet.server.backup import Places, make
+
+    return tell("in the backup", file, make(file, Places.default()), as_json)
+
+
+def restore(
+    file: BackupFile,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="In the place of what is stored now.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Check a backup by its hashes, then bring back what is in it. End the server first."""
+    from duet.server import backup
+
+    return tell(
+        "restored", file, backup.restore(file, backup.Places.default(), replace=replace), as_json
+    )
+
 
 WORDS = {
     "run": "saved runs",
@@ -15,16 +67,6 @@ WORDS = {
     "tokens": "file of tokens",
     "classes": "database of classes",
 }
-
-
-def backup(file: Path, as_json: bool) -> int:
-    """See `duet backup --help`."""
-    return tell("in the backup", file, make(file, Places.default()), as_json)
-
-
-def restored(file: Path, replace: bool, as_json: bool) -> int:
-    """See `duet restore --help`."""
-    return tell("restored", file, restore(file, Places.default(), replace=replace), as_json)
 
 
 def tell(done: str, file: Path, contents: Contents, as_json: bool) -> int:

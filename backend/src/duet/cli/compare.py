@@ -3,26 +3,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from duet.base.settings import runs_dir
+from duet.cli.keys import from_tree, key, keys_text
+from duet.cli.options import File, Json
 from duet.cli.output import emit
-from duet.cli.reproduce import figure_table
-from duet.cli.results.keys import from_tree
-from duet.cli.results.recordings import CompareResult
-from duet.lessons import load as lessons
-from duet.runs.compare import Comparison
-from duet.runs.compare import compare as compared
-from duet.server.archive import ArchiveFolder
+from duet.cli.reproduce import DIFFERENCE_SHAPE, FIGURE_SHAPE
+
+if TYPE_CHECKING:
+    from duet.runs.compare import Comparison
 
 
-def compare(first: Path, second: Path, as_json: bool) -> int:
-    """See `duet compare --help`."""
-    found = compared(first, second)
+@dataclass(frozen=True, slots=True)
+class ComparedSide:
+    """One recording of `duet compare`."""
+
+    created: str
+    clock: str
+    workload: str
+    params: Mapping[str, int]
+    arms: Sequence[str]
+    host: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CompareResult:
+    """Of `duet compare`."""
+
+    first: str = key("file")
+    second: str = key("file")
+    lesson: str = key()
+    sides: Sequence[ComparedSide] = key("two")
+    differences: Sequence[Mapping[str, object]] = key(
+        "recorded: of the first; now: of the second", DIFFERENCE_SHAPE
+    )
+    figures: Sequence[Mapping[str, object]] = key("of traced runs", FIGURE_SHAPE)
+    only: Mapping[str, str] = key(shape="{arm: first or second}")
+    worth: str = key()
+
+
+KEYS = keys_text(CompareResult)
+
+
+def compare(
+    first: File,
+    second: File,
+    as_json: Json = False,
+) -> int:
+    """Compare two recordings of a lesson: what they differ in, then their figures by arm."""
+    from duet.cli.arguments import which
+    from duet.runs.compare import compare as compared
+
+    one, other = which(first), which(second)
+    found = compared(one, other)
     if as_json:
-        emit(result_of(first, second, found))
+        emit(result_of(one, other, found))
     else:
-        print("\n".join([*text(first, second, found), *lanes(first, second, found)]))
+        print("\n".join([*text(one, other, found), *lanes(one, other, found)]))
     return 0
 
 
@@ -34,6 +75,8 @@ def result_of(first: Path, second: Path, found: Comparison) -> CompareResult:
 
 def text(first: Path, second: Path, found: Comparison) -> list[str]:
     """For people: the differences stand before any number."""
+    from duet.cli.reproduce import figure_table
+
     lines = [f"first:  {first.name}, {said(found, 0)}", f"second: {second.name}, {said(found, 1)}"]
     lines.append("")
     if found.differences:
@@ -59,6 +102,9 @@ def lanes(first: Path, second: Path, found: Comparison) -> list[str]:
 
 def page_name(slug: str, path: Path) -> str | None:
     """What an address calls a recording; None: the page does not have it."""
+    from duet.lessons import load as lessons
+    from duet.server.archive import ArchiveFolder
+
     path = path.resolve()
     if path in [recording.resolve() for recording in lessons.load(slug).recordings()]:
         return path.stem

@@ -16,9 +16,9 @@ from pathlib import Path
 from typer.exceptions import TyperException
 
 from duet.base.errors import DuetError, InputError
-from duet.cli.commands.app import app
+from duet.cli.app import app, verbs
+from duet.cli.options import typed
 from duet.cli.output import STOP, OutputFull, code_of, fail, judges, plain_output, silence
-from duet.cli.shell import typed
 
 INTERRUPTED = 130
 
@@ -37,7 +37,7 @@ def _run(arguments: list[str] | None) -> int:
     os.environ["PATH"] = os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     try:
         with typed(given):
-            code = app(given, prog_name="duet", standalone_mode=False)
+            code = app.main(given, prog_name="duet", standalone_mode=False)
         sys.stdout.flush()
     except OutputFull as error:
         silence(sys.stdout)
@@ -88,7 +88,7 @@ def _report(error: DuetError, as_json: bool) -> None:
 
 
 def _verb(given: list[str]) -> str:
-    known = {c.name for c in app.registered_commands}
+    known = {verb.name for verb in verbs()}
     return next((f"{word} " for word in given if word in known), "")
 
 

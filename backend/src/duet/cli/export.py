@@ -4,33 +4,96 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.errors import InfraError, InputError
-from duet.bundle import open_bundle
-from duet.cli.arguments import which
+from duet.cli.keys import keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit, note
-from duet.cli.results.recordings import ExportedFile, ExportResult
-from duet.export import FORMATS as FILES
-from duet.export import export as write_files
-from duet.export import handout, pictures, site
-from duet.export.browser import Screen
-from duet.export.pictures import Shot
-from duet.export.scene import Target
-from duet.export.site import SITE_BYTES
-from duet.lessons import load as lessons
-from duet.lessons.load import SLUG, LessonFolder
 
-FORMATS = ("site", "pdf", *pictures.FORMATS, *FILES)
-SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
+if TYPE_CHECKING:
+    from duet.export.pictures import Shot
+    from duet.lessons.load import LessonFolder
 
 
-def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool) -> int:
-    """See `duet export --help`."""
-    if to not in FORMATS:
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """One file of `duet export`."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportResult:
+    """Of `duet export`."""
+
+    file: str
+    to: str
+    files: Sequence[ExportedFile]
+
+
+KEYS = keys_text(ExportResult)
+
+
+def export(
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A .duet file, a run of ./duet runs, or LESSON/NAME; for a site or pdf also "
+            "LESSON, with all of its recordings."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Argument(help="A file (pdf, pictures, perfetto) or a folder (site, trace.dat, csv)."),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            help="site: a folder that plays in any browser without a server; pdf: the "
+            "slides of present mode, one a page; png, svg, gif, webm: pictures for slides; "
+            "perfetto: one trace for its viewer; trace.dat: one file per lane, for trace-cmd; "
+            "csv: one file per table and per kind of event.",
+        ),
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    step: Annotated[str, typer.Option("--step", help="Picture: a step of the lesson.")] = "",
+    at: Annotated[float | None, typer.Option("--at", help="Picture: its moment, ms.")] = None,
+    from_ms: Annotated[
+        float | None, typer.Option("--from", help="Film: begins here, ms of guest time.")
+    ] = None,
+    to_ms: Annotated[float | None, typer.Option("--to-ms", help="Film: ends here.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", min=0.2, help="Film: takes so long; default: 5.")
+    ] = None,
+    arms: Annotated[str, typer.Option("--arms", help="Pictures: lanes, with commas.")] = "",
+    size: Annotated[str, typer.Option("--size", help="Pictures: default 1280x720.")] = "",
+    theme: Annotated[str, typer.Option("--theme", help="Pictures: light or dark.")] = "",
+    as_json: Json = False,
+) -> int:
+    """Write a recording as a page of its own, as pictures, or for other programs."""
+    from duet.bundle import open_bundle
+    from duet.cli.arguments import which
+    from duet.cli.output import split_names
+    from duet.export import FORMATS as FILES
+    from duet.export import export as write_files
+    from duet.export import handout, pictures
+    from duet.export.pictures import Shot
+    from duet.export.scene import Target
+    from duet.lessons import load as lessons
+
+    shot = read_shot((step, at, from_ms, to_ms, seconds), split_names(arms), size, theme)
+    formats = ("site", "pdf", *pictures.FORMATS, *FILES)
+    if to not in formats:
         raise InputError(
-            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(FORMATS)}."
+            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(formats)}."
         )
     if shot != Shot() and to not in pictures.FORMATS:
         raise InputError(
@@ -54,18 +117,24 @@ def export(run: str, to: str, out: Path, force: bool, shot: Shot, as_json: bool)
     else:
         written = write_files(open_bundle(which(run)), to, out, force=force)
     if as_json:
-        files = [ExportedFile(name, size) for name, size in written.items()]
+        files = [ExportedFile(name, count) for name, count in written.items()]
         emit(ExportResult(run, to, files))
         return 0
-    for name, size in written.items():
-        print(f"{name} ({size:,} bytes)")
+    for name, count in written.items():
+        print(f"{name} ({count:,} bytes)")
     if to == "site":
         print(f"{sum(written.values()):,} bytes in all; open {out / 'index.html'} in a browser.")
     return 0
 
 
+SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
+
+
 def export_site(run: str, out: Path) -> dict[str, int]:
     """Write a site of one recording, or of all that a lesson has."""
+    from duet.export import pictures, site
+    from duet.export.site import SITE_BYTES
+
     folder, chosen = recordings_of(run)
     if folder.lesson.view is None:
         raise InputError(
@@ -93,6 +162,11 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
     Raises:
         InputError: no such recording, or a lesson that has none.
     """
+    from duet.bundle import open_bundle
+    from duet.cli.arguments import which
+    from duet.lessons import load as lessons
+    from duet.lessons.load import SLUG
+
     if SLUG.match(run) and not Path(run).exists():
         folder = lessons.load(run)
         chosen = {path.stem: path for path in folder.recordings()}
@@ -113,6 +187,8 @@ def plain_name(stem: str) -> str:
 
 def other_patches(folder: LessonFolder, path: Path) -> list[str]:
     """Patches of a recording that are not those of this checkout."""
+    from duet.bundle import open_bundle
+
     bundle = open_bundle(path)
     arms = [arm for arm in bundle.manifest.arms if arm.name in {a.name for a in folder.lesson.arms}]
     here = {file.name: file for arm in arms for file in folder.patch_files(arm.name)}
@@ -137,6 +213,9 @@ def read_shot(
     Raises:
         InputError: a size or a theme that is none.
     """
+    from duet.export.browser import Screen
+    from duet.export.pictures import Shot
+
     step, at_ms, from_ms, to_ms, seconds = given
     shot = Shot(step=step, at_ms=at_ms, from_ms=from_ms, to_ms=to_ms, arms=arms)
     if seconds is not None:

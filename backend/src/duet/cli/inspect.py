@@ -4,15 +4,95 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from duet.base.errors import InputError
-from duet.bundle import ArmEntry, Bundle, Manifest, open_bundle, patches_of
-from duet.bundle.reader import LaneContents, contents_of
+from duet.cli.keys import key, keys_text
+from duet.cli.options import File, Json
 from duet.cli.output import emit
-from duet.cli.results.recordings import InspectedLane, InspectResult
-from duet.lenses import LensState, unpack_record
+
+if TYPE_CHECKING:
+    from duet.bundle import ArmEntry, Bundle, Manifest
+    from duet.bundle.reader import LaneContents
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedLane:
+    """One lane of `duet inspect`."""
+
+    name: str
+    title: str
+    role: str
+    patches: Sequence[str]
+    kernel_version: str
+    config_sha256: str
+    kernel_key: str = key("of the build")
+    compiler: str = key()
+    patch_sha256: Mapping[str, str] = key(shape="{path: of its diff}")
+    stream_bytes: int = key()
+    packed_bytes: int = key()
+    records: int = key()
+    cpus: Sequence[int] = key()
+    pages: int = key()
+    events: int = key()
+    events_by_type: Mapping[str, int] = key()
+    events_unknown: int = key()
+    events_overwritten: int = key()
+    loss: Mapping[str, int] = key()
+    contention: Mapping[str, float] | None = key()
+    samples: Mapping[str, int] = key()
+    lines: int = key()
+    status: int | None = key()
+    guest_ms: float = key()
+    truncated: bool = key()
+    figures: Mapping[str, object] | None = key()
+
+
+@dataclass(frozen=True, slots=True)
+class InspectResult:
+    """Of `duet inspect`."""
+
+    file: str
+    bytes: int
+    format: int
+    created: str
+    lesson: str
+    clock: str
+    shift: int
+    seed: int
+    params: Mapping[str, int]
+    workload: str
+    window_ms: int | None
+    left_out: Mapping[str, str]
+    host: Mapping[str, str]
+    versions: Mapping[str, str]
+    checksums: int = key("members whose SHA-256 was checked")
+    events: int = key()
+    bytes_per_event: float | None = key()
+    lanes: Sequence[InspectedLane] = key()
+    patch_files: Sequence[str] = key()
+
+
+KEYS = keys_text(InspectResult)
+
+
+def inspect(file: File, as_json: Json = False) -> int:
+    """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
+    from duet.bundle import open_bundle
+    from duet.cli.arguments import which
+
+    path = which(file)
+    bundle = open_bundle(path)
+    lanes = [look(bundle, entry) for entry in bundle.manifest.arms]
+    if as_json:
+        emit(result_of(path, bundle, lanes))
+    else:
+        print("\n".join(text(path, bundle, lanes)))
+    return 0
+
 
 # What `duet inspect` prints of a recording and of its lanes.
 
@@ -47,6 +127,8 @@ class LaneFound:
 
     def result(self) -> InspectedLane:
         """What `--json` prints of one lane."""
+        from duet.bundle import patches_of
+
         entry, lane = self.entry, self.contents
         return InspectedLane(
             name=entry.name,
@@ -111,6 +193,8 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
 
 def made_of(entry: ArmEntry) -> list[str]:
     """Key, compiler and patches of a lane's kernel, where the recording has them."""
+    from duet.bundle import patches_of
+
     key, compiler = (str(entry.kernel.get(name, "")) for name in ("key", "compiler"))
     if not key:
         return []
@@ -157,23 +241,14 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     return rendered
 
 
-def inspect(file: Path, as_json: bool) -> int:
-    """See `duet inspect --help`."""
-    bundle = open_bundle(file)
-    lanes = [look(bundle, entry) for entry in bundle.manifest.arms]
-    if as_json:
-        emit(result_of(file, bundle, lanes))
-    else:
-        print("\n".join(text(file, bundle, lanes)))
-    return 0
-
-
 def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
     """Decode one lane.
 
     Raises:
         InputError: frames, formats or pages are broken.
     """
+    from duet.bundle.reader import contents_of
+
     lane = contents_of(bundle, entry.name)
     types: Counter[str] = Counter()
     overwritten = 0
@@ -202,6 +277,8 @@ def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
 
 def _samples(lane: LaneContents) -> Counter[str]:
     """Samples by probe; states of a lens are not counted, what cannot be read is."""
+    from duet.lenses import LensState, unpack_record
+
     found: Counter[str] = Counter()
     for payload in lane.lens:
         try:

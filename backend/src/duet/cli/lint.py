@@ -5,24 +5,58 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.settings import repo_root
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
-from duet.cli.results.lessons import LintResult
-from duet.lessons import author as editor
-from duet.lessons import load as lessons
-from duet.lint.lessons import Result, beside, stale_schemas
-from duet.lint.lessons import lint as check
-from duet.lint.watch import changes, stamps
 
-SHOWN = 3
-"""Names of changed files in a line."""
+if TYPE_CHECKING:
+    from duet.lint.lessons import Result
 
 
-def lint(lesson: str | None, as_json: bool, *, schemas: bool = False, watch: bool = False) -> int:
-    """See `duet lint --help`."""
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """Of `duet lint`."""
+
+    ok: bool = key("bool")
+    lessons: Sequence[str] = key(shape="[slug]")
+    problems: Sequence[Mapping[str, object]] = key(
+        shape="[{lesson, where, sentence, remedy, file, line, key}]"
+    )
+    not_checked: Sequence[str] = key(shape="[sentence]")
+
+
+Schemas = Annotated[
+    bool, typer.Option("--schemas", help="First write lessons/schema/*.json, for editors.")
+]
+
+Watch = Annotated[
+    bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
+]
+
+KEYS = keys_text(LintResult, "With --watch one document a line.")
+
+
+def lint(
+    lesson: MaybeLesson = None,
+    as_json: Json = False,
+    schemas: Schemas = False,
+    watch: Watch = False,
+) -> int:
+    """Check lessons: schema, names of their views, programs, probes, patches, prose, recordings."""
+    from duet.lessons import author as editor
+    from duet.lessons import load as lessons
+    from duet.lint.lessons import beside, stale_schemas
+    from duet.lint.lessons import lint as check
+    from duet.lint.watch import stamps
+
     if schemas:
         editor.write(repo_root(), beside())
     slugs = [lesson] if lesson else lessons.slugs()
@@ -39,6 +73,10 @@ def lint(lesson: str | None, as_json: bool, *, schemas: bool = False, watch: boo
     return 2 if result.problems else 0
 
 
+SHOWN = 3
+"""Names of changed files in a line."""
+
+
 def _watch(
     slugs: list[str],
     before: dict[Path, tuple[int, int]],
@@ -46,6 +84,9 @@ def _watch(
     as_json: bool,
 ) -> int:
     """Print, and again after each change; Ctrl-C ends it."""
+    from duet.lint.lessons import lint as check
+    from duet.lint.watch import changes
+
     if not as_json:
         note("Watching the files of the lesson; Ctrl-C ends it.")
     _print(result, as_json)

@@ -18,8 +18,6 @@ from rich.progress import Progress as Bar
 
 from duet.cli.output import note, raw
 from duet.measure import Progress
-from duet.runs.replay import CollectingSink
-from duet.session import LaneState, Loss, SessionSink
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
@@ -123,30 +121,3 @@ def format_duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-# Sinks for commands: phases of lanes and losses go to stderr, the rest is dropped.
-
-
-class ConsoleSink(SessionSink):
-    """What a command without a picture does with a run."""
-
-    def on_lane(self, state: LaneState) -> None:
-        """One line per phase."""
-        note(f"{state.arm}: {state.phase} {state.message}".rstrip())
-
-    def on_loss(self, arm: str, loss: Loss) -> None:
-        """Loss is never silent."""
-        note(f"{arm}: lost {loss.events} events ({loss.where})")
-
-
-class CollectingConsoleSink(CollectingSink):
-    """Counts what is received; reports phases and losses as ConsoleSink does."""
-
-    def on_lane(self, state: LaneState) -> None:
-        """One line per phase."""
-        ConsoleSink().on_lane(state)
-
-    def on_loss(self, arm: str, loss: Loss) -> None:
-        """Loss is never silent."""
-        ConsoleSink().on_loss(arm, loss)

@@ -3,15 +3,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.lessons import NewResult
-from duet.lessons.author import next_steps, start
+
+if TYPE_CHECKING:
+    pass
 
 
-def new(slug: str, folder: Path | None, as_json: bool) -> int:
-    """See `duet new --help`."""
+@dataclass(frozen=True, slots=True)
+class NewResult:
+    """Of `duet new`."""
+
+    lesson: str = key("slug")
+    folder: str = key()
+    patches: str = key()
+    program: str = key()
+    known: bool = key("bool")
+
+
+KEYS = keys_text(NewResult)
+
+
+def new(
+    slug: Annotated[str, typer.Argument(help="Its name, e.g. 06-my-question.")],
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--in", help="Folder for lessons/ and kernel-patches/; default: the checkout."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Start a lesson: a copy of a small one that runs as it is."""
+    from duet.lessons.author import next_steps, start
+
     made = start(slug, folder)
     if as_json:
         emit(

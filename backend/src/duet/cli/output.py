@@ -16,7 +16,7 @@ from duet.base.errors import DuetError, InfraError, InputError, KernelError
 
 
 def document(tree: object) -> str:
-    """The text of a JSON document: of a tree, or of a model of duet.cli.results."""
+    """The text of a JSON document: of a tree, or of a model (duet.cli.keys)."""
     if is_dataclass(tree) and not isinstance(tree, type):
         tree = asdict(tree)
     return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"

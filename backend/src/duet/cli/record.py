@@ -7,47 +7,81 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base import files as durable
 from duet.base.errors import InfraError, InputError, KernelError
-from duet.bundle import Figures, Record, trim
-from duet.cli.arguments import Request, read_request
-from duet.cli.build import build_optional
-from duet.cli.measuring import CollectingConsoleSink
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Arms, ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit, note
-from duet.cli.recorded_table import record_table
-from duet.cli.results.runs import RecordedArm, RecordResult
-from duet.guests import Clock
-from duet.kernels import KernelSettings
-from duet.lessons.plan import workload_of
-from duet.measure.plan import PERTURBED, default_repeats
-from duet.runs.pack import APART, How, figures, write_run
-from duet.runs.replay import play, records_source
-from duet.runs.sources import kernel_sources
-from duet.server.recorded_items import Item
-from duet.server.recordings import LessonRecordings
-from duet.session import LaneResult, Lanes, LaneSource, RunSession, RunSpec
-from duet.stream.hub import RunLog
-from duet.stream.segments import SegmentLog, pack_cut
 
-NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
-SEED = 1
+if TYPE_CHECKING:
+    from duet.bundle import Figures, Record
+    from duet.cli.arguments import Request
+    from duet.kernels import KernelSettings
+    from duet.server.recorded_items import Item
+    from duet.session import LaneResult, LaneSource, RunSpec
+    from duet.stream.hub import RunLog
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArm:
+    """One lane of `duet record`."""
+
+    arm: str
+    phase: str
+    ops: int | None
+    events_read: int
+    events_lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """Of `duet record`."""
+
+    file: str | None = key("null with --only-measured")
+    bytes: int = key()
+    lesson: str = key()
+    params: Mapping[str, int] = key()
+    clock: str = key()
+    arms: Sequence[RecordedArm] = key()
+    measured: str | None = key("path or null")
+
+
+KEYS = keys_text(RecordResult)
 
 
 def record(
-    given: tuple[str, str, str, str, list[str]],
-    name: str,
-    out: Path | None,
-    window_ms: int | None,
-    measured: bool,
-    only_measured: bool,
-    as_json: bool,
+    lesson: Slug,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: ClockOption = "",
+    set: Set = None,
+    name: Annotated[str, typer.Option(help="Name of the recording; default: its workload's.")] = "",
+    out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
+    window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
+    whole: Annotated[bool, typer.Option("--whole", help="Keep all, whatever --window-ms.")] = False,
+    measured: Annotated[
+        bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
+    ] = False,
+    only_measured: Annotated[
+        bool, typer.Option("--only-measured", help="Record the measured table alone.")
+    ] = False,
+    as_json: Json = False,
 ) -> int:
-    """See `duet record --help`; `given` is what read_request takes."""
-    request = read_request(*given)
+    """Record a run of real kernels, one lane after another, as a bundle that plays anywhere."""
+    from duet.cli.arguments import read_request
+    from duet.cli.building import build_optional
+    from duet.cli.recorded_table import record_table
+    from duet.kernels import KernelSettings
+
+    request = read_request(lesson, arms, workload, clock, set or [])
+    window = None if whole else window_ms
     name = name or request.workload
     if not NAME.match(name):
         raise InputError(
@@ -61,7 +95,7 @@ def record(
     size = 0
     if not only_measured:
         shift = request.run_request.shift
-        lanes, size = asyncio.run(record_run(request, path, window_ms, kernels, shift=shift))
+        lanes, size = asyncio.run(record_run(request, path, window, kernels, shift=shift))
     table = asyncio.run(record_table(request, kernels)) if measured or only_measured else None
     if as_json:
         emit(_tree(request, path if lanes else None, size, lanes, table))
@@ -71,6 +105,10 @@ def record(
     if table is not None:
         print(f"Recorded the measured table into {table}.")
     return 0
+
+
+NAME = re.compile(r"^[a-z0-9][a-z0-9-]*$")
+SEED = 1
 
 
 async def record_run(
@@ -92,6 +130,13 @@ async def record_run(
     Raises:
         DuetError: a lane failed, or sent too much, or the file cannot be written.
     """
+    from duet.bundle import trim
+    from duet.cli.sinks import CollectingConsoleSink
+    from duet.lessons.plan import workload_of
+    from duet.runs.pack import APART, How, figures, write_run
+    from duet.runs.sources import kernel_sources
+    from duet.session import Lanes, RunSession, RunSpec
+
     sources = await kernel_sources(request.folder, request.arms, kernels)
     marker = workload_of(request.folder.lesson, request.workload).start_marker
     lanes: dict[str, LaneResult] = {}
@@ -136,6 +181,8 @@ async def record_run(
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
     """What the cut transcript says by itself."""
+    from duet.runs.replay import play, records_source
+
     cut = records_source(source.arm, records, source.symbols)
     played = await play(replace(spec, source="recorded"), {source.arm: cut})
     if error := played.lanes[source.arm].error:
@@ -178,6 +225,9 @@ GUEST_S = 12.0
 
 def guests(item: Item) -> int:
     """Runs that an item takes."""
+    from duet.guests import Clock
+    from duet.measure.plan import PERTURBED, default_repeats
+
     if item.kind == "recording":
         return len(item.arms)
     count = item.clock == "count"
@@ -230,6 +280,8 @@ async def segment_sizes(slug: str) -> list[int]:
         InputError: there is no such lesson.
         InfraError: it has no recording, or none that can be read.
     """
+    from duet.server.recordings import LessonRecordings
+
     recordings = LessonRecordings()
     paths = recordings.paths(slug)
     if not paths:
@@ -249,6 +301,8 @@ async def segment_sizes(slug: str) -> list[int]:
 
 def cut(log: RunLog) -> list[int]:
     """Sizes of the segments of a run that is whole (see stream.cutting.Cutting.begin)."""
+    from duet.stream.segments import SegmentLog, pack_cut
+
     segments, sizes = SegmentLog(log.run_id), []
     for packet in log.backlog():
         if segments.is_full(len(packet.body)):

@@ -5,42 +5,78 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.errors import DuetError, InputError
-from duet.cli.arguments import Request
-from duet.cli.build import build_missing
-from duet.cli.measuring import INTERRUPTED, format_duration, interruptible
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit, note
-from duet.cli.record import Pace, record_run
-from duet.cli.recorded_table import record_table
-from duet.cli.results.recordings import RecordAllResult, RecordedItem
-from duet.guests import Clock
-from duet.kernels import KernelSettings
-from duet.kernels.arms import arm_spec
-from duet.lessons import load as lessons
-from duet.server.recorded_items import Item, checked_params, recordings_of, tables_of, take_off
 
-PACE = "record-pace.json"
-"""In the cache folder."""
-TABLES = "measured"
-"""LESSON/measured names the recorded tables of a lesson."""
+if TYPE_CHECKING:
+    from duet.cli.record import Pace
+    from duet.kernels import KernelSettings
+    from duet.server.recorded_items import Item
 
 
-@dataclass(slots=True)
-class Done:
-    """What came of the items: how long one took, or why it could not be made."""
+@dataclass(frozen=True, slots=True)
+class RecordedItem:
+    """A recording or a recorded table."""
 
-    seconds: dict[str, float] = field(default_factory=dict)
-    errors: dict[str, DuetError] = field(default_factory=dict)
+    lesson: str
+    name: str
+    kind: str = key("recording or table")
+    clock: str = key()
+    arms: Sequence[str] = key()
+    state: str = key("current, stale, made or failed")
+    why: Mapping[str, Sequence[str]] = key(shape="{arm: what has changed}")
+    seconds: float | None = key()
+    error: str | None = key()
 
 
-def record_all(which: Sequence[str], force: bool, listing: bool, most: int, as_json: bool) -> int:
-    """See `duet record-all --help`."""
+@dataclass(frozen=True, slots=True)
+class RecordAllResult:
+    """Of `duet record-all`."""
+
+    items: Sequence[RecordedItem]
+    left_s: float = key("what the stale ones will take, about")
+
+
+KEYS = keys_text(RecordAllResult, "States are those after the work.")
+
+
+def record_all(
+    which: Annotated[
+        list[str] | None,
+        typer.Argument(help="LESSON, LESSON/NAME or LESSON/measured; default: all lessons."),
+    ] = None,
+    all: Annotated[bool, typer.Option("--all", help="Also what is up to date.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="Only say what is stale, and why.")
+    ] = False,
+    most: Annotated[int, typer.Option("--most", min=0, help="End after so many; 0: make all.")] = 0,
+    as_json: Json = False,
+) -> int:
+    """Make stale recordings and recorded tables anew, each by the parameters that it has.
+
+    Stale is what was made with other patches or another config than the tree's. Missing kernels
+    are built first. What is finished stays when this is interrupted, and the next call goes on.
+    """
+    from duet.cli.building import build_missing
+    from duet.cli.measuring import INTERRUPTED, interruptible
+    from duet.cli.record import Pace
+    from duet.kernels import KernelSettings
+    from duet.kernels.arms import arm_spec
+    from duet.lessons import load as lessons
+    from duet.server.recorded_items import checked_params
+
+    which = which or []
     kernels = KernelSettings.default()
     items = find_items(which, kernels)
-    todo = [item for item in items if force or item.stale]
+    todo = [item for item in items if all or item.stale]
     todo = todo[:most] if most else todo
     pace = Pace(kernels.cache / PACE)
     done, whole = Done(), True
@@ -60,12 +96,29 @@ def record_all(which: Sequence[str], force: bool, listing: bool, most: int, as_j
     return max((error.exit_code for error in done.errors.values()), default=0)
 
 
+PACE = "record-pace.json"
+"""In the cache folder."""
+TABLES = "measured"
+"""LESSON/measured names the recorded tables of a lesson."""
+
+
+@dataclass(slots=True)
+class Done:
+    """What came of the items: how long one took, or why it could not be made."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    errors: dict[str, DuetError] = field(default_factory=dict)
+
+
 def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
     """Recordings and tables of these lessons, or those named LESSON/NAME; nothing: of all.
 
     Raises:
         InputError: there is no such lesson or recording, or one cannot be opened.
     """
+    from duet.lessons import load as lessons
+    from duet.server.recorded_items import recordings_of, tables_of
+
     found: dict[str, Item] = {}
     for word in which or lessons.slugs():
         slug, _, name = word.partition("/")
@@ -84,6 +137,9 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
 
 async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: Done) -> None:
     """One after another; one that fails leaves its old file, and the others go on."""
+    from duet.cli.measuring import format_duration
+    from duet.server.recorded_items import take_off
+
     for number, item in enumerate(todo):
         left = format_duration(pace.left_s(todo[number:]))
         note(f"{number + 1} of {len(todo)}: {item.title} (about {left} left)")
@@ -105,6 +161,13 @@ async def make_one(item: Item, kernels: KernelSettings) -> None:
     Raises:
         DuetError: a lane failed, or the file cannot be written; the old one is still there.
     """
+    from duet.cli.arguments import Request
+    from duet.cli.record import record_run
+    from duet.cli.recorded_table import record_table
+    from duet.guests import Clock
+    from duet.lessons import load as lessons
+    from duet.server.recorded_items import checked_params
+
     folder = lessons.load(item.lesson)
     params = checked_params(folder, item)
     request = Request(folder, item.arms, item.workload, Clock(item.clock), params)
@@ -118,6 +181,8 @@ def lines(
     items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: Done, listing: bool
 ) -> list[str]:
     """For people: what is stale and why, or what was made."""
+    from duet.cli.measuring import format_duration
+
     if listing:
         found = [f"{item.title}: {item.why or 'up to date'}" for item in items]
         stale = sum(1 for item in items if item.stale)

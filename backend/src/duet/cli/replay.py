@@ -4,18 +4,81 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import JsonValue
-
-from duet.bundle import Bundle, Figures, open_bundle
+from duet.cli.keys import key, keys_text
+from duet.cli.options import File, Json
 from duet.cli.output import emit
-from duet.cli.results.recordings import ReplayedLane, ReplayResult
-from duet.lessons import load as lessons
-from duet.lessons.load import LessonFolder
-from duet.runs.compare import flat
-from duet.runs.replay import play_bundle
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from duet.bundle import Bundle, Figures
+    from duet.lessons.load import LessonFolder
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedLane:
+    """One lane of `duet replay`."""
+
+    arm: str
+    same: bool | None
+    differences: Sequence[Mapping[str, object]] = key(shape="[{figure, recorded, now}]")
+    figures: Mapping[str, object] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """Of `duet replay`."""
+
+    file: str
+    lesson: str
+    workload: str
+    clock: str
+    params: Mapping[str, int]
+    recorded_at: str
+    same: bool | None = key("bool; null when the recording has no figures")
+    lanes: Sequence[ReplayedLane] = key()
+
+
+KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recorded one.")
+
+
+def replay(file: File, as_json: Json = False) -> int:
+    """Play a recording through the path of a live run, and print the metrics that it gives."""
+    from duet.bundle import open_bundle
+    from duet.cli.arguments import which
+    from duet.lessons import load as lessons
+
+    path = which(file)
+    bundle = open_bundle(path)
+    manifest = bundle.manifest
+    lanes = replayed(lessons.load(manifest.lesson), bundle)
+    verdicts = [lane.same for lane in lanes]
+    same = None if None in verdicts else all(verdicts)
+    if as_json:
+        emit(
+            ReplayResult(
+                file=str(file),
+                lesson=manifest.lesson,
+                workload=manifest.workload,
+                clock=manifest.clock,
+                params=manifest.params,
+                recorded_at=manifest.created,
+                same=same,
+                lanes=[
+                    ReplayedLane(
+                        lane.arm, lane.same, lane.differences, lane.now.model_dump(mode="json")
+                    )
+                    for lane in lanes
+                ],
+            )
+        )
+    else:
+        print("\n".join([*table(lanes), "", *difference_lines(lanes)]))
+    return 1 if same is False else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +107,8 @@ def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
 
     Nor do metrics that the lesson got after the recording was made.
     """
+    from duet.runs.compare import flat
+
     one, other = flat(recorded), flat(now)
     new = {f"tallies.{name}" for name in now.tallies.keys() - recorded.tallies.keys()}
     other = {name: value for name, value in other.items() if name not in new}
@@ -65,6 +130,8 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
     Raises:
         DuetError: it cannot be played to its end.
     """
+    from duet.runs.replay import play_bundle
+
     played = asyncio.run(play_bundle(folder, bundle))
     found: list[LaneReplay] = []
     for entry in bundle.manifest.arms:
@@ -74,38 +141,10 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
     return found
 
 
-def replay(file: Path, as_json: bool) -> int:
-    """See `duet replay --help`."""
-    bundle = open_bundle(file)
-    manifest = bundle.manifest
-    lanes = replayed(lessons.load(manifest.lesson), bundle)
-    verdicts = [lane.same for lane in lanes]
-    same = None if None in verdicts else all(verdicts)
-    if as_json:
-        emit(
-            ReplayResult(
-                file=str(file),
-                lesson=manifest.lesson,
-                workload=manifest.workload,
-                clock=manifest.clock,
-                params=manifest.params,
-                recorded_at=manifest.created,
-                same=same,
-                lanes=[
-                    ReplayedLane(
-                        lane.arm, lane.same, lane.differences, lane.now.model_dump(mode="json")
-                    )
-                    for lane in lanes
-                ],
-            )
-        )
-    else:
-        print("\n".join([*table(lanes), "", *difference_lines(lanes)]))
-    return 1 if same is False else 0
-
-
 def table(lanes: list[LaneReplay]) -> list[str]:
     """Figures down, lanes across; what is nowhere anything but 0 is left out."""
+    from duet.runs.compare import flat
+
     columns = [flat(lane.now) for lane in lanes]
     names = dict.fromkeys(name for column in columns for name in column)
     shown = [n for n in names if any(column.get(n) not in (None, 0) for column in columns)]

@@ -9,33 +9,115 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import JsonValue
+import typer
 
 from duet.base.errors import InputError
-from duet.bundle import Bundle, open_bundle
-from duet.bundle.decoding import Difference, differences
-from duet.cli.arguments import Request
-from duet.cli.build import build_missing
-from duet.cli.measuring import ProgressBar
+from duet.cli.keys import key, keys_text
+from duet.cli.options import File, Json
 from duet.cli.output import emit, note
-from duet.cli.record import record_run
-from duet.cli.results.recordings import ReproduceResult
-from duet.guests import Clock
-from duet.kernels import KernelSettings
-from duet.kernels.arms import arm_specs
-from duet.lessons import load as lessons
-from duet.lessons.load import LessonFolder, knob
-from duet.lessons.plan import workload_of
-from duet.lessons.schema import Claim
-from duet.measure import MeasurePlan, Table
-from duet.measure.claims import broken, claim_text, plan_of_claim
-from duet.measure.model import SAME
-from duet.measure.plan import default_repeats
-from duet.runs.compare import figure_rows, figures_of
-from duet.runs.measure import prepare_measurement
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from duet.bundle import Bundle
+    from duet.bundle.decoding import Difference
+    from duet.cli.arguments import Request
+    from duet.kernels import KernelSettings
+    from duet.lessons.load import LessonFolder
+    from duet.lessons.schema import Claim
+    from duet.measure import MeasurePlan, Table
+
+
+FIGURE_SHAPE = "[{arm, figure, recorded, now, ratio}]"
+
+
+DIFFERENCE_SHAPE = (
+    "[{of (run, kernel, config, patches, build, host, programs), what, arm, recorded, now}]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceResult:
+    """Of `duet reproduce`."""
+
+    file: str
+    lesson: str
+    clock: str
+    recorded_at: str
+    differences: Sequence[Mapping[str, object]] = key(shape=DIFFERENCE_SHAPE)
+    figures: Sequence[Mapping[str, object]] = key("of traced runs", FIGURE_SHAPE)
+    claims: Sequence[Mapping[str, object]] = key(
+        "of untraced runs", "[{claim, source, own_knobs, holds, because}]"
+    )
+    holds: bool | None = key("null when no claim is about the recording")
+    verdict: str = key()
+    recording: str | None = key()
+
+
+KEYS = keys_text(ReproduceResult, "Exit code 1 when a claim does not hold.")
+
+
+def reproduce(
+    file: File,
+    out: Annotated[Path | None, typer.Option("--out", help="Keep the new recording here.")] = None,
+    no_claims: Annotated[
+        bool, typer.Option("--no-claims", help="Only run it again; measure no claims.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
+    from duet.bundle import open_bundle
+    from duet.bundle.decoding import differences
+    from duet.cli.arguments import which
+    from duet.cli.building import build_missing
+    from duet.kernels import KernelSettings
+    from duet.kernels.arms import arm_specs
+    from duet.lessons import load as lessons
+    from duet.runs.compare import figure_rows, figures_of
+
+    path = which(file)
+    claims = not no_claims
+    if out is not None and out.exists():
+        raise InputError(f"{out} is there already.", remedy="Name another file with --out.")
+    bundle = open_bundle(path)
+    folder = lessons.load(bundle.manifest.lesson)
+    request = request_of(folder, bundle)
+    kernels = KernelSettings.default()
+    specs = arm_specs(folder)
+    build_missing([specs[arm] for arm in request.arms], kernels)
+    again = _again(bundle, request, kernels, out)
+    found = differences(bundle.manifest, again.manifest)
+    for difference in found:
+        note(f"differs: {difference}")
+    rows = figure_rows(figures_of(folder, bundle), figures_of(folder, again))
+    checked = check_claims(request, bundle.manifest.shift, kernels) if claims else []
+    holds = all(claim.holds for claim in checked) if checked else None
+    verdict = verdict_of(checked, claims, found)
+    if as_json:
+        emit(
+            ReproduceResult(
+                file=str(path),
+                lesson=bundle.manifest.lesson,
+                clock=bundle.manifest.clock,
+                recorded_at=bundle.manifest.created,
+                differences=[asdict(difference) for difference in found],
+                figures=rows,
+                claims=[claim.tree() for claim in checked],
+                holds=holds,
+                verdict=verdict,
+                recording=None if out is None else str(out),
+            )
+        )
+    else:
+        print("\n".join([*difference_lines(found), "", *figure_lines(bundle, rows), ""]))
+        print("\n".join([*(str(claim) for claim in checked), verdict]))
+    return 1 if holds is False else 0
+
 
 # Which claims of a lesson a recording bears on, measured anew, untraced.
 
@@ -60,6 +142,8 @@ class Checked:
 
     def tree(self) -> dict[str, object]:
         """The documented keys."""
+        from duet.measure.claims import claim_text
+
         return {
             "claim": claim_text(self.claim),
             "source": self.claim.source,
@@ -69,6 +153,8 @@ class Checked:
         }
 
     def __str__(self) -> str:
+        from duet.measure.claims import claim_text
+
         where = " (under its own knobs)" if self.own_knobs else ""
         if self.trouble is None:
             return f"holds: {claim_text(self.claim)}{where}"
@@ -104,6 +190,8 @@ def claims_about(request: Request, shift: int) -> tuple[list[Claim], bool]:
 
 def _knobs(request: Request, claim: Claim | None = None) -> dict[str, int]:
     """All knobs but the length of the run, which a claim leaves open."""
+    from duet.lessons.load import knob
+
     params = request.params
     if claim is not None:
         params = request.folder.check_params(claim.params, str(request.clock))
@@ -117,6 +205,8 @@ def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[
     Raises:
         DuetError: nothing could be measured.
     """
+    from duet.measure.claims import broken
+
     claims, own_knobs = claims_about(request, shift)
     plans = {id(claim): _plan(request, claim, own_knobs) for claim in claims}
     tables: dict[str, Table] = {}
@@ -134,6 +224,9 @@ def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[
 
 
 def _plan(request: Request, claim: Claim, own_knobs: bool) -> MeasurePlan:
+    from duet.measure.claims import plan_of_claim
+    from duet.measure.plan import default_repeats
+
     plan = plan_of_claim(request.folder, claim, default_repeats(request.clock))
     return plan if own_knobs else replace(plan, params=request.params)
 
@@ -153,48 +246,12 @@ def _merged(request: Request, plans: list[MeasurePlan]) -> MeasurePlan:
 
 
 async def _measure(plan: MeasurePlan, kernels: KernelSettings) -> Table:
+    from duet.cli.measuring import ProgressBar
+    from duet.runs.measure import prepare_measurement
+
     with ProgressBar() as tell:
         measuring = await prepare_measurement(plan, kernels, "", progress=tell)
         return (await measuring.run()).tables[0]
-
-
-def reproduce(file: Path, out: Path | None, claims: bool, as_json: bool) -> int:
-    """See `duet reproduce --help`."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} is there already.", remedy="Name another file with --out.")
-    bundle = open_bundle(file)
-    folder = lessons.load(bundle.manifest.lesson)
-    request = request_of(folder, bundle)
-    kernels = KernelSettings.default()
-    specs = arm_specs(folder)
-    build_missing([specs[arm] for arm in request.arms], kernels)
-    again = _again(bundle, request, kernels, out)
-    found = differences(bundle.manifest, again.manifest)
-    for difference in found:
-        note(f"differs: {difference}")
-    rows = figure_rows(figures_of(folder, bundle), figures_of(folder, again))
-    checked = check_claims(request, bundle.manifest.shift, kernels) if claims else []
-    holds = all(claim.holds for claim in checked) if checked else None
-    verdict = verdict_of(checked, claims, found)
-    if as_json:
-        emit(
-            ReproduceResult(
-                file=str(file),
-                lesson=bundle.manifest.lesson,
-                clock=bundle.manifest.clock,
-                recorded_at=bundle.manifest.created,
-                differences=[asdict(difference) for difference in found],
-                figures=rows,
-                claims=[claim.tree() for claim in checked],
-                holds=holds,
-                verdict=verdict,
-                recording=None if out is None else str(out),
-            )
-        )
-    else:
-        print("\n".join([*difference_lines(found), "", *figure_lines(bundle, rows), ""]))
-        print("\n".join([*(str(claim) for claim in checked), verdict]))
-    return 1 if holds is False else 0
 
 
 def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
@@ -203,6 +260,10 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
     Raises:
         InputError: an arm, a workload or a clock is not the lesson's, or a knob is out of range.
     """
+    from duet.cli.arguments import Request
+    from duet.guests import Clock
+    from duet.lessons.plan import workload_of
+
     manifest = bundle.manifest
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
     workload_of(folder.lesson, manifest.workload)
@@ -212,6 +273,9 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
 
 def _again(bundle: Bundle, request: Request, kernels: KernelSettings, out: Path | None) -> Bundle:
     """Record the same once more."""
+    from duet.bundle import open_bundle
+    from duet.cli.record import record_run
+
     manifest = bundle.manifest
     with tempfile.TemporaryDirectory(prefix="duet-reproduce-") as scratch:
         path = out or Path(scratch) / "again.duet"
@@ -236,6 +300,8 @@ def difference_lines(found: list[Difference]) -> list[str]:
 
 def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
     """The table, and what it is worth."""
+    from duet.measure.model import SAME
+
     if bundle.manifest.clock == "count":
         near = [row for row in rows if _near(row)]
         worth = (
@@ -264,6 +330,8 @@ def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> li
 
 
 def _near(row: dict[str, JsonValue]) -> bool:
+    from duet.measure.model import SAME
+
     ratio = row["ratio"]
     return isinstance(ratio, float) and abs(ratio - 1) <= SAME
 

@@ -4,21 +4,103 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.errors import DuetError
-from duet.cli.arguments import Request, read_request
-from duet.cli.build import build_optional
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Arms, ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit, note
-from duet.cli.results.runs import RunArm, RunResult
-from duet.host.judging import measure_plan
-from duet.kernels import KernelSettings
-from duet.lessons.schema import Lesson
-from duet.measure import Kind, Measuring, Progress, Report, Step
-from duet.measure.compare import verdict_line, warnings
-from duet.runs.sources import kernel_sources
-from duet.session import LaneResult
+
+if TYPE_CHECKING:
+    from duet.cli.arguments import Request
+    from duet.kernels import KernelSettings
+    from duet.lessons.schema import Lesson
+    from duet.measure import Progress, Report, Step
+    from duet.session import LaneResult
+
+
+@dataclass(frozen=True, slots=True)
+class RunArm:
+    """One arm of `duet run`."""
+
+    arm: str
+    ops: int | None
+    median: float | None
+    samples: Sequence[float]
+    ops_per_s: float | None
+    wait_ns: Mapping[str, float] | None = key(shape="{p50, p95, max, n}")
+    cycles: int | None = key()
+    events_read: int | None = key()
+    events_lost: int | None = key()
+    n: int = key()
+    ops_per_s_all: Sequence[float] = key()
+    kernel: str = key()
+    accel: str = key()
+    refused: str | None = key()
+    lines: Sequence[str] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """Of `duet run`."""
+
+    lesson: str
+    clock: str
+    workload: str
+    params: Mapping[str, int]
+    at: str
+    verdict: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    arms: Sequence[RunArm]
+    warnings: Sequence[str] = key("arms on different bases are more than one patch apart")
+
+
+KEYS = keys_text(
+    RunResult,
+    "ops and median are medians of the untraced runs, median and samples in unit; ops_per_s and "
+    "ops_per_s_all are the same where unit is a rate, else null and empty; "
+    "wait_ns, cycles (of the lesson's first track) and events_* come from the traced run of the "
+    "same arm and are null with --no-trace.",
+)
+
+
+def run(
+    lesson: Slug,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: ClockOption = "",
+    set: Set = None,
+    repeats: Annotated[int, typer.Option(min=1, max=100, help="Untraced runs per arm.")] = 3,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="No traced run.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Measure the arms of a lesson, one guest after another."""
+    from duet.cli.arguments import read_request
+    from duet.cli.building import build_optional
+    from duet.kernels import KernelSettings
+
+    settings = set or []
+    traced = not no_trace
+    request = read_request(lesson, arms, workload, clock, settings)
+    build_optional(request.folder, request.arms, KernelSettings.default())
+    report, rows = asyncio.run(measure_request(request, repeats, traced))
+    if as_json:
+        emit(result_of(report, rows))
+    else:
+        print_table(report, rows, request.folder.lesson)
+    errors = {arm: error for table in report.tables for arm, error in table.errors.items()}
+    for arm, error in errors.items():
+        note(f"error: {arm}: {error.sentence}\nremedy: {error.remedy}")
+    return max((error.exit_code for error in errors.values()), default=0)
+
 
 # A row of `duet run`: the workload's own counts, and what the traced run explains. Pure.
 
@@ -129,6 +211,11 @@ async def measure_request(
     Raises:
         DuetError: a kernel is not built, or no guest ran.
     """
+    from duet.host.judging import measure_plan
+    from duet.kernels import KernelSettings
+    from duet.measure import Kind, Measuring
+    from duet.runs.sources import kernel_sources
+
     settings = kernels or KernelSettings.default()
     sources = await kernel_sources(request.folder, request.arms, settings)
     plan = replace(measure_plan(request.run_request, repeats), explain=traced)
@@ -153,30 +240,6 @@ async def measure_request(
     return report, {arm: rows[arm] for arm in request.arms}
 
 
-def run(
-    lesson: str,
-    arms: str,
-    workload: str,
-    clock: str,
-    settings: list[str],
-    repeats: int,
-    traced: bool,
-    as_json: bool,
-) -> int:
-    """See `duet run --help`."""
-    request = read_request(lesson, arms, workload, clock, settings)
-    build_optional(request.folder, request.arms, KernelSettings.default())
-    report, rows = asyncio.run(measure_request(request, repeats, traced))
-    if as_json:
-        emit(result_of(report, rows))
-    else:
-        print_table(report, rows, request.folder.lesson)
-    errors = {arm: error for table in report.tables for arm, error in table.errors.items()}
-    for arm, error in errors.items():
-        note(f"error: {arm}: {error.sentence}\nremedy: {error.remedy}")
-    return max((error.exit_code for error in errors.values()), default=0)
-
-
 def refuse_nothing(report: Report) -> None:
     """An empty report is a failure, not a result.
 
@@ -191,6 +254,8 @@ def refuse_nothing(report: Report) -> None:
 
 def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
     """What `--json` prints."""
+    from duet.measure.compare import verdict_line, warnings
+
     table = report.tables[0]
     one = table.series[0]
     return RunResult(
@@ -222,6 +287,8 @@ def cycles_title(lesson: Lesson) -> str:
 
 def print_table(report: Report, rows: dict[str, RunRow], lesson: Lesson) -> None:
     """For people: plain columns, one line per arm."""
+    from duet.measure.compare import verdict_line, warnings
+
     table = report.tables[0]
     one, condition = table.series[0], table.condition
     headings = (*HEADINGS, cycles_title(lesson)[:MOST_TITLE], "lost")

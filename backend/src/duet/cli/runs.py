@@ -3,18 +3,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import JsonValue
+import typer
 
 from duet.base.errors import InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.recordings import RunsResult
-from duet.server.archive import ArchivedRuns, ArchiveFolder
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from duet.server.archive import ArchiveFolder
 
 
-def runs(add: Path | None, delete: str, as_json: bool) -> int:
-    """See `duet runs --help`."""
+_RUN = (
+    "[{name, lesson (null: it cannot be opened), arms, workload, params, clock, seconds, bytes, "
+    "recorded_at}]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunsResult:
+    """Of `duet runs`; a run is as the server's archive describes it."""
+
+    folder: str
+    most: int
+    most_bytes: int
+    added: str | None = key("name or null")
+    runs: Sequence[Mapping[str, object]] = key("the newest first", _RUN)
+
+
+KEYS = keys_text(RunsResult)
+
+
+def runs(
+    add: Annotated[
+        Path | None, typer.Option("--add", help="Keep this recording, to play it on the page.")
+    ] = None,
+    delete: Annotated[str, typer.Option("--delete", help="Take the run of this name away.")] = "",
+    as_json: Json = False,
+) -> int:
+    """List the live runs that are saved; the page plays them, and other verbs take their names."""
+    from duet.server.archive import ArchivedRuns, ArchiveFolder
+
     if add is not None and delete:
         raise InputError("--add and --delete were both given.", remedy="Do one at a time.")
     folder = ArchiveFolder.default()

@@ -4,89 +4,134 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import errno
 import json
-import logging
 import os
-import resource
 import socket
 import sys
 import webbrowser
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlencode, urlsplit
 
-import uvicorn
+import typer
 
-from duet.api.app import create_app
-from duet.api.front import Front, Proxies, PublicUrl
-from duet.api.guard import is_loopback
-from duet.api.identity import AnyoneIn, TokensOnly
-from duet.api.sessions import Sessions
-from duet.api.tokens import AccessFile
 from duet.base import plugins
 from duet.base.access import Role
-from duet.base.errors import InfraError, InputError
+from duet.base.errors import InputError
 from duet.base.logs import begin_log
 from duet.base.settings import log_form, public_url, repo_root, trusted_proxies
-from duet.cli.build_progress import BuildProgress, ConsoleLog, build_progress, stderr_console
-from duet.cli.results.host import ServeResult
-from duet.confine.control_groups import remove_own_groups
-from duet.guests.registry import default_kind
-from duet.host.worker import join, run
-from duet.kernels import KernelSettings
-from duet.plugins.cluster.types import PoolSettings
-from duet.processes.cpus import be_prompt, loop_first, session_first
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json, Source
+from duet.processes.cpus import session_first
 from duet.processes.run_dir import sweep_all
-from duet.processes.service import ServiceManager, ending
-from duet.server.doors import Door, Foreign
-from duet.server.hosts.door import DOOR_PATH
-from duet.server.wiring import default_director
-from duet.store.database import servers_url
-from duet.stream.http import OutOfFiles, server_config
-from duet.stream.hub import Hub
 
-# `duet host`: runs guests for a server of another machine.
-
-TOKEN_CHARS = 400
+if TYPE_CHECKING:
+    from duet.api.front import Front, PublicUrl
+    from duet.server.doors import Door, Foreign
 
 
-def host(url: str, token_file: Path | None) -> int:
-    """See `duet host --help`."""
-    token = read_token(token_file)
-    begin_log(logging.StreamHandler(), log_form() == "json")
-    sweep_all()
-    run(lambda end: join(url, token, end))
-    return 0
+@dataclass(frozen=True, slots=True)
+class ServeResult:
+    """Of `duet serve`, once it listens."""
+
+    url: str
+    host: str
+    port: int
+    pid: int
+    tokens: bool = key("bool: one is needed")
+    links: Mapping[Any, str] = key("those made now", "{role: url}")
 
 
-def read_token(file: Path | None) -> str:
-    """The first line of a file, or of standard input.
+KEYS = keys_text(ServeResult, when="one line, once it listens")
 
-    Raises:
-        InputError: there is none.
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8642,
+    no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
+    no_guests: Annotated[
+        bool, typer.Option("--no-guests", help="Show recordings only; boot and build nothing.")
+    ] = False,
+    open: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="A host name to answer to; repeatable."),
+    ] = None,
+    token_required: Annotated[
+        bool,
+        typer.Option("--token-required", help="Let in by links only; made where there are none."),
+    ] = False,
+    new_tokens: Annotated[
+        bool, typer.Option("--new-tokens", help="The same, with new links; the old ones end.")
+    ] = False,
+    public_url: Annotated[
+        str | None,
+        typer.Option("--public-url", help="What browsers open behind a proxy: https://HOST/PATH/"),
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option("--trusted-proxy", help="Address or network of a proxy; repeatable."),
+    ] = None,
+    hub: Annotated[
+        bool,
+        typer.Option("--hub", help="Let in the users of JupyterHub, of which this is a service."),
+    ] = False,
+    source: Source = None,
+    as_json: Json = False,
+) -> int:
+    """Serve the page; missing kernels are built in the background.
+
+    On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
+    needed: one each for operator, instructors, students and viewers; see ./duet token.
     """
-    name = "standard input" if file is None else f"the file {file}"
-    try:
-        if file is None:
-            line = sys.stdin.readline(TOKEN_CHARS)
-        else:
-            with file.open(encoding="utf-8") as lines:
-                line = lines.readline(TOKEN_CHARS)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{name} cannot be read ({error}).", remedy="Give the token of a server, in one line."
-        ) from error
-    token = line.strip()
-    if not token or not token.isprintable() or " " in token:
-        raise InputError(
-            f"{name} has no token in its first line.",
-            remedy="Give the token that the server has made for this host.",
+    from duet.api.app import create_app
+    from duet.cli.build_progress import ConsoleLog, build_progress, stderr_console
+    from duet.cli.server_process import DuetServer, allow_files, bind
+    from duet.confine.control_groups import remove_own_groups
+    from duet.kernels import KernelSettings
+    from duet.server.wiring import default_director
+    from duet.stream.http import server_config
+    from duet.stream.hub import Hub
+
+    names = tuple(allow_host or [])
+    tokens = TokenOptions(token_required, new_tokens, hub)
+    front = front_of(public_url, trusted_proxy)
+    builds = not no_build
+    live = not no_guests
+    console = stderr_console()
+    as_lines = log_form() == "json"
+    begin_log(ConsoleLog(console), as_lines)
+    refuse_open_house(host, live)
+    sweep_all()
+    allow_files()
+    with bind(host, port) as listener, build_progress(console, as_lines) as progress:
+        admitted = admission(host, tokens, front)
+        settings = KernelSettings.default(source)
+        app = create_app(
+            lambda hub: default_director(
+                *(hub, settings, builds, live, progress),
+                early=True,
+                hosts_url=hosts_url(host, listener),
+            ),
+            page=repo_root() / "frontend/dist",
+            host=host,
+            names=(*names, *hosts_names(hosts_url(host, listener))),
+            hub=Hub(),
+            door=admitted.door,
+            foreign=admitted.foreign,
+            front=front,
         )
-    return token
+        config = server_config(app, timeout_graceful_shutdown=GRACE_S)
+        name = shown_name(host, names)
+        greeting = Greeting(open, as_json, name, admitted, front.public)
+        server = DuetServer(config, listener, greeting, progress)
+        try:
+            with session_first():
+                asyncio.run(server.serve(sockets=[listener]))
+        finally:
+            remove_own_groups()
+    return 0
 
 
 # Who a server lets in: everybody on this machine, whoever has a link, or the users of a hub.
@@ -132,6 +177,11 @@ def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
             tokens, and none are asked for.
         InfraError: tokens cannot be stored.
     """
+    from duet.api.guard import is_loopback
+    from duet.api.identity import AnyoneIn, TokensOnly
+    from duet.api.sessions import Sessions
+    from duet.api.tokens import AccessFile
+
     asks = not is_loopback(host) or tokens.required or tokens.new
     vouching: set[str] = set()
     for plugin in plugins.offered("grants"):
@@ -206,6 +256,8 @@ def front_of(public: str | None, proxies: list[str] | None) -> Front:
     Raises:
         InputError: no such address.
     """
+    from duet.api.front import Front, Proxies, PublicUrl
+
     address = public or public_url()
     return Front(
         PublicUrl.parse(address) if address else None,
@@ -220,6 +272,8 @@ def link(url: str, token: str) -> str:
 
 def shown_name(host: str, names: tuple[str, ...]) -> str:
     """The name of this server in links; beyond loopback the first of --allow-host, if any."""
+    from duet.api.guard import is_loopback
+
     if is_loopback(host):
         return host
     if names:
@@ -290,62 +344,13 @@ def link_lines(links: Mapping[Role, str]) -> str:
 
 GRACE_S = 2
 """Open connections get this to finish after the signal."""
-KERNEL_QUEUE = 1024
-"""Connections that wait in the kernel while the server is busy."""
-OPEN_FILES = 8192
-"""Files that the server asks to be allowed; a session's usual 1,024 are 768 connections."""
-
-
-def serve(
-    host: str,
-    port: int,
-    builds: bool,
-    live: bool,
-    browser: bool,
-    names: tuple[str, ...],
-    source: Path | None,
-    as_json: bool,
-    tokens: TokenOptions,
-    front: Front,
-) -> int:
-    """See `duet serve --help`."""
-    console = stderr_console()
-    as_lines = log_form() == "json"
-    begin_log(ConsoleLog(console), as_lines)
-    refuse_open_house(host, live)
-    sweep_all()
-    allow_files()
-    with bind(host, port) as listener, build_progress(console, as_lines) as progress:
-        admitted = admission(host, tokens, front)
-        settings = KernelSettings.default(source)
-        app = create_app(
-            lambda hub: default_director(
-                *(hub, settings, builds, live, progress),
-                early=True,
-                hosts_url=hosts_url(host, listener),
-            ),
-            page=repo_root() / "frontend/dist",
-            host=host,
-            names=(*names, *hosts_names(hosts_url(host, listener))),
-            hub=Hub(),
-            door=admitted.door,
-            foreign=admitted.foreign,
-            front=front,
-        )
-        config = server_config(app, timeout_graceful_shutdown=GRACE_S)
-        name = shown_name(host, names)
-        greeting = Greeting(browser, as_json, name, admitted, front.public)
-        server = DuetServer(config, listener, greeting, progress)
-        try:
-            with session_first():
-                asyncio.run(server.serve(sockets=[listener]))
-        finally:
-            remove_own_groups()
-    return 0
 
 
 def hosts_url(host: str, listener: socket.socket) -> str:
     """What host processes of a pool dial, where the operator has not named it."""
+    from duet.api.guard import is_loopback
+    from duet.server.hosts.door import DOOR_PATH
+
     name = host if is_loopback(host) else socket.getfqdn()
     bracketed = f"[{name}]" if ":" in name else name
     return f"ws://{bracketed}:{listener.getsockname()[1]}{DOOR_PATH}"
@@ -353,9 +358,9 @@ def hosts_url(host: str, listener: socket.socket) -> str:
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:
     """Names by which host processes of a pool and other servers call this one."""
-    urls = [servers_url()]
-    if PoolSettings.from_environment().pool != "local":
-        urls.append(os.environ.get("DUET_POOL_SERVER") or usual_url)
+    from duet.store.database import servers_url
+
+    urls = [servers_url(), *(one.dialled(usual_url) for one in plugins.offered("stage"))]
     return tuple(name for url in urls if (name := urlsplit(url).hostname))
 
 
@@ -365,95 +370,12 @@ def refuse_open_house(host: str, live: bool) -> None:
     Raises:
         InputError: it would be.
     """
+    from duet.api.guard import is_loopback
+    from duet.guests.registry import default_kind
+
     if live and default_kind() == "vng" and not is_loopback(host):
         raise InputError(
             f"DUET_GUEST=vng shows this machine's files in each guest, and '{host:.80}' lets other "
             "machines start guests.",
             remedy="Unset DUET_GUEST for sealed guests, or use --host 127.0.0.1.",
         )
-
-
-def allow_files() -> None:
-    """Raise the soft limit of open files as far as it may be."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    Raises:
-        InfraError: the port is taken or not allowed.
-        InputError: no such address.
-    """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except socket.gaierror as error:
-        raise InputError(
-            f"'{host:.80}' is not an address that can be listened on ({error.strerror}).",
-            remedy="Use --host 127.0.0.1, or 0.0.0.0 for the whole network.",
-        ) from None
-    family, _, _, _, address = found[0]
-    try:
-        return socket.create_server(address[:2], family=family, backlog=128)
-    except PermissionError:
-        raise InfraError(
-            f"port {port} may not be used by this user.",
-            remedy="Choose one above 1023 with --port, e.g. --port 8643.",
-        ) from None
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise InfraError(
-                f"the server could not listen on {host} port {port} ({error.strerror}).",
-                remedy="Choose another address with --host, or another port with --port.",
-            ) from None
-        raise InfraError(
-            f"port {port} is taken by another program.",
-            remedy=f"Choose another one with --port, e.g. --port {port + 1}.",
-        ) from None
-
-
-class DuetServer(uvicorn.Server):
-    """uvicorn with our own signals and our own greeting."""
-
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        listener: socket.socket,
-        greeting: Greeting,
-        progress: BuildProgress,
-    ) -> None:
-        super().__init__(config)
-        self._listener = listener
-        self._address = listener.getsockname()[:2]
-        self._greeting = greeting
-        self._progress = progress
-        self._manager = ServiceManager()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then tell where."""
-        asyncio.get_running_loop().set_exception_handler(OutOfFiles())
-        loop_first()
-        await super().startup(sockets)
-        self._listener.listen(KERNEL_QUEUE)
-        be_prompt()
-        self._greeting.say(*self._address)
-        self._progress.show()
-        self._manager.listening()
-
-    async def main_loop(self) -> None:
-        """Serve, until the server is to end."""
-        async with self._manager.going_on():
-            await super().main_loop()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP end the server; a second one, or END_S, ends the process."""
-        with ending(self._end):
-            yield
-
-    def _end(self) -> None:
-        self.should_exit = True
-        self._manager.ending()

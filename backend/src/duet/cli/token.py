@@ -3,19 +3,69 @@
 
 from __future__ import annotations
 
-from duet.api.front import PublicUrl
-from duet.api.tokens import AccessFile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
 from duet.base.access import Role
 from duet.base.errors import InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.host import TokenEntry, TokenResult
-from duet.cli.serve import link, link_lines
 
-ACTIONS = ("show", "create", "rotate", "revoke")
+if TYPE_CHECKING:
+    pass
 
 
-def token(action: str, roles: list[str], url: str, as_json: bool) -> int:
-    """See `duet token --help`."""
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """A token as `duet token` lists it; never its text."""
+
+    role: str
+    id: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenResult:
+    """Of `duet token`."""
+
+    file: str
+    tokens: Sequence[TokenEntry]
+    links: Mapping[Any, str] = key("those made now", "{role: url}")
+    revoked: Sequence[str] = key(shape="[role]")
+
+
+KEYS = keys_text(TokenResult)
+
+
+def token(
+    action: Annotated[
+        str, typer.Argument(help="show, create (where none is), rotate (new ones), or revoke.")
+    ] = "show",
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", help="viewer, student, instructor or operator; default: all."),
+    ] = None,
+    url: Annotated[
+        str,
+        typer.Option(
+            "--url", envvar="DUET_PUBLIC_URL", help="Address of the server, for the links."
+        ),
+    ] = "http://localhost:8642/",
+    as_json: Json = False,
+) -> int:
+    """Show, make, replace or take away the links that let people in.
+
+    Tokens are stored as hashes, so a link is printed once. A running server follows at once;
+    sessions of a token that is rotated or revoked end within a second.
+    """
+    from duet.api.tokens import AccessFile
+    from duet.cli.serve import link, link_lines
+
+    roles = role or []
     if action not in ACTIONS:
         raise InputError(
             f"'{action:.40}' is no action of ./duet token.",
@@ -54,6 +104,9 @@ def token(action: str, roles: list[str], url: str, as_json: bool) -> int:
     return 0
 
 
+ACTIONS = ("show", "create", "rotate", "revoke")
+
+
 def read_roles(names: list[str]) -> tuple[Role, ...]:
     """Roles by name; all where none is given.
 
@@ -75,4 +128,6 @@ def read_url(url: str) -> str:
     Raises:
         InputError: it is none.
     """
+    from duet.api.front import PublicUrl
+
     return str(PublicUrl.parse(url))

@@ -7,27 +7,75 @@ import json
 import re
 import shutil
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from duet.base.errors import DuetError, InputError
+from duet.cli.keys import from_tree, key, keys_text
+from duet.cli.options import Json
 from duet.cli.output import emit
-from duet.cli.results.keys import from_tree
-from duet.cli.results.lessons import CommonViewNames, ViewEntry, ViewsResult
-from duet.lessons import load as lessons
-from duet.lessons.document import meant
-from duet.lessons.load import LessonFolder
-from duet.lessons.schema import Scene
-from duet.lessons.view import Catalogue, View, read_views
 
-WIDEST = 100
-"""Columns of text at most; a narrow terminal has fewer."""
-PLAIN = re.compile(r"[A-Za-z][\w -]*")
-"""Text that YAML needs no quotes for."""
+if TYPE_CHECKING:
+    from duet.lessons.load import LessonFolder
+    from duet.lessons.schema import Scene
+    from duet.lessons.view import Catalogue, View
 
 
-def views(name: str | None, as_json: bool) -> int:
-    """See `duet views --help`."""
+@dataclass(frozen=True, slots=True)
+class CommonViewNames:
+    """Names that every lesson may use, of `duet views`."""
+
+    sentences: Mapping[str, str]
+    moments: Mapping[str, str]
+    answers: Mapping[str, str]
+    show: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewEntry:
+    """One view of `duet views`."""
+
+    draws: str
+    needs: Sequence[str] = key(shape="[text]")
+    points: Mapping[str, Sequence[str]] = key(shape="{name: [field]}")
+    layers: Sequence[str] = key()
+    marks: Sequence[str] | str = key()
+    only_in_focus: Mapping[str, object] | None = key()
+    sentences: Mapping[str, str] = key()
+    moments: Mapping[str, str] = key()
+    answers: Mapping[str, str] = key()
+    panels: Mapping[str, Mapping[str, str]] = key(shape="{name: {title, evidence, about}}")
+    parts: Mapping[str, str] = key()
+    toys: Mapping[str, str] = key()
+    quantities: Mapping[str, str] = key()
+    knobs: Mapping[str, str] = key()
+    counts: str = key()
+    lessons: Sequence[str] = key(shape="[slug]")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewsResult:
+    """Of `duet views`."""
+
+    common: CommonViewNames = key()
+    views: Mapping[str, ViewEntry] = key(per="name")
+
+
+KEYS = keys_text(ViewsResult, "Names have a sentence each.")
+
+
+def views(
+    name: Annotated[str | None, typer.Argument(help="A view; all in short when left out.")] = None,
+    as_json: Json = False,
+) -> int:
+    """List the views: what each draws and needs, and the names that a lesson may use."""
+    from duet.lessons.document import meant
+    from duet.lessons.view import read_views
+
     catalogue = read_views()
     if name is not None and name not in catalogue.views:
         names = list(catalogue.views)
@@ -57,8 +105,16 @@ def views(name: str | None, as_json: bool) -> int:
     return 0
 
 
+WIDEST = 100
+"""Columns of text at most; a narrow terminal has fewer."""
+PLAIN = re.compile(r"[A-Za-z][\w -]*")
+"""Text that YAML needs no quotes for."""
+
+
 def _folders() -> Iterator[LessonFolder]:
     """The lessons that can be read."""
+    from duet.lessons import load as lessons
+
     for slug in lessons.slugs():
         with suppress(DuetError):
             yield lessons.load(slug)

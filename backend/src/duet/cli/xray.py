@@ -4,60 +4,80 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
+import typer
 
-from duet.base.errors import DuetError, InfraError
-from duet.cli.arguments import Request, read_request
-from duet.cli.measuring import ConsoleSink
-from duet.cli.output import emit, note
-from duet.cli.results.lenses import XrayResult
-from duet.guests import Accel, Clock, GuestOptions, GuestSpec, ensure_root, open_guest
-from duet.guests.boot import kvm_refusal
-from duet.kernels import KernelImage, KernelSettings, lookup, plan
-from duet.kernels.arms import arm_specs
-from duet.lenses import LensState, Sample, Wanted, probe_names
-from duet.lenses.registry import no_probe
-from duet.lessons import load as lessons
-from duet.lessons.load import load
-from duet.lessons.plan import workload_of
-from duet.runs.sources import kernel_sources
-from duet.session import Lanes, RunSession, RunSpec
+from duet.base.errors import InfraError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import ClockOption, Json, Set, Slug, Workload
+from duet.cli.output import emit
 
-CHOICE = "the last of the largest"
-STEADY = 10
-"""So many looks at a workload that holds still, alike in size, are enough: it is ended then."""
-SHOWN_ROWS = 24
-DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
+if TYPE_CHECKING:
+    from duet.cli.arguments import Request
+    from duet.cli.sinks import Taken
+    from duet.lenses import Sample, Wanted
+    from duet.session import RunSession
 
 
-@dataclass
-class Taken(ConsoleSink):
-    """Keeps the samples of one lane."""
+@dataclass(frozen=True, slots=True)
+class XrayResult:
+    """Of `duet xray`; the facts of its probe stand before these."""
 
-    samples: list[tuple[Sample, float]] = field(default_factory=list)
-    lens: LensState = field(default_factory=LensState)
-    steady: asyncio.Event = field(default_factory=asyncio.Event)
+    lesson: str
+    arm: str
+    workload: str
+    clock: str
+    params: Mapping[str, int]
+    probe: str
+    chosen: str = key("which sample is shown")
+    rows: int = key()
+    t_ms: float = key()
+    error_ms: float = key()
+    time_by: str = key("host, guest")
+    sample_ms: float = key("reads of the sample shown")
+    sample_ms_p50: float = key()
+    sample_ms_p95: float = key()
+    samples: int = key()
+    torn: int = key()
+    failed: int = key()
+    dropped: int = key()
+    route: str = key("memory, qmp, unknown")
 
-    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Keep it; of equal ones only what is needed: memory is bounded by the transcript's."""
-        self.samples.append((sample, t_ns))
-        last = {_size(pair) for pair in self.samples[-STEADY:] if pair[1] > 0}
-        if len(self.samples) > STEADY and len(last) == 1:
-            self.steady.set()
 
-    def on_lens(self, arm: str, state: LensState) -> None:
-        """The newest counts."""
-        if state.state == "on" and self.lens.state != "on":
-            note(f"{arm}: the x-ray is attached (by {state.route})")
-        self.lens = state
+KEYS = keys_text(
+    XrayResult,
+    "Before these stand the probe's own facts. docs/PROBES.md says what generic probes report, "
+    "each file of a lesson's probes/ what its own reports.",
+)
 
 
 def xray(
-    given: tuple[str, str, str, str, list[str]], probe: str, hz: float, of: str, as_json: bool
+    lesson: Slug,
+    probe: Annotated[str, typer.Argument(help="What to read; docs/PROBES.md lists it.")],
+    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel is read.")],
+    workload: Workload = "",
+    clock: ClockOption = "",
+    set: Set = None,
+    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples a second.")] = 30,
+    of: Annotated[
+        str, typer.Option("--of", help="Which of several: see the probe's own file.")
+    ] = "",
+    as_json: Json = False,
 ) -> int:
-    """See `duet xray --help`; `given` is what read_request takes."""
+    """Boot an arm, run the workload, and read a structure of its kernel with drgn meanwhile.
+
+    The guest is not stopped. Shown is one sample: the last of the largest (most memcgs and
+    shrinkers, inodes, extents), since a workload takes down at its end what it made.
+    """
+    from duet.cli.arguments import read_request
+    from duet.lenses import Wanted, probe_names
+    from duet.lenses.registry import no_probe
+    from duet.lessons.load import load
+
+    given = (lesson, arm, workload, clock, set or [])
     known = probe_names(load(given[0]).slug)
     if probe not in known:
         raise no_probe(probe, known)
@@ -71,10 +91,18 @@ def xray(
     return 0
 
 
+CHOICE = "the last of the largest"
+SHOWN_ROWS = 24
+DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
+
+
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
     """With no workload and no clock named: one that waits for a command, if there is one."""
+    from duet.guests import Clock
+    from duet.lessons.load import load
+
     lesson, arm, workload, clock, settings = given
     held = (name for name, one in load(lesson).lesson.workloads.items() if one.input)
     name = "" if workload or clock else next(held, "")
@@ -87,6 +115,12 @@ async def look(request: Request, wanted: Wanted) -> Taken:
     Raises:
         DuetError: the lane failed, or the lens saw nothing.
     """
+    from duet.cli.sinks import Taken
+    from duet.kernels import KernelSettings
+    from duet.lessons.plan import workload_of
+    from duet.runs.sources import kernel_sources
+    from duet.session import Lanes, RunSession, RunSpec
+
     (arm,) = request.arms
     sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
     taken = Taken()
@@ -128,16 +162,16 @@ async def end_when_steady(taken: Taken, session: RunSession) -> None:
 
 def chosen(taken: Taken) -> tuple[Sample, float]:
     """One sample of the run: while everything stood, as late as possible."""
-    largest = max(map(_size, taken.samples))
-    return [pair for pair in taken.samples if _size(pair) == largest][-1]
+    from duet.cli.sinks import size_of
 
-
-def _size(pair: tuple[Sample, float]) -> int:
-    return sum(len(column) for column in pair[0].columns.values())
+    largest = max(map(size_of, taken.samples))
+    return [pair for pair in taken.samples if size_of(pair) == largest][-1]
 
 
 def result_tree(request: Request, taken: Taken) -> dict[str, object]:
     """What `--json` prints: facts of the probe, then XrayResult."""
+    import numpy as np
+
     sample, t_ns = chosen(taken)
     took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
     facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
@@ -167,6 +201,8 @@ def result_tree(request: Request, taken: Taken) -> dict[str, object]:
 
 def print_sample(tree: dict[str, object], sample: Sample) -> None:
     """For people: what was counted, then the first rows."""
+    import numpy as np
+
     print(f"{tree['lesson']}, {tree['arm']}, {tree['clock']} clock: {sample.probe}")
     print(
         f"{tree['samples']} samples by {tree['route']}, p50 {tree['sample_ms_p50']} ms, "
@@ -192,43 +228,3 @@ def print_sample(tree: dict[str, object], sample: Sample) -> None:
         print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
     if sample.n > SHOWN_ROWS:
         print(f"... and {sample.n - SHOWN_ROWS} more rows")
-
-
-# Does KVM work here? Only a guest that has really booted under it says so.
-
-
-def kvm_works() -> tuple[bool, str]:
-    """Whether a guest boots under KVM, and if not, why. The answer is kept by duet.guests."""
-    if why := kvm_refusal():
-        return False, f"{why} Guests are emulated."
-    image = _any_image()
-    if image is None:
-        return False, "not probed yet, since no kernel is built"
-    try:
-        works = asyncio.run(_boots(image))
-    except DuetError as error:
-        return False, f"the probe guest did not come up: {error.sentence}"
-    return (
-        works,
-        "" if works else "/dev/kvm opens, but no guest boots under it: guests are emulated",
-    )
-
-
-def _any_image() -> KernelImage | None:
-    settings = KernelSettings.default()
-    for slug in lessons.slugs():
-        for spec in arm_specs(lessons.load(slug)).values():
-            try:
-                image = lookup(plan(spec, settings), settings)
-            except DuetError:
-                continue
-            if image is not None:
-                return image
-    return None
-
-
-async def _boots(image: KernelImage) -> bool:
-    root = await ensure_root()
-    spec = GuestSpec("probe", image.bzimage, root.image, vcpus=1, memory_mib=256)
-    async with open_guest("qemu", spec, GuestOptions(policy="auto")) as guest:
-        return guest.facts.accel is Accel.KVM

@@ -270,7 +270,7 @@ class LessonFolder:
         """Defaults filled in, every value checked; those of a model on the page are left out.
 
         On the count clock the guest has one vCPU, whatever was given; measurements alone can have
-        more there (duet.cli.measure_args).
+        more there (duet.cli.arguments).
 
         Raises:
             InputError: unknown name, wrong type, or out of range, naming what is allowed.

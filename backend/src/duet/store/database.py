@@ -11,7 +11,8 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeVar
@@ -123,6 +124,24 @@ def upgrade(connection: Connection) -> None:
             remedy="Use the newer version again, or name another database with DUET_CLASSES_DB.",
             detail=str(error),
         ) from error
+
+
+@contextmanager
+def opened() -> Iterator[Connection]:
+    """A transaction in the database, for a program beside the server.
+
+    Raises:
+        InfraError: it cannot be opened, or refuses.
+    """
+    engine = engine_of(classes_url())
+    try:
+        with engine.begin() as connection:
+            upgrade(connection)
+            yield connection
+    except SQLAlchemyError as error:
+        raise trouble(error) from error
+    finally:
+        engine.dispose()
 
 
 def trouble(error: SQLAlchemyError) -> InfraError:

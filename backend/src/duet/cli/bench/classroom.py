@@ -19,11 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from duet.cli.bench.results import Answers, ClassResult
 from duet.cli.bench.stored import of_class, store
 from duet.cli.bench.tree_use import TreeUse
 from duet.cli.bench.viewers import helper, line_of
 from duet.cli.output import emit
-from duet.cli.results.benching import Answers, ClassResult
 from duet.lessons import load as lessons
 from duet.lessons.load import knob
 

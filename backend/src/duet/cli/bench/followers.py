@@ -16,10 +16,10 @@ import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 
 from duet.cli.bench.classroom import server
+from duet.cli.bench.results import FollowersResult, Following
 from duet.cli.bench.stored import of_followers, store
 from duet.cli.bench.viewers import answered, counted, crowds_of, delays, line_of
 from duet.cli.output import emit
-from duet.cli.results.benching import FollowersResult, Following
 from duet.lessons.load import slugs
 
 SETTLE_S = 2.0

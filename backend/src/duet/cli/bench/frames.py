@@ -28,7 +28,7 @@ from duet.api.app import create_app
 from duet.api.front import Front, Proxies
 from duet.base.errors import InfraError
 from duet.base.settings import repo_root
-from duet.cli.serve import KERNEL_QUEUE, allow_files, bind
+from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind
 from duet.guests.clones import TemplateCounts
 from duet.host.guests import Others
 from duet.host.performing import Feed

@@ -15,9 +15,9 @@ from duet.base.errors import DuetError
 from duet.cli.arguments import Request, read_request, variable
 from duet.cli.bench.first_event import first_event, spec_of
 from duet.cli.bench.lanes_result import IDLE_LANES, Start, result_of, text_of
+from duet.cli.bench.results import LanesResult
 from duet.cli.bench.stored import of_lanes, store
 from duet.cli.output import emit, note
-from duet.cli.results.benching import LanesResult
 from duet.guests.clones import Templates, prepare_copy
 from duet.guests.machine import pss_bytes
 from duet.kernels import KernelSettings

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from duet.cli.bench.results import LanesResult, Quantiles, Target
 from duet.cli.bench.targets import at_least, at_most, target_lines
-from duet.cli.results.benching import LanesResult, Quantiles, Target
 from duet.guests.clones import TemplateCounts
 
 IDLE_LANES = 8

@@ -19,9 +19,9 @@ import numpy as np
 
 from duet.base.errors import InfraError, InputError
 from duet.capacity.simulation import Scene, Simulated, simulate
+from duet.cli.bench.results import LinkResult, LinkRow
 from duet.cli.bench.viewers import line_of
 from duet.cli.output import emit, note, split_names
-from duet.cli.results.benching import LinkResult, LinkRow
 
 TOOLS: Final = ("unshare", "ip", "tc")
 PATHS: Final = "/usr/sbin:/sbin:/usr/bin:/bin"

@@ -8,7 +8,7 @@ import http.client
 import re
 from typing import Final
 
-from duet.cli.results.benching import PageBytes
+from duet.cli.bench.results import PageBytes
 
 ANSWER_S: Final = 60.0
 NAMED: Final = re.compile(r"""(?:src|href)="\./?(assets/[\w.-]+)\"""")

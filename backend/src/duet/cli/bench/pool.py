@@ -17,11 +17,11 @@ from typing import Final
 from duet.base.errors import InputError
 from duet.cli.bench.classroom import server
 from duet.cli.bench.clicks import Moved, Step, main_step, opened
+from duet.cli.bench.results import PoolStartsResult, Quantiles
 from duet.cli.bench.stored import of_pool, store
 from duet.cli.bench.switch import clicks, quantiles
 from duet.cli.bench.targets import at_most, target_lines
 from duet.cli.output import emit, note
-from duet.cli.results.benching import PoolStartsResult, Quantiles
 from duet.lessons import load as lessons
 from duet.plugins.cluster.types import POOLS, PoolSettings
 

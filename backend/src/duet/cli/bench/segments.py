@@ -27,11 +27,11 @@ from websockets.asyncio.client import connect
 from duet.cli.bench.cpu_clock import cpu_s
 from duet.cli.bench.page_files import page_bytes
 from duet.cli.bench.proxy import free_port, nginx
+from duet.cli.bench.results import LiveCost, RecordedCost, SegmentsResult
 from duet.cli.bench.segments_text import targets_of, text_of
 from duet.cli.bench.stored import of_segments, store
 from duet.cli.bench.viewers import delays, helper, line_of, started
 from duet.cli.output import emit
-from duet.cli.results.benching import LiveCost, RecordedCost, SegmentsResult
 
 PROCESSES = 2
 SETTLE_S = 5.0

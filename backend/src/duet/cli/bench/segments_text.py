@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from duet.cli.bench.results import Delays, LiveCost, RecordedCost, SegmentsResult, Target
 from duet.cli.bench.targets import at_least, at_most, target_lines
-from duet.cli.results.benching import Delays, LiveCost, RecordedCost, SegmentsResult, Target
 
 
 def targets_of(recorded: RecordedCost, live: LiveCost) -> list[Target]:

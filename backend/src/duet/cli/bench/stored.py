@@ -8,8 +8,7 @@ import os
 from duet import __version__
 from duet.base.errors import InputError
 from duet.capacity.constants import constants_file, record
-from duet.cli.output import note
-from duet.cli.results.benching import (
+from duet.cli.bench.results import (
     ClassResult,
     FollowersResult,
     LanesResult,
@@ -17,6 +16,7 @@ from duet.cli.results.benching import (
     SegmentsResult,
     ViewersResult,
 )
+from duet.cli.output import note
 from duet.runs.pack import host_fingerprint
 
 MIB = 1 << 20

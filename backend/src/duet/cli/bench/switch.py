@@ -16,9 +16,9 @@ import numpy as np
 from duet.cli.bench.classroom import server
 from duet.cli.bench.clicks import Moved, Page, Step, main_step, opened
 from duet.cli.bench.parked import until_parked
+from duet.cli.bench.results import Quantiles, SwitchResult
 from duet.cli.bench.targets import at_most, target_lines
 from duet.cli.output import emit, note
-from duet.cli.results.benching import Quantiles, SwitchResult
 
 TARGET_MS: Final = 1000.0
 BOOTS: Final = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from duet.cli.results.benching import Target
+from duet.cli.bench.results import Target
 
 
 def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:

@@ -23,9 +23,9 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from duet.base.errors import InfraError
 from duet.cli.bench.cpu_clock import cpu_s
+from duet.cli.bench.results import Delays, ViewersResult
 from duet.cli.bench.watchers import BIN_MS
 from duet.cli.output import emit
-from duet.cli.results.benching import Delays, ViewersResult
 
 PROCESSES = 2
 SETTLE_S = 2.0

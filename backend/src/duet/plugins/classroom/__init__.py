@@ -13,3 +13,9 @@ from duet.base.plugins import Registry
 def register(core: Registry) -> None:
     """Name what this plug-in has."""
     core.offer(messages="messages", bodies="bodies", tables="tables", service="classrooms")
+    core.verb(
+        "class",
+        "verb",
+        "Classes that are stored here; or the deletion of one member's nickname, "
+        "answers, questions and votes (docs/CLASSES.md).",
+    )

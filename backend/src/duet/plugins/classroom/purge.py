@@ -13,7 +13,7 @@ from duet.plugins.classroom.limits import UNUSED_DAYS
 from duet.store.limits import DAY_S
 from duet.store.store import Store
 
-log = logging.getLogger("duet.classes")
+log = logging.getLogger("duet.plugins.classroom")
 
 
 class Purge:

@@ -17,4 +17,14 @@ if TYPE_CHECKING:
 
 def register(core: Registry) -> None:
     """Name what this plug-in has."""
-    core.offer(stage="stage")
+    core.offer(pool="measure_verb", stage="stage")
+    core.verb(
+        "pool",
+        "verb",
+        "Reserve a host of every kind and say what it has and whether it may measure.",
+    )
+    core.verb(
+        "plan",
+        "plan",
+        "Say how many hosts, CPUs, memory and bandwidth a class needs, and what is short first.",
+    )

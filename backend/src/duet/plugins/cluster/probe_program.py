@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 
-from duet.cli.xray import kvm_works
+from duet.cli.kvm import kvm_works
 from duet.plugins.cluster.probe import main
 
 if __name__ == "__main__":

@@ -14,3 +14,8 @@ from duet.base.plugins import Registry
 def register(core: Registry) -> None:
     """Name what this plug-in has."""
     core.offer(bodies="bodies", tables="tables", service="labs", rules="rules")
+    core.verb(
+        "lab",
+        "verb",
+        "Scores of a lab, its export, a grade, or the deletion of a person's answers.",
+    )

@@ -19,3 +19,8 @@ REQUIRES = ("labs",)
 def register(core: Registry) -> None:
     """Name what this plug-in has."""
     core.offer(tables="tables", service="service", grants="service")
+    core.verb(
+        "lti",
+        "verb",
+        "Show what a learning platform (Moodle, Canvas) must be given, or the keys for it.",
+    )

@@ -28,7 +28,7 @@ from duet.server.services import Core, Service
 from duet.store.database import CLASSES_DAYS, classes_days
 from duet.store.store import Store
 
-log = logging.getLogger("duet.lti")
+log = logging.getLogger("duet.plugins.lti")
 MOST_UNKNOWN = 100.0
 """Points of a column that we make for a lab of which we do not know the points."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.plugins.cluster.measuring`: one comparison on this host, asked for on standard input.
+"""Started with `python -m`: one comparison on this host, asked for on standard input.
 
 Lines of progress go to standard error, the result is one line on standard output.
 """

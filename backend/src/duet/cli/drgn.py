@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet drgn`: drgn's own shell on a running lane."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from duet.base.errors import InfraError, InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
+from duet.cli.output import emit
+
+if TYPE_CHECKING:
+    from duet.guests.lanes_file import LaneInfo
+
+
+@dataclass(frozen=True, slots=True)
+class DrgnLane:
+    """A running lane."""
+
+    lane: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class DrgnResult:
+    """Of `duet drgn --json`: opens no shell."""
+
+    lanes: Sequence[DrgnLane] = key("the running ones; no shell is opened")
+
+
+KEYS = keys_text(DrgnResult)
+
+
+def drgn(
+    lane: Annotated[
+        str | None,
+        typer.Argument(help="ARM, LESSON/ARM or a pid; may be left out when one lane runs."),
+    ] = None,
+    script: Annotated[
+        Path | None, typer.Option("--script", exists=True, help="Run it instead of a shell.")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Open drgn's own shell on a lane that runs (of `duet serve`, `run`, `xray`)."""
+    from duet.guests.lanes_file import running
+
+    if as_json:
+        emit(DrgnResult([DrgnLane(name_of(one), one.pid) for one in running()]))
+        return 0
+    info = pick(lane, running())
+    program = Path(sys.executable).with_name("drgn")
+    if not program.exists():
+        raise InfraError("drgn is not installed beside this Python.", remedy="Run ./setup.sh page.")
+    words = [str(program), "-q", "--qemu", info.socket, "-s", info.vmlinux]
+    words += [str(script)] if script else []
+    if script is None and sys.stdin.isatty():
+        print(f"drgn on {name_of(info)}; `prog` is its kernel, the guest goes on meanwhile.")
+    sys.stdout.flush()
+    # A child, not exec: the guest's socket is free again whatever ends it.
+    return subprocess.run(words, env=os.environ, check=False).returncode
+
+
+START = "Start one: ./duet serve and a run, or ./duet run, and leave it running."
+
+
+def name_of(info: LaneInfo) -> str:
+    """How a lane is named on the command line."""
+    return f"{info.lesson}/{info.arm}" if info.lesson else info.arm
+
+
+def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
+    """The lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the pid.
+
+    Raises:
+        InputError: none or several run, or none of that name.
+    """
+    if not lanes:
+        raise InputError("no guest of this user is running.", remedy=START)
+    names = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in lanes)
+    if wanted is None:
+        if len(lanes) == 1:
+            return lanes[0]
+        raise InputError(f"{len(lanes)} lanes are running.", remedy=f"Name one of: {names}.")
+    lesson, slash, arm = wanted.rpartition("/")
+    found = [
+        one
+        for one in lanes
+        if str(one.pid) == wanted
+        or (one.arm == arm and (not slash or one.lesson.startswith(lesson)))
+    ]
+    if not found:
+        raise InputError(f"no lane '{wanted:.80}' is running.", remedy=f"Choose from: {names}.")
+    if len(found) > 1:
+        several = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in found)
+        raise InputError(
+            f"'{wanted:.80}' names {len(found)} running lanes.",
+            remedy=f"Give the pid: {several}.",
+        )
+    return found[0]
+
+
+# What was typed, for reports that say how to get them again.
+
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+
+
+@contextmanager
+def typed(words: Sequence[str]) -> Iterator[None]:
+    """While this lasts, typed_line() is of these words."""
+    token = _WORDS.set(tuple(words))
+    try:
+        yield
+    finally:
+        _WORDS.reset(token)
+
+
+def typed_line() -> str:
+    """The command line, quoted for a shell; "" outside a call of main()."""
+    words = _WORDS.get()
+    return shlex.join(["./duet", *words]) if words else ""

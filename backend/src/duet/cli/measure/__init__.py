@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet measure`: a lesson's numbers, with verdicts, fit to be pasted into a mail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from duet.cli.keys import keys_text, shape_of
+from duet.cli.measure.results import AgreementResult, MeasureResult, PublishedResult
+from duet.cli.options import Arms, ClockOption, Json, MaybeLesson, Set, Workload
+
+KEYS = keys_text(
+    MeasureResult,
+    f"With --published: {shape_of(PublishedResult)}. "
+    f"With --check-hosts: {shape_of(AgreementResult)}.",
+)
+
+
+# Options about pools.
+
+PoolName = Annotated[
+    str,
+    typer.Option(
+        "--pool",
+        metavar="NAME",
+        help="Measure on hosts of a pool: local, slurm or kubernetes (docs/CLUSTER.md). Each "
+        "comparison (a value of the sweep, a --shift, a link) has one host for all its arms.",
+    ),
+]
+
+
+AtOnce = Annotated[
+    str,
+    typer.Option(
+        "--at-once",
+        metavar="NUMBER",
+        help="With --pool: comparisons at one time at most; default: as many as the pool gives.",
+    ),
+]
+
+
+Wait = Annotated[
+    str,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        help="With --pool: how long a full pool is waited for (3600); 0: now or not at all.",
+    ),
+]
+
+
+LeaseTime = Annotated[
+    str,
+    typer.Option(
+        "--lease",
+        metavar="MINUTES",
+        help="With --pool: how long one comparison may take; default: ten minutes, and two more "
+        "for each run.",
+    ),
+]
+
+
+CheckHosts = Annotated[
+    bool,
+    typer.Option(
+        "--check-hosts",
+        help="With --pool and --clock count: run each comparison on two hosts and compare every "
+        "figure to the digit; exit code 0 if all are equal, else 3.",
+    ),
+]
+
+
+def measure(
+    lesson: MaybeLesson = None,
+    arms: Arms = "",
+    workload: Workload = "",
+    clock: ClockOption = "",
+    set: Set = None,
+    sweep: Annotated[
+        str | None, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
+    ] = None,
+    repeats: Annotated[
+        str | None,
+        typer.Option(
+            "--repeats",
+            metavar="NUMBER",
+            help="Runs per arm: untraced ones on the wall clock (5), equal ones on the count "
+            "clock (2).",
+        ),
+    ] = None,
+    shift: Annotated[
+        str,
+        typer.Option(
+            "--shift",
+            help="Count clock: 2^shift ns an instruction, with commas; default 0, and 0,3 for "
+            "lessons about waiting.",
+        ),
+    ] = "",
+    layouts: Annotated[
+        str | None,
+        typer.Option(
+            "--layouts",
+            metavar="NUMBER",
+            help="Link each arm so often in other orders, run each link, and report the spread "
+            "beside the figures; at least 5, 1 is off.",
+        ),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="mail, ministat, lkp, will-it-scale, sweep, json, csv or kcidb.",
+        ),
+    ] = "mail",
+    output: Annotated[Path | None, typer.Option("--output", help="File; default: stdout.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="With --published: all lessons.")] = False,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published",
+            help="Compare with every published figure, of all lessons or of one; a table.",
+        ),
+    ] = False,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write",
+            metavar="PAGE.md",
+            help="With --published: write a page of all figures, with their results next to it "
+            "as JSON; what was measured with the same kernels is not measured again.",
+        ),
+    ] = None,
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored", help="With --published: measure nothing; show the results beside the page."
+        ),
+    ] = False,
+    pool: PoolName = "",
+    at_once: AtOnce = "",
+    wait: Wait = "",
+    lease: LeaseTime = "",
+    check_hosts: CheckHosts = False,
+    as_json: Json = False,
+) -> int:
+    """Measure arms against each other, untraced, and say what that proves."""
+    from duet.cli.measure.args import Given
+
+    if as_json:
+        format = "json"
+    if published or all or stored or write is not None:
+        from duet.cli.measure.published import Keep, against
+
+        others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
+        pooling = (wait, lease, check_hosts or None)
+        more = any(other not in (None, "", []) for other in (*others, *pooling))
+        return against(lesson, all, published, more, format, output, Keep(write, stored))
+    from duet.cli.measure.pooling import Pooling
+    from duet.cli.measure.run import measure_lesson
+
+    settings = tuple(set or ())
+    given = Given(lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts)
+    return measure_lesson(given, format, output, Pooling(pool, at_once, wait, lease, check_hosts))

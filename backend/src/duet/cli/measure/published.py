@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet measure --published`: carries out what the mails' figures need."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.files import write
+from duet.base.settings import repo_root
+from duet.cli.measure.published_page import Work, page, table, tree
+from duet.cli.measure.run import check_format, check_output, write_report
+from duet.cli.measuring import ProgressBar, format_duration, interrupted_exit_code, interruptible
+from duet.cli.output import note
+from duet.kernels import KernelSettings
+from duet.kernels.recipe import read_patch
+from duet.lessons import load as lessons
+from duet.lessons.load import LessonFolder
+from duet.measure import MeasurePlan
+from duet.measure.model import Report
+from duet.measure.plan import knobs, steps
+from duet.measure.provenance import arm_facts
+from duet.measure.published import (
+    Key,
+    Stored,
+    published_plans,
+    read_stored,
+    stored_table,
+    write_stored,
+)
+from duet.runs.measure import prepare_measurement
+
+# `duet measure --published --write`: results that stay, beside the page that shows them.
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The stored results and where they lie.
+
+    Args:
+        page: the Markdown file; None: none is written.
+        results: the JSON next to it.
+    """
+
+    results: Path
+    stored: Stored
+    page: Path | None = None
+
+    @classmethod
+    def open(cls, page_file: Path | None) -> Shelf:
+        """Results beside a page; without one those of docs/.
+
+        Raises:
+            InputError: the page is no .md file, its folder is not there, or the results are
+                something else.
+        """
+        where = page_file or repo_root() / "docs/PUBLISHED.md"
+        if where.suffix != ".md" or not where.parent.is_dir():
+            raise InputError(
+                f"--write wants a .md file in a folder that is there, but {where} came.",
+                remedy="Write for example --write docs/PUBLISHED.md.",
+            )
+        results = where.with_suffix(".json")
+        return cls(results, _fitted(read_stored(results)), page_file)
+
+    def fill(self, work: Work) -> None:
+        """All stored tables with what they were measured on."""
+        fill(work, self.stored)
+        for one in self.stored.tables:
+            work.host |= one.host
+            arms = work.arms.setdefault(one.lesson, {})
+            arms.update({arm.name: arm for arm in one.arms})
+
+    def has(self, folder: LessonFolder, key: Key, plan: MeasurePlan) -> bool:
+        """Was this measured with the kernels that the tree has now?"""
+        table = self.stored.of(folder.slug).get(key)
+        if table is None or self.page is None:
+            return False
+        settings = KernelSettings.default()
+        try:
+            keys = {arm: arm_facts(folder, arm, settings).key for arm in plan.arms}
+        except DuetError:
+            return False  # who measures will say why
+        return table.has(keys, plan.metrics or ())
+
+    def save(self, report: Report) -> None:
+        """A table of a finished measurement, at once: a later interruption leaves it."""
+        table = report.tables[0]
+        if self.page is None or not any(one.samples for one in table.series):
+            return
+        self.stored.put(stored_table(report.lesson, table, report.arms, report.host, report.at))
+        write_stored(self.results, self.stored)
+
+    def write_page(self) -> None:
+        """The page of all lessons, whichever were measured now."""
+        if self.page is None:
+            return
+        write(self.page, stored_page(self.stored).encode())
+        note(f"{self.page} is written")
+
+
+def fill(work: Work, stored: Stored) -> None:
+    """All stored tables, as if they had just been measured."""
+    for one in stored.tables:
+        work.tables.setdefault(one.lesson, {})[one.key] = one.table()
+
+
+def stored_page(stored: Stored) -> str:
+    """The page out of stored results and the lessons as they are now."""
+    stored = _fitted(stored)
+    root = repo_root()
+    folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
+    work = Work(folders=[folder for folder in folders if folder.lesson.published])
+    fill(work, stored)
+    changed = {folder.slug: changed_arms(folder, stored) for folder in work.folders}
+    return page(work, stored, changed)
+
+
+def _fitted(stored: Stored) -> Stored:
+    """Results as the lessons name their knobs now."""
+    named = {table.lesson for table in stored.tables}
+    known = [lessons.load(slug) for slug in lessons.slugs() if slug in named]
+    return stored.fitted({folder.slug: folder.check_params({}) for folder in known})
+
+
+def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:
+    """Arms whose own patches differ from those of their stored results, by hash."""
+    patches = repo_root() / "kernel-patches"
+    arms = [arm for table in stored.of(folder.slug).values() for arm in table.arms if arm.key]
+    now = {
+        arm.name: [read_patch(file, patches).sha256 for file in folder.patch_files(arm.name)]
+        for arm in folder.lesson.arms
+    }
+    return frozenset(
+        arm.name for arm in arms if [sha for _, sha in arm.patches] != now.get(arm.name)
+    )
+
+
+Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What becomes of results.
+
+    Args:
+        page: --write: a page of all figures, with the results next to it as JSON; those of the
+            same kernels are not measured again.
+        stored: --stored: nothing is measured; the results beside the page are shown.
+    """
+
+    page: Path | None = None
+    stored: bool = False
+
+
+def against(
+    lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
+    keep: Keep,
+) -> int:  # fmt: skip
+    """Compare with the figures of mails: those of a lesson, or of all.
+
+    Args:
+        more: options were given that only one measurement can have.
+    """
+    check_format(how)
+    check_output(output)
+    if not published and (keep.stored or keep.page is not None):
+        raise InputError(
+            "--write and --stored are for the published figures.",
+            remedy="Write ./duet measure --published, with them.",
+        )
+    if not published:
+        raise InputError(
+            "--all measures every lesson against its mail, so it goes with --published.",
+            remedy="Write ./duet measure --published, or name a lesson.",
+        )
+    if more:
+        raise InputError(
+            "--published takes arms, knobs, clock and runs from the lessons' own `published:`.",
+            remedy="Leave the other options out, or leave --published out.",
+        )
+    if lesson and every:
+        raise InputError(
+            f"--all is every lesson, but {lesson:.60} was named as well.",
+            remedy="Leave one of them out.",
+        )
+    if how not in ("mail", "json"):
+        raise InputError(
+            f"--published makes one table, not '{how}'.",
+            remedy="Use --format mail or --json.",
+        )
+    shelf = Shelf.open(keep.page)
+    began = time.monotonic()
+    work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
+    todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
+    if keep.stored or keep.page is not None:
+        shelf.fill(work)
+    todo = [] if keep.stored else [one for one in todo if not shelf.has(*one)]
+    whole = asyncio.run(interruptible(_measure(work, todo, shelf)))
+    shelf.write_page()
+    seconds = time.monotonic() - began
+    text = tree(work, seconds) if how == "json" else table(work, seconds)
+    unwritten = write_report(text, output)
+    if not whole:
+        return interrupted_exit_code()
+    nothing = not any(row.n for row in work.rows())
+    return InfraError.exit_code if nothing and not keep.stored else unwritten
+
+
+def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
+    """What is to be measured. Of several lessons, one that cannot be read is skipped."""
+    todo: Todo = []
+    for slug in slugs:
+        try:
+            folder = lessons.load(slug)
+            plans = published_plans(folder)
+        except DuetError as error:
+            if one:
+                raise
+            work.skipped[slug] = error.sentence.rstrip(".")
+            continue
+        if folder.lesson.published:
+            work.folders.append(folder)
+            todo += [(folder, key, plan) for key, plan in plans.items()]
+        elif one:
+            raise InputError(
+                f"{slug} has no published figures, so there is none to look for.",
+                remedy="Write them under `published:` in evidence.yaml, or name another lesson.",
+            )
+        else:
+            work.skipped[slug] = "its evidence.yaml has no `published:`"
+    return todo
+
+
+async def _measure(work: Work, todo: Todo, shelf: Shelf) -> None:
+    """All measurements, one after another; what a cut leaves is in `work`."""
+    settings, began = KernelSettings.default(), time.monotonic()
+    runs = [len(steps(plan)) for _, _, plan in todo]
+    for number, (folder, key, plan) in enumerate(todo, 1):
+        work.partial = f"interrupted in table {number} of {len(todo)}"
+        done = sum(runs[: number - 1])
+        left = (time.monotonic() - began) / done * (sum(runs) - done) if done else None
+        note(f"table {number} of {len(todo)}: {_heading(folder, plan, left)}")
+        with ProgressBar() as tell:
+            try:
+                measuring = await prepare_measurement(plan, settings, "", tell)
+                work.tables.setdefault(folder.slug, {})[key] = measuring.report.tables[0]
+                try:
+                    await measuring.run()
+                finally:
+                    work.learn(measuring.report)
+                shelf.save(measuring.report)
+            except DuetError as error:
+                # One table without numbers is a row that says why; the others go on.
+                why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"
+                work.troubles.setdefault(folder.slug, {})[key] = why
+                note(f"table {number}: {error.sentence}")
+    work.partial = None
+
+
+def _heading(folder: LessonFolder, plan: MeasurePlan, left_s: float | None) -> str:
+    words = [folder.slug, plan.workload, *(f"{k}={v}" for k, v in knobs(plan).items())]
+    words += [f"{plan.clock} clock", f"{len(steps(plan))} runs"]
+    left = "" if left_s is None else f" (about {format_duration(left_s)} left in all)"
+    return ", ".join(words) + left

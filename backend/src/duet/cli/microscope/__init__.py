@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet microscope`: every load and store of chosen kernel functions, by line, field, function."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from duet.cli.keys import keys_text, shape_of
+from duet.cli.microscope.results import MicroscopeResult, NativeResult, PredictResult
+from duet.cli.options import Json, Set, Slug, Workload
+
+KEYS = keys_text(
+    MicroscopeResult,
+    "An atomic is one rmw. Lines that are shared come first, by writes. Stacks are counted, not "
+    f"listed. --predict: {shape_of(PredictResult)}. --native: {shape_of(NativeResult)}.",
+)
+
+
+def microscope(
+    lesson: Slug,
+    functions: Annotated[
+        str, typer.Option("--functions", help="With commas; default: the lesson's.")
+    ] = "",
+    operation: Annotated[
+        str,
+        typer.Option(
+            "--operation",
+            help="The function whose calls are operations; FIRST..LAST: from the entry of one to "
+            "the return of another.",
+        ),
+    ] = "",
+    line: Annotated[
+        str,
+        typer.Option(
+            "--line", help="Only the lines of this variable, or of a field: dentry.d_lockref."
+        ),
+    ] = "",
+    arm: Annotated[
+        str, typer.Option("--arm", help="The arm whose kernel runs; default: stock, or the first.")
+    ] = "",
+    workload: Workload = "",
+    set: Set = None,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to show.")] = 20,
+    predict: Annotated[
+        bool, typer.Option("--predict", help="What the first and last arm do on 1 to 64 CPUs.")
+    ] = False,
+    native: Annotated[
+        bool,
+        typer.Option("--native", help="The arms' layouts on this host's CPUs; saved for the page."),
+    ] = False,
+    threads: Annotated[
+        int, typer.Option(min=0, max=64, help="With --native: so many, on however few cores.")
+    ] = 0,
+    as_json: Json = False,
+) -> int:
+    """Count every load and store that kernel functions make, by cache line, field and function.
+
+    The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
+    the counted accesses under a model of caches; --native measures a replica of them on four cores
+    or more, and saves the result beside the lesson's recordings.
+    """
+    if native:
+        from duet.cli.microscope.native import measure_replica
+
+        return measure_replica(lesson, threads, as_json)
+    if predict:
+        from duet.cli.microscope.predict import predict_arms
+
+        return predict_arms(lesson, workload, set or [], as_json)
+    from duet.cli.microscope.count import count_accesses
+
+    return count_accesses(
+        (lesson, arm, workload, set or []), functions, operation, line, top, as_json
+    )

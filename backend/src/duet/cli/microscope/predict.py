@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet microscope --predict`: what the counted accesses of the arms would do on many CPUs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Container, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from duet.base.errors import InfraError, InputError
+from duet.cli.keys import from_tree
+from duet.cli.microscope.count import look, read_microscope_request
+from duet.cli.microscope.results import PredictResult
+from duet.cli.output import emit, note
+from duet.cli.sinks import ConsoleSink
+from duet.lenses.scope import model
+from duet.lenses.scope.coherence import Stream, part_numbers, stated
+from duet.lenses.scope.model import recorded_streams, whole_operations
+from duet.lessons.load import load
+from duet.session import Batch
+
+CPUS = (1, 2, 4, 8, 16, 20, 32, 64)
+SEEDS = (1, 2, 3, 4, 5)
+OPS = 1000
+"""Of all CPUs together, of each run."""
+
+Tree = dict[str, Any]
+
+
+class AccessSink(ConsoleSink):
+    """Keeps the log, access by access; a run gives it as points, and traces nothing else here."""
+
+    def __init__(self) -> None:
+        self._batches: list[Batch] = []
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """A piece of the log, or something else."""
+        if new.table == "points":
+            self._batches.append(new)
+
+    def column(self, name: str) -> list[int]:
+        """One column of all pieces, by its name in the points."""
+        return [int(n) for new in self._batches for n in new.columns[name]]
+
+
+def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
+    """Merge the counted accesses of the first and last arm under the model; print curves."""
+    arms = load(lesson).usual_arms
+    if len(arms) < 2:
+        raise InputError(
+            f"lesson {lesson} has one arm, so there is nothing to compare.",
+            remedy="Leave --predict away.",
+        )
+    pair = {arm: counted_streams(lesson, arm, workload, settings) for arm in (arms[0], arms[-1])}
+    note("the model runs: about a minute")
+    predicted = model.predict(pair, cpus=CPUS, seeds=SEEDS, ops=OPS)
+    tree = asdict(from_tree(PredictResult, {"lesson": lesson, **predicted}))
+    if as_json:
+        emit(tree)
+    else:
+        print("\n".join(text(tree)))
+    return 0
+
+
+def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -> list[Stream]:
+    """Whole operations of each vCPU, as counted in one run of an arm.
+
+    Raises:
+        InputError: the lesson watches no object.
+        InfraError: not one whole operation was seen.
+    """
+    request, microscope = read_microscope_request((lesson, arm, workload, settings), "", "")
+    if microscope.aim is None:
+        raise InputError(
+            f"workload {request.workload} of lesson {lesson} is watched at no object, and the "
+            "model needs the accesses to one.",
+            remedy="Leave --predict away, or name another --workload.",
+        )
+    sink = AccessSink()
+    scope, _ = asyncio.run(look(request, microscope, sink))
+    names = [
+        microscope.functions[n] if 0 <= n < len(microscope.functions) else ""
+        for n in sink.column("d")
+    ]
+    counted = stated()["counted"]
+    refuse_unknown(names, counted["at"])
+    streams = recorded_streams(
+        cpu=sink.column("cpu"),
+        at=sink.column("a"),
+        size=sink.column("b"),
+        kind=sink.column("c"),
+        op=sink.column("e"),
+        functions=names,
+        counted=counted["at"],
+        instructions=counted["instructions"],
+        parts=part_numbers(),
+    )
+    whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
+    if not whole:
+        raise InfraError(
+            f"not one whole operation of {arm} was logged, of {scope.cells.ops_ended} that ended.",
+            remedy="Run it again, with more --set stats=1000.",
+        )
+    return whole
+
+
+def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
+    """Rates rest on where in an operation each access lies, which was counted for some functions.
+
+    Raises:
+        InputError: another function made an access.
+    """
+    unknown = dict.fromkeys(name for name in names if name not in known)
+    if unknown:
+        raise InputError(
+            f"no rate is predicted: where in an operation {', '.join(unknown):.200} make their "
+            "accesses was not counted.",
+            remedy="Leave --predict away; the counts themselves are exact.",
+        )
+
+
+def text(tree: Tree) -> list[str]:
+    """For people: the curve, the comparison, and what it hangs on."""
+    found, mail = tree["comparison"], tree["mail"]
+    before, after = found["before"], found["after"]
+    lines = [
+        f"{tree['lesson']}: modelled, from accesses that were counted and latencies that are "
+        "stated",
+        "",
+        f"{'CPUs':>5} " + " ".join(f"{arm + ', ops/s':>27}" for arm in (before, after))
+        + f" {'ratio':>7}   transfers an operation",
+    ]  # fmt: skip
+    for one, other in zip(tree["curves"][before], tree["curves"][after], strict=True):
+        rates = [point["ops_per_s"] for point in (one, other)]
+        cells = " ".join(
+            f"{r['median']:>11,.0f} ({r['low'] / 1e6:.2f}-{r['high'] / 1e6:.2f} M)".rjust(27)
+            for r in rates
+        )
+        moved = " ".join(f"{p['transfers_per_op']['median']:.2f}" for p in (one, other))
+        ratio = rates[1]["median"] / rates[0]["median"]
+        lines.append(f"{one['cpus']:>5} {cells} {ratio:>7.3f}   {moved}")
+    owning, reading = found["owning"], found["reading"]
+    lines += [
+        "",
+        f"{after} over {before} at {found['cpus']} CPUs: {owning['ratio']:.3f}",
+        f"  if loads that lead to a cmpxchg only read: {reading['ratio']:.3f} "
+        f"({reading['before_per_s']:,.0f} and {reading['after_per_s']:,.0f} ops/s)",
+        f"  the mail: {mail['moved_per_s'] / mail['stock_per_s']:.3f} "
+        f"({mail['stock_per_s']:,} and {mail['moved_per_s']:,} ops/s, {mail['cpus']} CPUs)",
+        "",
+        f"{'the ratio, if one number is':>28} {'halved':>13} {'doubled':>13}   where loads read",
+        f"{'(points off the profile)':>28}",
+        *(f"{x['what']:>28} {row_cells(x)} {row_cells(y)}"
+          for x, y in zip(owning["sensitivity"], reading["sensitivity"], strict=True)),
+        "",
+        *profile_lines(tree["profile"]),
+        "",
+        stated()["explained"],
+    ]  # fmt: skip
+    return lines
+
+
+def row_cells(row: Tree) -> str:
+    """Both ratios of a row, each with how far its profile is off."""
+    ways = ("halved", "doubled")
+    off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
+    return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))
+
+
+def profile_lines(profile: Tree) -> list[str]:
+    """Time by function: the mail's beside both models'."""
+    least = stated()["profile"]["least_shown"]
+    lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
+    for arm, parts in profile.items():
+        for part in parts:
+            mail = f"{part['mail']:.1f}" if part["mail"] is not None else f"< {least:.1f}"
+            name = f"{arm}, {part['part']}"
+            lines.append(f"{name:>28} {mail:>8} {part['owning']:>8.1f} {part['reading']:>8.1f}")
+    return lines

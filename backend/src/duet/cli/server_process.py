@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The process of `duet serve`: its files, its socket, and uvicorn with our own signals."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import resource
+import socket
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from duet.base.errors import InfraError, InputError
+from duet.cli.build_progress import BuildProgress
+from duet.processes.cpus import be_prompt, loop_first
+from duet.processes.service import ServiceManager, ending
+from duet.stream.http import OutOfFiles
+
+if TYPE_CHECKING:
+    from duet.cli.serve import Greeting
+
+
+KERNEL_QUEUE = 1024
+"""Connections that wait in the kernel while the server is busy."""
+OPEN_FILES = 8192
+"""Files that the server asks to be allowed; a session's usual 1,024 are 768 connections."""
+
+
+def allow_files() -> None:
+    """Raise the soft limit of open files as far as it may be."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket.
+
+    Raises:
+        InfraError: the port is taken or not allowed.
+        InputError: no such address.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror as error:
+        raise InputError(
+            f"'{host:.80}' is not an address that can be listened on ({error.strerror}).",
+            remedy="Use --host 127.0.0.1, or 0.0.0.0 for the whole network.",
+        ) from None
+    family, _, _, _, address = found[0]
+    try:
+        return socket.create_server(address[:2], family=family, backlog=128)
+    except PermissionError:
+        raise InfraError(
+            f"port {port} may not be used by this user.",
+            remedy="Choose one above 1023 with --port, e.g. --port 8643.",
+        ) from None
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise InfraError(
+                f"the server could not listen on {host} port {port} ({error.strerror}).",
+                remedy="Choose another address with --host, or another port with --port.",
+            ) from None
+        raise InfraError(
+            f"port {port} is taken by another program.",
+            remedy=f"Choose another one with --port, e.g. --port {port + 1}.",
+        ) from None
+
+
+class DuetServer(uvicorn.Server):
+    """uvicorn with our own signals and our own greeting."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        greeting: Greeting,
+        progress: BuildProgress,
+    ) -> None:
+        super().__init__(config)
+        self._listener = listener
+        self._address = listener.getsockname()[:2]
+        self._greeting = greeting
+        self._progress = progress
+        self._manager = ServiceManager()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell where."""
+        asyncio.get_running_loop().set_exception_handler(OutOfFiles())
+        loop_first()
+        await super().startup(sockets)
+        self._listener.listen(KERNEL_QUEUE)
+        be_prompt()
+        self._greeting.say(*self._address)
+        self._progress.show()
+        self._manager.listening()
+
+    async def main_loop(self) -> None:
+        """Serve, until the server is to end."""
+        async with self._manager.going_on():
+            await super().main_loop()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """SIGINT, SIGTERM and SIGHUP end the server; a second one, or END_S, ends the process."""
+        with ending(self._end):
+            yield
+
+    def _end(self) -> None:
+        self.should_exit = True
+        self._manager.ending()

@@ -1,0 +1,562 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet plan`: a demand from options, constants from this installation, and what comes of both."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import psutil
+import typer
+
+from duet.base import files as durable
+from duet.base.errors import InputError
+from duet.cli.keys import key, keys_text
+from duet.cli.options import Json
+from duet.cli.output import emit
+from duet.plugins.cluster.types import POOLS, PoolSettings
+
+if TYPE_CHECKING:
+    from duet.capacity.constants import Estimate, Figures
+    from duet.capacity.model import Demand, Plan
+    from duet.capacity.simulation import Simulated
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A low and a high estimate."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class UseRow:
+    """How much of one resource is in use, by the high estimate."""
+
+    what: str
+    share: float
+    carries: int
+    of: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRow:
+    """One constant of the model."""
+
+    name: str
+    low: float
+    high: float
+    unit: str
+    what: str
+    source: str
+    samples: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdRow:
+    """Of so many viewers of one recording, simulated; seconds since each came."""
+
+    viewers: int
+    first_p50_s: float
+    first_p99_s: float
+    next_p99_s: float
+    whole_p50_s: float
+    whole_p99_s: float
+    over_s: float
+    nginx_cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanResult:
+    """Of `duet plan`."""
+
+    students: int
+    live: int = key("runs at once")
+    lanes: int = key("of a run")
+    pool: str = key()
+    cache: bool = key("nginx or a CDN answers for segments")
+    hosts: Range = key("all; of the size that was given")
+    servers: Range = key("of these, with a local pool; else beside those of guests")
+    guest_hosts: Range = key()
+    cpus: Range = key("busy, all hosts together")
+    memory_bytes: Range = key("all hosts together")
+    start_bits_per_s: Range = key("while all students come")
+    steady_bits_per_s: Range = key("afterwards")
+    start_server_cores: Range = key()
+    steady_server_cores: Range = key()
+    start_nginx_cores: Range = key()
+    steady_nginx_cores: Range = key()
+    connections: Range = key("while all come")
+    opened_s: Range = key("until the last page is open")
+    moves_ms: Range = key("from run live to events, where a slot is free")
+    bottleneck: str = key("a sentence")
+    notes: Sequence[str] = key()
+    uses: Sequence[UseRow] = key("the shortest first")
+    constants: Sequence[ConstantRow] = key("samples 0: shipped, not measured here")
+    crowds: Sequence[CrowdRow] = key("with --viewers")
+
+
+KEYS = keys_text(PlanResult)
+
+
+def plan(
+    students: Annotated[int, typer.Option("--students", help="Pages that are open at once.")] = 30,
+    live: Annotated[int, typer.Option("--live", help="Live runs at once.")] = 0,
+    lanes: Annotated[
+        int, typer.Option("--lanes", help="Of each run; default: the lesson's main step, else 2.")
+    ] = 0,
+    lesson: Annotated[
+        str, typer.Option("--lesson", help="Its recording and guests; default: of all lessons.")
+    ] = "",
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="nginx or a CDN answers for segments.")
+    ] = True,
+    pool: Annotated[
+        str, typer.Option("--pool", help="local, slurm or kubernetes; default: $DUET_POOL.")
+    ] = "",
+    host_cpus: Annotated[
+        int, typer.Option("--host-cpus", help="Of each host; default: this machine's.")
+    ] = 0,
+    host_gib: Annotated[
+        float, typer.Option("--host-memory", help="GiB of each host; default: this machine's.")
+    ] = 0.0,
+    link: Annotated[
+        float, typer.Option("--link", help="Mbit/s from a server, or a CDN, to all students.")
+    ] = 1000.0,
+    arrive: Annotated[
+        float, typer.Option("--arrive", help="All students come in so many seconds.")
+    ] = 60.0,
+    viewers: Annotated[
+        int, typer.Option("--viewers", help="Also simulate up to so many viewers of a recording.")
+    ] = 0,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Write the simulated curve there, as an SVG.")
+    ] = None,
+    constants: Annotated[
+        bool, typer.Option("--constants", help="Also list the constants and where each is from.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Say how many hosts, CPUs, memory and bandwidth a class needs, and what is short first.
+
+    The model's constants come from what `duet bench` measured on this machine, else from the
+    reference machine; docs/CAPACITY.md has the model and its limits.
+    """
+    from duet.capacity.constants import constants_file, figures, read
+    from duet.capacity.model import plan as planned
+    from duet.cli.record import segment_sizes
+    from duet.runs.pack import host_fingerprint
+
+    options = Options(
+        students, live, lanes, lesson, cache, pool, host_cpus, host_gib, link, arrive, viewers
+    )
+    known = figures(read(constants_file()), host_fingerprint())
+    sizes = asyncio.run(segment_sizes(options.lesson)) if options.lesson else []
+    made = planned(demand_of(options, sizes), known)
+    result = result_of(made, known, crowds(options, sizes, known))
+    if picture is not None:
+        draw(picture, options, sizes, known)
+    if as_json:
+        emit(result)
+    else:
+        print(text_of(result, constants))
+    return 0
+
+
+# The result of `duet plan` as lines: ranges in two digits, since they are no more exact.
+
+GB = 1e9
+BUSIEST = 4
+"""Resources that the table shows."""
+
+
+def text_of(result: PlanResult, with_constants: bool) -> str:
+    """All of it."""
+    caching = "a cache before the server" if result.cache else "no cache before the server"
+    lines = [
+        f"{result.students} students, {result.live} live runs at once of {result.lanes} lanes; "
+        f"{caching}; pool: {result.pool}",
+        "",
+        *table(_rows(result)),
+        "",
+        result.bottleneck,
+        *result.notes,
+    ]
+    if result.uses:
+        head = ("in use, high estimate", "", "carries")
+        busiest = result.uses[:BUSIEST]
+        body = [(one.what, f"{one.share:.0%}", f"{one.carries:,} {one.of}") for one in busiest]
+        lines += ["", *table([head, *body])]
+    if result.crowds:
+        lines += ["", *_crowds(result.crowds)]
+    if with_constants:
+        lines += ["", *_constants(result.constants)]
+    return "\n".join([*lines, "", _origin(result.constants)])
+
+
+def _rows(result: PlanResult) -> list[tuple[str, ...]]:
+    hosts = "servers and guests" if result.pool == "local" else "all"
+    return [
+        ("", "low", "high"),
+        _row(f"hosts ({hosts})", result.hosts),
+        _row("  servers", result.servers),
+        _row("  hosts with guests", result.guest_hosts),
+        _row("CPUs that are busy", result.cpus),
+        _row("memory, GB", result.memory_bytes, GB),
+        _row("bandwidth while all come, Mbit/s", result.start_bits_per_s, 1e6),
+        _row("bandwidth afterwards, Mbit/s", result.steady_bits_per_s, 1e6),
+        _row("server, CPUs while all come", result.start_server_cores),
+        _row("server, CPUs afterwards", result.steady_server_cores),
+        _row("connections while all come", result.connections),
+        _row("until the last page is open, s", result.opened_s),
+        _row("from run live to events, s", result.moves_ms, 1e3),
+    ]
+
+
+def _row(what: str, found: Range, unit: float = 1.0) -> tuple[str, ...]:
+    return what, short(found.low / unit), short(found.high / unit)
+
+
+def short(value: float) -> str:
+    """Two digits; whole numbers and those above 100 without a point."""
+    if value == 0 or (value == round(value) and value < 1e4):
+        return f"{value:,.0f}"
+    digits = 1 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Columns, the first to the left and numbers to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            word.ljust(width) if column == 0 else word.rjust(width)
+            for column, (word, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _crowds(rows: Sequence[CrowdRow]) -> list[str]:
+    head = ("viewers", "first, p50", "p99", "next, p99", "whole, p50", "p99", "all over", "nginx")
+    body = [
+        (
+            f"{one.viewers:,}",
+            *(f"{short(s)} s" for s in (one.first_p50_s, one.first_p99_s, one.next_p99_s)),
+            *(f"{short(s)} s" for s in (one.whole_p50_s, one.whole_p99_s, one.over_s)),
+            f"{short(one.nginx_cpu_s)} CPU s",
+        )
+        for one in rows
+    ]
+    return ["simulated: one recording, segments alone, until the first, the next, all are there",
+            *table([head, *body])]  # fmt: skip
+
+
+def _constants(rows: Sequence[ConstantRow]) -> list[str]:
+    head = ("constant", "low", "high", "unit", "from")
+    body = [
+        (
+            one.name,
+            short(one.low),
+            short(one.high),
+            one.unit,
+            f"here, {one.samples} of {one.at}" if one.samples else f"shipped ({one.source})",
+        )
+        for one in rows
+    ]
+    return table([head, *body])
+
+
+def _origin(rows: Sequence[ConstantRow]) -> str:
+    from duet.capacity.constants import REFERENCE
+
+    here = [one for one in rows if one.samples]
+    missing = sorted({one.source for one in rows if not one.samples})
+    if not here:
+        return (
+            f"All {len(rows)} constants are shipped: {REFERENCE}. "
+            f"Measure yours: {', '.join(missing)}."
+        )
+    rest = f"; shipped are {len(rows) - len(here)}, of {', '.join(missing)}" if missing else ""
+    return f"{len(here)} of {len(rows)} constants were measured here{rest}."
+
+
+# The simulated crowd of `duet plan --viewers` as a picture: delays by the number of viewers.
+#
+# An SVG without scripts and fonts of its own, whose colours follow the reader's dark or light
+# scheme.
+
+WIDTH, HEIGHT = 720, 400
+LEFT, RIGHT, TOP, BOTTOM = 70, 40, 50, 50
+CURVES: Final[tuple[tuple[str, str, Callable[[CrowdRow], float]], ...]] = (
+    ("first segment, median", "a", lambda row: row.first_p50_s),
+    ("first segment, 99th percentile", "b", lambda row: row.first_p99_s),
+    ("all segments, 99th percentile", "c", lambda row: row.whole_p99_s),
+)
+STYLE: Final = """
+	text { font: 13px system-ui, sans-serif; fill: #1f2328; }
+	.back { fill: #ffffff; } .grid { stroke: #d0d7de; }
+	.curve { fill: none; stroke-width: 2.5; }
+	.a { stroke: #0b6e4f; } .b { stroke: #b35900; stroke-dasharray: 7 4; } .c { stroke: #3d4fc4; }
+	@media (prefers-color-scheme: dark) {
+		text { fill: #e6edf3; } .back { fill: #0d1117; } .grid { stroke: #30363d; }
+		.a { stroke: #4cc38a; } .b { stroke: #f0a050; } .c { stroke: #9aa6ff; }
+	}
+"""
+
+
+def picture(rows: Sequence[CrowdRow], title: str) -> str:
+    """The SVG; both axes have powers of ten.
+
+    Args:
+        rows: at least two, by number of viewers.
+        title: what was simulated.
+    """
+    x = axis([row.viewers for row in rows], LEFT, WIDTH - RIGHT)
+    seconds = [take(row) for row in rows for _, _, take in CURVES]
+    y = axis(seconds, HEIGHT - BOTTOM, TOP + 3 * 18)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{title}">',
+        f"<style>{STYLE}</style>",
+        f'<rect class="back" width="{WIDTH}" height="{HEIGHT}"/>',
+        f'<text x="{LEFT}" y="22">{title}</text>',
+    ]
+    for power in powers([row.viewers for row in rows]):
+        at = x(power)
+        parts += line(at, TOP + 54, at, HEIGHT - BOTTOM)
+        parts.append(
+            f'<text x="{at:.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">'
+            f"{power:,.0f}</text>"
+        )
+    for power in powers(seconds):
+        at = y(power)
+        parts += line(LEFT, at, WIDTH - RIGHT, at)
+        parts.append(
+            f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{short(power)} s</text>'
+        )
+    parts.append(
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">'
+        "viewers</text>"
+    )
+    for number, (name, kind, take) in enumerate(CURVES):
+        points = " ".join(f"{x(row.viewers):.1f},{y(take(row)):.1f}" for row in rows)
+        parts.append(f'<polyline class="curve {kind}" points="{points}"/>')
+        below = TOP + 18 * number
+        parts.append(
+            f'<polyline class="curve {kind}" points="{LEFT},{below - 4} {LEFT + 34},{below - 4}"/>'
+        )
+        parts.append(f'<text x="{LEFT + 42}" y="{below}">{name}</text>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def line(x1: float, y1: float, x2: float, y2: float) -> list[str]:
+    """One line of the grid."""
+    return [f'<path class="grid" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"/>']
+
+
+def powers(values: Sequence[float]) -> list[float]:
+    """Powers of ten from below the smallest to above the largest."""
+    low = math.floor(math.log10(min(values)) + 1e-9)
+    high = math.ceil(math.log10(max(values)) - 1e-9)
+    return [10.0**n for n in range(low, max(high, low + 1) + 1)]
+
+
+def axis(values: Sequence[float], begin: float, end: float) -> Callable[[float], float]:
+    """Places of values on a logarithmic axis."""
+    ticks = powers(values)
+    low, high = math.log10(ticks[0]), math.log10(ticks[-1])
+    return lambda value: begin + (end - begin) * (math.log10(value) - low) / (high - low)
+
+
+# The simulated crowd of `duet plan --viewers`: its rows, and its picture in a file.
+
+HEAD_BYTES = 450
+"""Of an answer, before a segment."""
+OWN_BITS_PER_S = 20e6
+LEAST_DRAWN = 200
+ROUND_TRIP_S = 0.02
+"""Of one simulated viewer: a house or a campus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Of the verb; 0 and "" are for the default."""
+
+    students: int = 30
+    live: int = 0
+    lanes: int = 0
+    lesson: str = ""
+    cache: bool = True
+    pool: str = ""
+    host_cpus: int = 0
+    host_gib: float = 0.0
+    link_mbit_per_s: float = 1000.0
+    arrive_s: float = 60.0
+    viewers: int = 0
+
+
+def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> None:
+    """Write the picture of the simulated crowd.
+
+    Raises:
+        InputError: there is no crowd to draw, or the file cannot be written.
+    """
+    if options.viewers < LEAST_DRAWN:
+        raise InputError(
+            f"--picture draws the curve of a crowd, but --viewers is {options.viewers}.",
+            remedy=f"Give --viewers with {LEAST_DRAWN} or more, for example 100000.",
+        )
+    rows = crowds(options, sizes, known, (1, 2, 5))
+    title = (
+        f"Viewers who come within {options.arrive_s:g} s, at a link of "
+        f"{options.link_mbit_per_s:g} Mbit/s (simulated)"
+    )
+    try:
+        durable.write(file, picture(rows, title).encode())
+    except OSError as error:
+        raise InputError(
+            f"the picture cannot be written to {file} ({error.strerror}).",
+            remedy="Name a file in a folder that is there.",
+        ) from None
+
+
+def crowds(
+    options: Options, sizes: Sequence[int], known: Figures, digits: Sequence[int] = (1,)
+) -> list[CrowdRow]:
+    """Simulated: for `digits` of each power of ten, up to the viewers that were asked for.
+
+    Raises:
+        InputError: these are too many.
+    """
+    from duet.capacity.model import RECORDING_BYTES, SEGMENTS
+    from duet.capacity.simulation import Scene, simulate
+
+    if not options.viewers:
+        return []
+    if not sizes:  # the largest that is shipped
+        count = round(SEGMENTS.high)
+        sizes = [round(RECORDING_BYTES.high / count)] * count
+    scene = Scene(
+        segment_bytes=[size + HEAD_BYTES for size in sizes],
+        link_bytes_per_s=options.link_mbit_per_s * 1e6 / 8,
+        own_bytes_per_s=OWN_BITS_PER_S / 8,
+        nginx_s=known["segment_nginx"].figure.high * 1e-3,
+        round_trip_s=ROUND_TRIP_S,
+        arrive_s=options.arrive_s,
+    )
+    counts = {options.viewers}
+    counts |= {m * 10**n for n in range(2, 7) for m in digits if m * 10**n < options.viewers}
+    return [crowd_row(simulate(scene, count)) for count in sorted(counts)]
+
+
+def crowd_row(found: Simulated) -> CrowdRow:
+    """One line of the table."""
+    return CrowdRow(
+        viewers=found.viewers,
+        first_p50_s=round(found.first_s[0], 3),
+        first_p99_s=round(found.first_s[2], 3),
+        next_p99_s=round(found.next_s[2], 3),
+        whole_p50_s=round(found.whole_s[0], 3),
+        whole_p99_s=round(found.whole_s[2], 3),
+        over_s=round(found.over_s, 1),
+        nginx_cpu_s=round(found.nginx_s, 2),
+    )
+
+
+GIB = 1 << 30
+USUAL_LANES = 2
+
+
+def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
+    """What is asked for, with the lesson's and this machine's numbers where none were given.
+
+    Raises:
+        InputError: there is no such lesson or pool.
+    """
+    from duet.capacity.constants import exactly
+    from duet.capacity.model import MOST_MEMORY_BYTES, RECORDING_BYTES, SEGMENTS, Demand
+    from duet.lessons import load as lessons
+    from duet.lessons import load as roles
+
+    if options.pool and options.pool not in POOLS:
+        raise InputError(
+            f"'{options.pool:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}."
+        )
+    names = [options.lesson] if options.lesson else lessons.slugs()
+    found = [lessons.load(slug).lesson for slug in names]
+    lanes = options.lanes
+    if not lanes and options.lesson:
+        lanes = next((len(s.arms) for s in found[0].scenes if s.id == found[0].hero), 0)
+    defaults = [{name: one.default for name, one in each.params.items()} for each in found]
+    memory = options.host_gib * GIB if options.host_gib else psutil.virtual_memory().total
+    if not math.isfinite(memory):
+        memory = 2.0 * MOST_MEMORY_BYTES  # refused with the sentence of its bound
+    return Demand(
+        students=options.students,
+        live=options.live,
+        lanes=lanes or USUAL_LANES,
+        recording_bytes=exactly(sum(sizes)) if sizes else RECORDING_BYTES,
+        segments=exactly(len(sizes)) if sizes else SEGMENTS,
+        guest_bytes=max(each.memory_mb for each in found) << 20,
+        vcpus=max(
+            roles.cpus(each, params) for each, params in zip(found, defaults, strict=True)
+        ),
+        cache=options.cache,
+        pool=options.pool or PoolSettings.from_environment().pool,
+        host_cpus=options.host_cpus or os.cpu_count() or 1,
+        host_bytes=int(memory),
+        link_bits_per_s=options.link_mbit_per_s * 1e6,
+        arrive_s=options.arrive_s,
+    )  # fmt: skip
+
+
+def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
+    """The document."""
+    from duet.capacity.model import notes, sentence, uses
+
+    asked, start, steady = made.demand, made.start, made.steady
+    return PlanResult(
+        students=asked.students,
+        live=asked.live,
+        lanes=asked.lanes,
+        pool=asked.pool,
+        cache=asked.cache,
+        hosts=span(made.hosts),
+        servers=span(made.servers),
+        guest_hosts=span(made.guest_hosts),
+        cpus=span(made.cpus),
+        memory_bytes=span(made.memory_bytes),
+        start_bits_per_s=span(start.bits_per_s),
+        steady_bits_per_s=span(steady.bits_per_s),
+        start_server_cores=span(start.server_cores),
+        steady_server_cores=span(steady.server_cores),
+        start_nginx_cores=span(start.nginx_cores),
+        steady_nginx_cores=span(steady.nginx_cores),
+        connections=span(start.connections),
+        opened_s=span(made.opened_s),
+        moves_ms=span(made.moves_ms),
+        bottleneck=sentence(made),
+        notes=notes(made),
+        uses=[UseRow(u.what, round(u.share, 3), u.carries, u.grows) for u in uses(made)],
+        constants=[
+            ConstantRow(
+                *(name, one.figure.low, one.figure.high, one.constant.unit, one.constant.what),
+                *(one.constant.source, one.samples, one.at),
+            )
+            for name, one in known.items()
+        ],
+        crowds=rows,
+    )
+
+
+def span(found: Estimate) -> Range:
+    """As a document has it."""
+    return Range(round(found.low, 4), round(found.high, 4))
