@@ -24,10 +24,10 @@ from duet.api.classes import report_of
 from duet.classes import queries as reading
 from duet.classes.records import Stored
 from duet.classes.store import ClassStore
-from duet.cli.bench.classroom import own_places
 from tests.support import class_worker
 from tests.support.class_pages import browser, cookie, join, start
 from tests.support.toy_server import Page, page
+from tools.bench.classroom import own_places
 
 KILLS = 100
 SERVER_KILLS = 5
