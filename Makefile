@@ -3,6 +3,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 LESSON ?=
+# A measurement and its options for make bench: ARGS="viewers --viewers 100".
+ARGS ?=
 # Options of ./duet serve for make run: SERVE="--port 8643".
 SERVE ?=
 SUITE ?= trixie
@@ -68,8 +70,8 @@ check-lessons:
 	./duet lint
 
 check-rest:
-	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
-	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	$(VENV)/ruff check --config backend/pyproject.toml backend/src tests tools lessons vm-images/root/build
+	$(VENV)/ruff format --check --config backend/pyproject.toml backend/src tests tools lessons vm-images/root/build
 	cd backend && PYTHONPATH=src ../$(VENV)/lint-imports --config pyproject.toml
 	$(VENV)/python -m duet.api.contract --check
 	$(PYTEST) -q tests/contract/test_docs.py
@@ -88,8 +90,8 @@ docs: ## the pages of docs/ as a site in build/docs
 	@echo "The pages are at build/docs/index.html"
 
 format: ## write Python, TypeScript and C as the checks want them
-	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
-	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests lessons vm-images/root/build
+	$(VENV)/ruff check --fix --config backend/pyproject.toml backend/src tests tools lessons vm-images/root/build
+	$(VENV)/ruff format --config backend/pyproject.toml backend/src tests tools lessons vm-images/root/build
 	cd frontend && npm run --silent fmt
 	git ls-files '*.c' '*.h' | grep -v ^vm-images/microscope/ | xargs $(VENV)/clang-format -i --style=file:vm-images/agent/.clang-format
 	git ls-files 'vm-images/microscope/*.[ch]' | xargs $(VENV)/clang-format -i --style=file:vm-images/microscope/.clang-format
@@ -122,9 +124,13 @@ soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI run
 stage: ## measure how each step of LESSON (default: all) uses its stage, on the desk and on slides, four sizes, light and dark; SHEETS=folder for contact sheets
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/stage.ts $(if $(LESSON),--lesson $(LESSON)) $(if $(SHEETS),--sheets $(SHEETS))
 
-bench: ## figures: decode, reduce, latency, frames of the page
+bench: ## load on a real server: make bench ARGS='lanes 02-grace-periods'; ARGS=--help lists them; without ARGS the figures of parts: decode, reduce, latency, frames of the page
+ifneq ($(ARGS),)
+	@$(VENV)/python -m tools.bench $(ARGS)
+else
 	@for b in bundles decode latency microscope reduce xray; do $(VENV)/python -m tests.bench.$$b; done
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/frames.mjs
+endif
 
 pins: ## compile the hash-pinned requirements anew
 	@cd backend && for f in requirements-uv requirements requirements-dev requirements-docs requirements-hub; do \

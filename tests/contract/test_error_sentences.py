@@ -16,7 +16,9 @@ import pytest
 from duet.base import errors
 from duet.base.settings import repo_root
 
-SOURCES = sorted((repo_root() / "backend/src/duet").rglob("*.py"))
+SOURCES = sorted(
+    path for name in ("backend/src/duet", "tools") for path in (repo_root() / name).rglob("*.py")
+)
 NAMES = re.compile(
     r"[A-Z]{2}\w*|QEMU|KVM|Chromium|Python|Linux|SHA|[A-Z][a-z]*[A-Z]\w*|Ctrl|Debian|Cookie"
 )

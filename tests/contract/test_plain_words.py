@@ -19,7 +19,7 @@ REFUSED = re.compile(
     r"|\b[Kk]ept as (bundles|\{|%s)|\b(could not|may) be kept\b|\bkept-runs\b"
     r"|(\b(runs?|recordings?)|%s) (is|are) (not )?kept\b"
 )
-FOLDERS = ("backend", "frontend", "tests", "docs")
+FOLDERS = ("backend", "frontend", "tests", "tools", "docs")
 FILES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "Makefile", "setup.sh")
 TEXT = {".py", ".ts", ".tsx", ".mjs", ".md", ".css", ".sh", ".c", ".h", ".toml", ".yml", ".yaml"}
 THIS = "tests/contract/test_plain_words.py"

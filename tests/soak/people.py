@@ -15,7 +15,7 @@ import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from duet.cli.bench.watchers import ACK_EVERY
+from tools.bench.watchers import ACK_EVERY
 
 SLUG = "02-grace-periods"
 ARMS = ("rwsem", "srcu")

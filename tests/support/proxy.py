@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from duet.cli.bench.proxy import NGINX, free_port, nginx
+from tools.bench.proxy import NGINX, free_port, nginx
 
 __all__ = ["NGINX", "free_port", "nginx"]

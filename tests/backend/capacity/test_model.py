@@ -202,4 +202,4 @@ def test_a_class_that_cannot_be_gets_a_sentence(change: dict[str, Any]) -> None:
 def test_each_constant_has_a_unit_a_source_and_a_figure() -> None:
     for name, one in CONSTANTS.items():
         assert one.name == name and one.unit and one.what
-        assert one.source.startswith("duet bench ") and one.shipped.high > 0
+        assert one.source.startswith("make bench ARGS=") and one.shipped.high > 0

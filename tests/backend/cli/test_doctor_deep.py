@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InfraError
-from duet.cli.bench.lanes_result import Start
 from duet.cli.doctor import deep as checks
 from duet.cli.doctor import guests, host, machine
 from duet.cli.doctor.deep import check, deep_checks
@@ -23,6 +22,7 @@ from duet.cli.entry import main
 from duet.confine import missing_box
 from duet.confine.control_groups import Budget, Group
 from duet.session import Contention
+from tools.bench.lanes import Start
 
 NO_KERNEL = InfraError("no lesson has a kernel.", remedy="Run ./duet build.")
 NAMES = [

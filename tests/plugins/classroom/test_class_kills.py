@@ -20,7 +20,6 @@ from typing import Any
 
 from websockets.exceptions import ConnectionClosed
 
-from duet.cli.bench.classroom import own_places
 from duet.plugins.classroom import queries as reading
 from duet.plugins.classroom.records import Stored
 from duet.plugins.classroom.routes import report_of
@@ -28,6 +27,7 @@ from duet.store.store import Store
 from tests.plugins.classroom import worker
 from tests.plugins.classroom.pages import join, start
 from tests.support.toy_server import Page, browser, cookie, page
+from tools.bench.classroom import own_places
 
 KILLS = 100
 SERVER_KILLS = 5

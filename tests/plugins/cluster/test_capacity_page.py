@@ -14,7 +14,7 @@ from duet.plugins.cluster.plan import short
 def row(one: Constant) -> str:
     """Its line of the table."""
     figure = f"{short(one.shipped.low)} to {short(one.shipped.high)}"
-    return f"| `{one.name}` | {figure} | {one.unit} | {one.what} | `./{one.source}` |"
+    return f"| `{one.name}` | {figure} | {one.unit} | {one.what} | `{one.source}` |"
 
 
 @pytest.mark.parametrize("name", CONSTANTS)

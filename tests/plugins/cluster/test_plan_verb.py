@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from duet.capacity.constants import CONSTANTS, NAME, read
+from duet.capacity.constants import CONSTANTS, NAME
 from duet.cli import entry
-from duet.cli.bench import results as b
-from duet.cli.bench.stored import of_class, of_followers, of_lanes, of_pool, of_segments, of_viewers
-from duet.cli.bench.stored import store as stored
 from duet.plugins.cluster.plan import PlanResult, short
 from tests.backend.cli.test_results import same_as_help
+from tools.bench.stored import store as stored
 
 SLUG = "02-grace-periods"
 SIZE = ["--host-cpus", "16", "--host-memory", "64"]
@@ -69,7 +65,7 @@ def test_measured_here_or_shipped_is_said_of_each_constant(capsys: Said, folder:
     text = capsys.readouterr().out
     assert f"2 of {len(CONSTANTS)} constants were measured here; shipped are" in text
     assert text.count("here, 1 of 20") == 2
-    assert text.count("shipped (duet bench segments)") > 5
+    assert text.count("shipped (make bench ARGS=segments)") > 5
 
 
 def test_a_damaged_file_of_constants_is_one_sentence(capsys: Said, folder: Path) -> None:
@@ -136,67 +132,3 @@ def test_figures_have_two_digits() -> None:
     assert [short(x) for x in (0, 3.0, 0.01337, 1.26, 27.6, 926.0, 12345.6)] == [
         "0", "3", "0.013", "1.3", "28", "926", "12,000",
     ]  # fmt: skip
-
-
-def results() -> dict[str, Any]:
-    """What each bench may find."""
-    q, d, a = b.Quantiles(3, 120.0, 140.0), b.Delays(1, 1.0, 1.0), b.Answers(1, 1.0, 1.0)
-    recorded = b.RecordedCost(
-        4, 2.8, 0.4, 45_000, 0.5, 0.5, 10, 3, 297_000, 0.12, 0.0, 3, 9.0, 2, 0.7, 200_000_000
-    )
-    live = b.LiveCost(1000, 20.0, 1.15, 0.16, 0.11, 0.14, 968, d, d, 80, 0, 90_000)
-    f = b.Following(1, 0, 1.0, 1.0, 1.0)
-    return {
-        "segments": b.SegmentsResult(SLUG, recorded, live, b.PageBytes(250_000, 700_000), [], 0.1),
-        "class": b.ClassResult(SLUG, 40, 4, 4, 40, [], 1.0, 2.0, a, a, a, 9.5, 0.95, 400.0, 1.0),
-        "lanes": b.LanesResult(
-            SLUG, "a", 6, 6, 0, 0, 3, 3, 3, [], q, q, None, 8, 8, 32.0, [], 106.0, []
-        ),
-        "pool": b.PoolStartsResult(SLUG, "slurm", q, q, q, q, 900.0, -3.0, [], [], 0.1),
-        "followers": b.FollowersResult(300, 10.0, 20.0, 1.0, 0.135, f, f, 250.0, 1, 0, 1.0),
-        "viewers": b.ViewersResult(SLUG, 300, 10.0, 20.0, 0.15, d, d, 1, 0, 1.0),
-    }
-
-
-def test_what_a_bench_finds_becomes_constants_in_their_units() -> None:
-    seen = results()
-    found = of_segments(seen["segments"]) | of_class(seen["class"]) | of_lanes(seen["lanes"])
-    found |= of_pool(seen["pool"]) | of_followers(seen["followers"]) | of_viewers(seen["viewers"])
-    assert found.keys() == CONSTANTS.keys()
-    assert found["segment_nginx"] == pytest.approx(0.04) and found["segment_server"] == 0.7
-    assert found["live_segments_server"] == pytest.approx(0.11)
-    assert found["live_messages_bytes"] == pytest.approx(1.15e6)
-    assert found["place_server"] == pytest.approx(0.045)
-    assert found["live_messages_server"] == pytest.approx(1.0), "at 20 frames a second"
-    assert found["lane_memory"] == 400 * 2**20 and found["lease_first"] == 900.0
-    assert of_class(replace(seen["class"], served=39)) == {}
-    assert "copy_start" not in of_lanes(replace(seen["lanes"], copies=2)), "one of three booted"
-
-
-@pytest.mark.parametrize(
-    ("words", "module", "function"),
-    [
-        (["segments", SLUG], "segments", "measure"),
-        (["class", SLUG], "classroom", "measure"),
-        (["lanes", SLUG], "lanes", "measure_lanes"),
-        (["pool", SLUG, "--pool", "slurm"], "pool", "measure"),
-        (["followers"], "followers", "measure"),
-        (["viewers", SLUG], "viewers", "measure"),
-    ],
-    ids=lambda one: one[0] if isinstance(one, list) else "",
-)
-def test_each_bench_writes_its_constants_down(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], module: str, function: str
-) -> None:
-    found = results()[words[0]]
-
-    async def later(*_: object) -> Any:
-        return found
-
-    measure = (lambda *_: found) if words[0] == "class" else later
-    monkeypatch.setattr(import_module(f"duet.cli.bench.{module}"), function, measure)
-    assert entry.main(["bench", *words, "--json"]) == 0
-    there = {one.name for one in read(folder / NAME)}
-    name = f"duet bench {words[0]}"
-    wanted = {one.name for one in CONSTANTS.values() if one.source == name}
-    assert there == wanted - {"lease_stands"}, "a lease that helps is no measurement"

@@ -20,10 +20,10 @@ from sqlalchemy import Connection, create_engine
 
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
-from duet.cli.bench.classroom import own_places
 from duet.store import database as claims
 from tests.support.postgres import postgres
 from tests.support.proxy import free_port, nginx
+from tools.bench.classroom import own_places
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 """Cookies have the port in their name, so both listen on the same one."""

@@ -69,12 +69,12 @@ NOTHING = exactly(0.0)
 
 
 REFERENCE: Final = "2 CPUs (Xeon, virtual), 24 GiB, guests under QEMU's emulation, November 2026"
-SEGMENTS: Final = "duet bench segments"
-VIEWERS: Final = "duet bench viewers"
-FOLLOWERS: Final = "duet bench followers"
-CLASS: Final = "duet bench class"
-LANES: Final = "duet bench lanes"
-POOL: Final = "duet bench pool"
+SEGMENTS: Final = "make bench ARGS=segments"
+VIEWERS: Final = "make bench ARGS=viewers"
+FOLLOWERS: Final = "make bench ARGS=followers"
+CLASS: Final = "make bench ARGS=class"
+LANES: Final = "make bench ARGS=lanes"
+POOL: Final = "make bench ARGS=pool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def shipped() -> Figures:
     return {name: Known(one, one.shipped) for name, one in CONSTANTS.items()}
 
 
-# The file of constants that `duet bench` measured on this installation, capacity.json.
+# The file of constants that `make bench` measured on this installation, capacity.json.
 #
 # It lies in the cache folder, with date, load, program and machine of each sample. A home folder
 # may be shared by unlike machines: samples of another machine count for nothing here.
@@ -256,7 +256,7 @@ def _impossible(sample: Sample) -> str:
 def _refused(path: Path, why: str) -> InputError:
     return InputError(
         f"the measured constants in {path} cannot be used: the file {why}.",
-        remedy="Delete that file; ./duet plan then has the shipped figures, and ./duet bench "
+        remedy="Delete that file; ./duet plan then has the shipped figures, and make bench "
         "measures anew.",
     )
 

@@ -161,11 +161,6 @@ OURS = (
         "Run guests for a server of another machine, which starts this with a token that "
         "counts once.",
     ),
-    Verb(
-        "bench",
-        "duet.cli.bench.verb",
-        "Measure this program: how soon lanes move, what viewers cost.",
-    ),
 )
 
 
@@ -186,8 +181,6 @@ def load(verb: Verb) -> Any:
     """The command of a row, whose module is imported now."""
     module, word = import_module(verb.module), verb.name.replace("-", "_")
     found = getattr(module, word, None) or getattr(module, f"{word}_")
-    if isinstance(found, typer.Typer):
-        return typer.main.get_command(found)
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     one.command(verb.name, epilog=getattr(module, "KEYS", None))(found)
     return typer.main.get_command(one)

@@ -13,23 +13,31 @@ import os
 import sys
 from pathlib import Path
 
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from duet.base.errors import DuetError, InputError
-from duet.cli.app import app, verbs
+from duet.cli.app import app
 from duet.cli.options import typed
 from duet.cli.output import STOP, OutputFull, code_of, fail, judges, plain_output, silence
 
 INTERRUPTED = 130
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns its exit code."""
+def main(
+    arguments: list[str] | None = None, program: TyperGroup = app, called: str = "./duet"
+) -> int:
+    """Run one command; returns its exit code.
+
+    Args:
+        program: has the command; a tool may have verbs of its own.
+        called: how it is called, for the remedy of a mistake.
+    """
     with plain_output():
-        return _run(arguments)
+        return _run(arguments, program, called)
 
 
-def _run(arguments: list[str] | None) -> int:
+def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
     # Programs that come with the Python environment (vng and its helpers) call each other by name.
@@ -37,7 +45,8 @@ def _run(arguments: list[str] | None) -> int:
     os.environ["PATH"] = os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     try:
         with typed(given):
-            code = app.main(given, prog_name="duet", standalone_mode=False)
+            name = called.removeprefix("./")
+            code = program.main(given, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except OutputFull as error:
         silence(sys.stdout)
@@ -50,7 +59,7 @@ def _run(arguments: list[str] | None) -> int:
     except TyperException as error:
         wrapped = InputError(
             _sentence(error.format_message()),
-            remedy=f"See ./duet {_verb(given)}--help.",
+            remedy=f"See {called} {_verb(given, program)}--help.",
         )
         _report(wrapped, as_json)
         return _code(wrapped, given)
@@ -87,9 +96,8 @@ def _report(error: DuetError, as_json: bool) -> None:
         silence(sys.stderr)
 
 
-def _verb(given: list[str]) -> str:
-    known = {verb.name for verb in verbs()}
-    return next((f"{word} " for word in given if word in known), "")
+def _verb(given: list[str], program: TyperGroup) -> str:
+    return next((f"{word} " for word in given if word in program.commands), "")
 
 
 def _sentence(text: str) -> str:

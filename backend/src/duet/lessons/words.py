@@ -34,7 +34,6 @@ GENERIC: dict[str, str] = {
     "rmw": "a kind of access in the microscope's counts",
     "plain": "of a mail's text, text/plain",
     "vain": "a colour of the palette, too",
-    "switch": "a verb of `duet bench`",
     "tasks": "what a lab consists of",
     **dict.fromkeys(
         ("batch", "count", "drop", "entries", "files", "found", "name", "seek", "unknown", "what"),

@@ -11,8 +11,7 @@ from typing import Final
 
 from duet.base.errors import DuetError, InfraError
 from duet.cli.arguments import Request, read_request
-from duet.cli.bench.first_event import FirstEvent, first_event, spec_of
-from duet.cli.bench.lanes import settled
+from duet.cli.doctor.first_event import FirstEvent, first_event, settled, spec_of
 from duet.cli.doctor.line import DELEGATE, Failure
 from duet.cli.selftest import built_arms, smallest
 from duet.confine.control_groups import groups_of

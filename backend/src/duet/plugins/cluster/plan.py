@@ -146,7 +146,7 @@ def plan(
 ) -> int:
     """Say how many hosts, CPUs, memory and bandwidth a class needs, and what is short first.
 
-    The model's constants come from what `duet bench` measured on this machine, else from the
+    The model's constants come from what `make bench` measured on this machine, else from the
     reference machine; docs/CAPACITY.md has the model and its limits.
     """
     from duet.capacity.constants import constants_file, figures, read

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Starts one lane and waits for its first decoded event; what goes wrong is in the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+from duet.base.errors import DuetError
+from duet.cli.arguments import Request
+from duet.cli.output import note
+from duet.guests import Guest
+from duet.guests.clones import Templates
+from duet.guests.clones.guest import READY
+from duet.guests.machine import MachineGuest
+from duet.kernels import KernelSettings
+from duet.runs.sources import kernel_sources
+from duet.session import (
+    Batch,
+    GuestRequest,
+    Lanes,
+    LaneSource,
+    LaneState,
+    RunSession,
+    RunSpec,
+    SessionSink,
+)
+
+START_S = 300.0
+"""From the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot, 20 s
+a boot by virtme-ng."""
+PARK_S = 120.0
+"""Until a guest is parked. Usual: 4-5 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One lane that was started.
+
+    Args:
+        way: how it was to come up: boot, copy, vng.
+        ms: from the request to its first decoded event; None: it did not reach one.
+        cloned: it is a copy of a parked guest.
+        attempts: tries to bring its guest up.
+        why: it did not reach one.
+        ready: it is a copy whose QEMU was up before it was asked for.
+    """
+
+    way: str
+    ms: float | None
+    cloned: bool
+    attempts: int
+    why: str = ""
+    ready: bool = False
+
+
+class FirstEvent(SessionSink):
+    """Notes when the first decoded rows of a lane come."""
+
+    def __init__(self) -> None:
+        self.seen = asyncio.Event()
+        self.at = 0.0
+        self.cloned = False
+        self.accel = ""
+        self.failed = ""
+
+    def on_lane(self, state: LaneState) -> None:
+        """How the guest came up."""
+        self.cloned = self.cloned or state.cloned
+        self.accel = str(state.accel or self.accel)
+        if state.phase == "failed" and not self.at:
+            self.failed = state.message
+            self.seen.set()
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """Events."""
+        if not self.seen.is_set():
+            self.at = time.monotonic()
+            self.seen.set()
+
+
+async def first_event(
+    request: Request,
+    arm: str,
+    templates: Templates | None,
+    sink: FirstEvent | None = None,
+    whole: bool = False,
+) -> Start:
+    """Start a lane, wait for its first decoded event, and stop it.
+
+    Args:
+        sink: sees what else the lane says.
+        whole: wait until the workload is over.
+    """
+    sink, guests = sink or FirstEvent(), list[Guest]()
+    try:
+        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
+        source = noting(sources[arm], guests)
+        # As in a server, nothing is made while a run goes on.
+        aside = templates.aside() if templates else nullcontext()
+        async with aside, Lanes() as lanes:
+            session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
+            began = time.monotonic()
+            running = asyncio.create_task(session.execute(), name=f"bench {arm}")
+            seen = asyncio.create_task(sink.seen.wait(), name="first event")
+            until = (running,) if whole else (running, seen)
+            await asyncio.wait(until, timeout=START_S, return_when=asyncio.FIRST_COMPLETED)
+            seen.cancel()
+            await session.stop()
+            await running
+        failed = sink.failed or f"no event came within {START_S:g} s or before the run was over"
+    except DuetError as error:
+        failed = error.sentence
+    reports = [one.reports for one in guests if isinstance(one, MachineGuest)]
+    attempts = sum(len(one) for one in reports)
+    ready = any(report.outcome == READY for one in reports for report in one)
+    if not sink.at:
+        return Start("", None, sink.cloned, attempts, failed)
+    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
+
+
+def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
+    """The same source, whose guests are put into a list, so that their tries can be counted."""
+
+    def guest(request: GuestRequest) -> Guest:
+        guests.append(source.guest(request))
+        return guests[-1]
+
+    return replace(source, guest=guest)
+
+
+def spec_of(request: Request, arm: str) -> RunSpec:
+    """A run as the page's, on one lane."""
+    return RunSpec(
+        run_id="bench",
+        folder=request.folder,
+        arms=(arm,),
+        workload=request.workload,
+        params=request.params,
+        clock=request.clock,
+    )
+
+
+async def settled(templates: Templates) -> None:
+    """Until a guest is parked, or cannot be: then lanes boot, and that is counted."""
+    try:
+        async with asyncio.timeout(PARK_S):
+            await templates.wait_settled()
+    except TimeoutError:
+        note(f"no guest was parked within {PARK_S:g} s")

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measurements and their options; each is imported when it is called."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from duet.cli.entry import main
+from duet.cli.keys import keys_text
+from duet.cli.options import FirstLesson, Json, Slug
+from tools.bench.results import (
+    ClassResult,
+    FollowersResult,
+    LanesResult,
+    LinkResult,
+    PoolStartsResult,
+    SegmentsResult,
+    SwitchResult,
+    ViewersResult,
+)
+
+LANES_KEYS = keys_text(LanesResult, "Times go from the request to a lane's first decoded event.")
+VIEWERS_KEYS = keys_text(ViewersResult)
+SEGMENTS_KEYS = keys_text(SegmentsResult)
+CLASS_KEYS = keys_text(ClassResult)
+FOLLOWERS_KEYS = keys_text(FollowersResult)
+SWITCH_KEYS = keys_text(SwitchResult, "Times go from the click to a batch of every lane.")
+
+POOL_KEYS = keys_text(
+    PoolStartsResult, "Times go from the click to a batch of every lane; no guest is parked."
+)
+LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
+
+UNCUT = 1000
+"""Characters of a first sentence, which click cuts off at the end of one line."""
+
+
+class Measurements(TyperGroup):
+    """Lists them with their whole first sentence."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """See click.Group; a sentence that is longer than a line goes on below."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(UNCUT)) for name, one in found if one]
+            )
+
+
+bench = typer.Typer(
+    cls=Measurements,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure this program: how soon lanes move, what viewers cost.",
+)
+
+
+@bench.command("lanes", epilog=LANES_KEYS)
+def lanes(
+    lesson: FirstLesson,
+    arm: Annotated[str, typer.Option("--arm", help="Default: the lesson's first.")] = "",
+    repeats: Annotated[int, typer.Option(min=1, max=500, help="Rounds: a boot and a copy.")] = 7,
+    vng: Annotated[
+        bool, typer.Option("--vng", help="Three boots by virtme-ng among them, some 20 s each.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Measure how soon a lane moves: copies of a parked guest beside boots, in turns."""
+    from tools.bench.lanes import bench as body
+
+    return body(lesson, arm, repeats, vng, json)
+
+
+@bench.command("viewers", epilog=VIEWERS_KEYS)
+def viewers(
+    lesson: FirstLesson,
+    count: Annotated[int, typer.Option("--viewers", min=2, max=400)] = 300,
+    fps: Annotated[float, typer.Option(min=1, max=60, help="Frames a second.")] = 20,
+    seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
+    stalled: Annotated[
+        int, typer.Option(min=0, max=100, help="So many read nothing in the second half.")
+    ] = 1,
+    json: Json = False,
+) -> int:
+    """Measure what many viewers of one live run cost the server, and how late its rows come.
+
+    No guest runs: the rows are those of the lesson's first recording, sent as a live run's.
+    """
+    from tools.bench.viewers import viewers as body
+
+    return body(lesson, count, fps, seconds, stalled, json)
+
+
+@bench.command("segments", epilog=SEGMENTS_KEYS)
+def segments(
+    lesson: FirstLesson,
+    recorded: Annotated[
+        int, typer.Option(min=2, max=20_000, help="Viewers of a recording, by segments.")
+    ] = 3000,
+    messages: Annotated[
+        int, typer.Option(min=4, max=5000, help="Viewers of it by messages.")
+    ] = 1000,
+    live: Annotated[int, typer.Option(min=2, max=1100, help="Viewers of a live run.")] = 1000,
+    fps: Annotated[
+        float, typer.Option(min=1, max=60, help="Frames a second; 7: as much as three busy lanes.")
+    ] = 7,
+    seconds: Annotated[float, typer.Option(min=2, max=600)] = 20,
+    json: Json = False,
+) -> int:
+    """Measure what viewers cost when a real nginx answers for segments (docs/SEGMENTS.md).
+
+    No guest runs: the rows of the live run are those of the lesson's first recording.
+    """
+    from tools.bench.segments import segments as body
+
+    return body(lesson, recorded, messages, live, fps, seconds, json)
+
+
+@bench.command("class", epilog=CLASS_KEYS)
+def classroom(
+    lesson: FirstLesson,
+    students: Annotated[int, typer.Option(min=1, max=300)] = 40,
+    different: Annotated[
+        int, typer.Option(min=1, max=50, help="Settings of the knob; equal requests share a run.")
+    ] = 4,
+    json: Json = False,
+) -> int:
+    """Let a class press run live at once: who is served, and how soon the server answers."""
+    from tools.bench.classroom import classroom as body
+
+    return body(lesson, students, different, json)
+
+
+@bench.command("followers", epilog=FOLLOWERS_KEYS)
+def followers(
+    count: Annotated[int, typer.Option("--followers", min=2, max=340)] = 300,
+    rate: Annotated[float, typer.Option("--rate", min=1, max=30, help="Places a second.")] = 10,
+    seconds: Annotated[float, typer.Option(min=1, max=600)] = 20,
+    stalled: Annotated[
+        int, typer.Option(min=0, max=100, help="So many read nothing in the second half.")
+    ] = 1,
+    json: Json = False,
+) -> int:
+    """Measure how late the followers of a class see where its driver is, and what that costs.
+
+    A real server, whose classes are stored in a folder of their own; no guest runs.
+    """
+    from tools.bench.followers import followers as body
+
+    return body(count, rate, seconds, stalled, json)
+
+
+@bench.command("switch", epilog=SWITCH_KEYS)
+def switch(
+    lesson: Slug,
+    other: Annotated[str, typer.Argument(help="The lesson that is clicked on.")],
+    repeats: Annotated[
+        int, typer.Option(min=1, max=100, help="Clicks of each kind; boots: 3 at most.")
+    ] = 5,
+    clock: Annotated[
+        str, typer.Option("--clock", help="wall or count; default: the lesson's, as on the page.")
+    ] = "",
+    json: Json = False,
+) -> int:
+    """Measure a click on another lesson: until its recording moves, and until live lanes do.
+
+    A real server with real guests: once with guests that are parked, once without.
+    """
+    from tools.bench.switch import switch as body
+
+    return body(lesson, other, repeats, clock, json)
+
+
+@bench.command("pool", epilog=POOL_KEYS)
+def pool(
+    lesson: FirstLesson,
+    which: Annotated[
+        str, typer.Option("--pool", help="slurm or kubernetes; default: $DUET_POOL.")
+    ] = "",
+    rounds: Annotated[
+        int, typer.Option(min=1, max=100, help="Of each a server here and one of the pool.")
+    ] = 5,
+    again: Annotated[
+        int, typer.Option(min=1, max=100, help="Further clicks of each, the lease stands.")
+    ] = 4,
+    json: Json = False,
+) -> int:
+    """Measure a click on run live: on this machine and through a pool, in turns.
+
+    Real servers with real guests: with the lease to be had first, and when it stands.
+    """
+    from tools.bench.pool import bench as body
+
+    return body(lesson, which, rounds, again, json)
+
+
+@bench.command("link", epilog=LINK_KEYS)
+def link(
+    lesson: FirstLesson,
+    viewers: Annotated[
+        str, typer.Option("--viewers", help="Numbers with commas, one measurement each.")
+    ] = "30,120",
+    mbit: Annotated[
+        float, typer.Option("--mbit", min=1, max=10_000, help="Mbit/s of the link that all share.")
+    ] = 50,
+    json: Json = False,
+) -> int:
+    """Hold the simulation of duet plan against real viewers of a recording at one link.
+
+    A real nginx with the shipped file, a link of that bandwidth in a network of its own (tc), and
+    viewers who fetch real segments, four at once, as the page does.
+    """
+    from tools.bench.link import bench as body
+
+    return body(lesson, viewers, mbit, json)
+
+
+if __name__ == "__main__":
+    sys.exit(main(None, typer.main.get_group(bench), "python -m tools.bench"))

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A page that clicks on lessons and runs their main step, over the socket as the real one does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgpack
+from websockets.asyncio.client import ClientConnection, connect
+
+from duet.base.errors import InfraError
+from duet.lessons import load as lessons
+from duet.lessons.schema import ClockName
+from duet.stream.hub import OVER
+from tools.bench.watchers import ACK_EVERY
+
+MOVES_S: Final = 240.0
+"""From a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s boots."""
+OPEN_S: Final = 60.0
+"""Until a socket is open. Usual: 10 ms."""
+REST_S: Final = 60.0
+"""From `stop` to the end of a live run. Usual: 0.5 s."""
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The main step of a lesson, as the page asks for it."""
+
+    lesson: str
+    step: str
+    clock: ClockName
+    start: Message
+
+
+@dataclass(slots=True)
+class Moved:
+    """What a click came to.
+
+    Args:
+        ms: until a batch of every lane was there; None: it was not.
+        lanes: of the run.
+        copies: of these, copies of parked guests.
+        why: nothing came.
+    """
+
+    ms: float | None = None
+    lanes: int = 0
+    copies: int = 0
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Seen:
+    """The lanes of one run so far."""
+
+    arms: Sequence[str] = ()
+    moving: set[str] = field(default_factory=set)
+    cloned: set[str] = field(default_factory=set)
+    failed: str = ""
+    phase: str = ""
+    lesson: str = ""
+    source: str = ""
+
+    @property
+    def moves(self) -> bool:
+        """A batch of every lane is there."""
+        return bool(self.arms) and self.moving >= set(self.arms)
+
+
+def main_step(slug: str, clock: str) -> Step:
+    """A lesson's hero step.
+
+    Args:
+        clock: of its live runs; empty: the lesson's.
+    """
+    lesson = lessons.load(slug).lesson
+    scene = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
+    chosen: ClockName = "count" if (clock or lesson.clock) == "count" else "wall"
+    start: Message = {
+        "type": "start",
+        "lesson": slug,
+        "arms": list(scene.arms),
+        "params": dict(scene.params),
+        "clock": chosen,
+    }
+    if scene.workload is not None:
+        start["workload"] = scene.workload
+    return Step(slug, scene.id, chosen, start)
+
+
+class Page:
+    """A connected page. Use `opened`."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._count = 0
+        self._runs: dict[str, Seen] = {}
+
+    async def say(self, message: Message) -> None:
+        """Send a command."""
+        await self._socket.send(msgpack.packb(message))
+
+    async def next(self) -> Message:
+        """The next message; it is taken note of."""
+        message: Message = msgpack.unpackb(await self._socket.recv(), strict_map_key=False)
+        self._count += 1
+        if self._count % ACK_EVERY == 0:
+            await self.say({"type": "ack", "n": self._count})
+        seen = self._runs.setdefault(message.get("run_id") or "", Seen())
+        match message["type"]:
+            case "run":
+                seen.arms, seen.phase = message["arms"], message["phase"]
+                seen.lesson, seen.source = message["lesson"], message["source"]
+            case "batch":
+                seen.moving.add(message["arm"])
+            case "lane":
+                if message["cloned"]:
+                    seen.cloned.add(message["arm"])
+                if message["phase"] == "failed":
+                    seen.failed = message["message"]
+        return message
+
+    async def leave(self, slug: str) -> None:
+        """Go to a lesson without its run, and wait until it is there."""
+        await self.say({"type": "open", "lesson": slug, "run": "none"})
+        async with asyncio.timeout(REST_S):
+            while not is_lesson(await self.next(), slug):
+                pass
+
+    async def recorded(self, step: Step) -> Moved:
+        """Click on a lesson: until its recording moves."""
+        return await self._bounded(self._recorded(step))
+
+    async def live(self, step: Step) -> Moved:
+        """Click on a lesson and run its step live: until its lanes move; then it is stopped."""
+        return await self._bounded(self._live(step))
+
+    async def _bounded(self, click: Any) -> Moved:
+        try:
+            async with asyncio.timeout(MOVES_S + REST_S):
+                moved: Moved = await click
+                return moved
+        except TimeoutError:
+            return Moved(why=f"nothing moved within {MOVES_S:g} s")
+
+    async def _recorded(self, step: Step) -> Moved:
+        self._runs.clear()
+        began = time.monotonic()
+        await self._open(step)
+        while True:
+            message = await self.next()
+            if message["type"] == "error":
+                return Moved(why=str(message["sentence"]))
+            seen = self._runs[message.get("run_id") or ""]
+            if seen.moves and (seen.source, seen.lesson) == ("recorded", step.lesson):
+                return Moved((time.monotonic() - began) * 1e3, len(seen.arms))
+
+    async def _live(self, step: Step) -> Moved:
+        self._runs.clear()
+        began, run, ended = time.monotonic(), "", Moved(why="its run ended without events")
+        asked = False
+        await self._open(step)
+        while True:
+            message = await self.next()
+            if message["type"] == "error":
+                return Moved(why=str(message["sentence"]))
+            if is_lesson(message, step.lesson) and not asked:
+                asked = True
+                await self.say(step.start)
+            if message["type"] == "begun":
+                run = str(message["run_id"])
+            seen = self._runs[run] if run in self._runs else Seen()
+            if seen.moves and ended.ms is None:
+                ended = Moved((time.monotonic() - began) * 1e3, len(seen.arms), len(seen.cloned))
+                await self.say({"type": "stop", "run": run})
+            if seen.failed and ended.ms is None:
+                ended = Moved(why=seen.failed)
+            if seen.phase in OVER:
+                return ended
+
+    async def _open(self, step: Step) -> None:
+        await self.say({"type": "open", "lesson": step.lesson, "step": step.step})
+
+
+def is_lesson(message: Message, slug: str) -> bool:
+    """Whether a page has a lesson by this message."""
+    return bool(message["type"] == "lesson" and message["lesson"]["slug"] == slug)
+
+
+@contextlib.asynccontextmanager
+async def opened(address: str) -> AsyncIterator[Page]:
+    """A page of a visitor of its own.
+
+    Raises:
+        InfraError: the server does not answer.
+    """
+    try:
+        socket = await connect(
+            f"ws://{address}/ws", compression=None, max_size=None, open_timeout=OPEN_S
+        )
+    except OSError as error:
+        raise InfraError(f"the server does not answer: {error}.", remedy="Try again.") from None
+    async with socket:
+        yield Page(socket)

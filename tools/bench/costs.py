@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a server costs: CPU time, memory, and the bytes of its page."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import http.client
+import re
+import time
+from typing import Final
+
+import psutil
+
+from tools.bench.results import PageBytes
+
+# CPU time of another process in nanoseconds; /proc counts in ticks of 10 ms.
+
+_OF_ALL_THREADS: Final = 2
+"""CPUCLOCK_SCHED of include/linux/posix-timers.h (Linux 6.1)."""
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time so far of all threads of a process, of those that have ended too.
+
+    The clock is that of clock_getcpuclockid(3), which Python does not have.
+
+    Raises:
+        ProcessLookupError: there is no such process.
+    """
+    try:
+        return time.clock_gettime(~pid << 3 | _OF_ALL_THREADS)
+    except OSError as error:
+        raise ProcessLookupError(f"process {pid} has ended") from error
+
+
+# CPU time and memory of a server with all that it has started, guests included.
+
+EVERY_S: Final = 0.5
+"""Between two looks; each takes some 20 ms."""
+GUEST: Final = "qemu-system"
+
+
+class TreeUse:
+    """From the first look on.
+
+    CPU time of a process that ends between two looks is counted up to the last one that saw it.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._server = psutil.Process(pid)
+        self._cpu_s: dict[tuple[int, float], float] = {}
+        self._next_s = 0.0
+        self.guest_bytes = 0.0
+        """Most memory (PSS) of the whole tree for each guest, beyond what it had without guests."""
+        self._without = 0
+        self._before_s = self._seen()[0]
+        self._without = self._memory()
+
+    def _tree(self) -> list[psutil.Process]:
+        return [self._server, *self._server.children(recursive=True)]
+
+    def _seen(self) -> tuple[float, int]:
+        """(CPU s of all processes that were ever seen, guests now)."""
+        guests = 0
+        with contextlib.suppress(psutil.Error):
+            for one in self._tree():
+                with contextlib.suppress(psutil.Error):
+                    times = one.cpu_times()
+                    self._cpu_s[one.pid, one.create_time()] = times.user + times.system
+                    guests += one.name().startswith(GUEST)
+        return sum(self._cpu_s.values()), guests
+
+    def _memory(self) -> int:
+        total = 0
+        with contextlib.suppress(psutil.Error):
+            for one in self._tree():
+                with contextlib.suppress(psutil.Error):
+                    total += one.memory_full_info().pss
+        return total
+
+    def look(self) -> None:
+        """Look, if EVERY_S have passed."""
+        if time.monotonic() < self._next_s:
+            return
+        _, guests = self._seen()
+        if guests:
+            each = max(0, self._memory() - self._without) / guests
+            self.guest_bytes = max(self.guest_bytes, each)
+        self._next_s = time.monotonic() + EVERY_S
+
+    @property
+    def cpu_s(self) -> float:
+        """Since the beginning."""
+        return sum(self._cpu_s.values()) - self._before_s
+
+
+# How many bytes a browser fetches for the page: its document, and the files that are named.
+
+ANSWER_S: Final = 60.0
+NAMED: Final = re.compile(r"""(?:src|href)="\./?(assets/[\w.-]+)\"""")
+SCRIPT: Final = re.compile(r"[\w.-]+-[\w-]{8}\.(?:js|css)\b")
+MOST_FILES: Final = 500
+
+
+def page_bytes(address: str, place: str) -> PageBytes:
+    """Of the page at `place`, which ends with a slash, as a browser that takes gzip gets it."""
+    size, document = fetched(address, place)
+    first = dict.fromkeys(NAMED.findall(document))
+    todo, sizes = list(first), dict[str, int]()
+    while todo and len(sizes) < MOST_FILES:
+        name = todo.pop()
+        if name in sizes:
+            continue
+        sizes[name], text = fetched(address, place + name)
+        if name.endswith(".js"):
+            todo += [f"assets/{other}" for other in SCRIPT.findall(text)]
+    return PageBytes(
+        first_bytes=size + sum(sizes[name] for name in first if name in sizes),
+        all_bytes=size + sum(sizes.values()),
+    )
+
+
+def fetched(address: str, path: str) -> tuple[int, str]:
+    """(bytes as they were sent, the text); nothing of what is not there."""
+    connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
+    try:
+        connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        body = answer.read()
+    finally:
+        connection.close()
+    if answer.status != 200:
+        return 0, ""
+    whole = gzip.decompress(body) if answer.headers["content-encoding"] == "gzip" else body
+    return len(body), whole.decode("utf-8", "replace")

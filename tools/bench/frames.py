@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The server of `bench viewers`: a live run whose rows come from a recording, frame by frame.
+
+Everything but the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints its
+address as JSON and serves until it is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import msgpack
+import numpy as np
+import numpy.typing as npt
+import uvicorn
+from pydantic import JsonValue
+
+from duet import messages as m
+from duet.api.app import create_app
+from duet.api.front import Front, Proxies
+from duet.base.errors import InfraError
+from duet.base.settings import repo_root
+from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind
+from duet.guests.clones import TemplateCounts
+from duet.host.guests import Others
+from duet.host.performing import Feed
+from duet.lessons import load as lesson_cache
+from duet.messages.codec import Packet
+from duet.processes.cpus import be_prompt
+from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.server.director import Director
+from duet.server.recordings import LessonRecordings
+from duet.session import Batch, LanePhase, LaneState, RunPhase, RunState
+from duet.stream.http import server_config
+from duet.stream.hub import Hub, RunLog
+
+FRAME_NS = 50_000_000
+"""Of guest time in a frame, as a live run at 20 frames/s has it at the guest's own pace."""
+Columns = dict[str, npt.NDArray[np.generic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All recorded rows of one table of one lane."""
+
+    arm: str
+    name: str
+    columns: Columns
+    rows: int
+
+    def part(self, number: int, of: int) -> Columns:
+        """The rows of one frame."""
+        begin, end = (self.rows * n // of for n in (number, number + 1))
+        return {name: column[begin:end] for name, column in self.columns.items()}
+
+
+def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
+    """The tables of a recording that was read, and how many frames it has."""
+    parts: dict[tuple[str, str], list[Columns]] = {}
+    last_ns = 0.0
+    for packet in packets:
+        if packet.type != "batch":
+            continue
+        tree = msgpack.unpackb(packet.body)
+        last_ns = max(last_ns, tree["watermark_ns"])
+        if tree["table"] != "open" and tree["n"]:
+            columns = {
+                name: np.frombuffer(body, tree["dtypes"][name])
+                for name, body in tree["columns"].items()
+            }
+            parts.setdefault((tree["arm"], tree["table"]), []).append(columns)
+    made = []
+    for (arm, name), found in parts.items():
+        joined = {key: np.concatenate([part[key] for part in found]) for key in found[0]}
+        made.append(Table(arm, name, joined, len(next(iter(joined.values())))))
+    return made, max(1, int(last_ns / FRAME_NS))
+
+
+class FramesRun:
+    """A live run that goes on until it is stopped (see server.interfaces.QueuedRun)."""
+
+    def __init__(
+        self, tables: list[Table], of: int, fps: float, request: RunRequest, run_id: str, hub: Hub
+    ) -> None:
+        self.log = RunLog(run_id, request.folder.slug)
+        self._tables, self._of, self._fps = tables, of, fps
+        self._arms = request.arms
+        self._stopped = asyncio.Event()
+        first = m.Run(
+            run_id=run_id,
+            lesson=request.folder.slug,
+            source="live",
+            clock=request.clock,
+            params=request.params,
+            workload=request.workload,
+            arms=list(request.arms),
+            phase="preparing",
+        )
+        self._feed = Feed(first, lambda packet: hub.publish(self.log, packet))
+
+    async def perform(self, slot: int = 0) -> None:
+        """A frame each 1/fps s: of each table of each lane the rows of that part of the run."""
+        for arm in self._arms:
+            self._feed.on_lane(LaneState(arm, LanePhase.RUNNING))
+        self._feed.on_run(RunState(self.log.run_id, RunPhase.RUNNING, ""))
+        began, frame = time.monotonic(), 0
+        while not self._stopped.is_set():
+            for table in self._tables:
+                part = table.part(frame % self._of, self._of)
+                rows = len(next(iter(part.values())))
+                now_ns = time.monotonic_ns()
+                self._feed.on_batch(
+                    table.arm, Batch(table.name, part, rows, frame * FRAME_NS, now_ns)
+                )
+            frame += 1
+            late = began + frame / self._fps - time.monotonic()
+            await asyncio.sleep(max(0.0, late))
+        for arm in self._arms:
+            self._feed.on_lane(LaneState(arm, LanePhase.DONE))
+        self._feed.on_run(RunState(self.log.run_id, RunPhase.STOPPED, ""))
+
+    async def stop(self) -> None:
+        """No further frame."""
+        self._stopped.set()
+
+    def withdraw(self) -> None:
+        """It did not begin."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    async def act(self, name: str, value: int) -> None:
+        """There is no guest."""
+
+    async def hold(self, on: bool, after: int) -> None:
+        """There is no guest."""
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """There are none."""
+        return []
+
+    def bundle(self) -> Path | bytes | None:
+        """There is none."""
+        return None
+
+
+class FramesStage:
+    """A stage without guests (see server.interfaces.Stage)."""
+
+    saves_first = False
+
+    def __init__(self, tables: list[Table], of: int, fps: float) -> None:
+        self._tables, self._of, self._fps = tables, of, fps
+
+    async def __aenter__(self) -> FramesStage:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing is held."""
+
+    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> FramesRun:
+        """A run that publishes into the hub."""
+        return FramesRun(self._tables, self._of, self._fps, request, run_id, hub)
+
+    def expect(self, request: RunRequest, others: Others) -> None:
+        """Nothing is made in advance."""
+
+    def parked(self) -> TemplateCounts:
+        """No guest is parked."""
+        return TemplateCounts()
+
+    async def measure(
+        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
+    ) -> None:
+        """There is no guest."""
+        raise InfraError("this server measures nothing.", remedy="Run ./duet measure.")
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
+        """There is no guest."""
+        raise InfraError("this server judges nothing.", remedy="Run ./duet challenge.")
+
+    async def rest(self) -> None:
+        """Nothing is up."""
+
+
+class AllBuilt:
+    """Kernels that nobody boots (see server.interfaces.Kernels)."""
+
+    def ready(self, slug: str) -> dict[str, bool]:
+        """All of them."""
+        return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}
+
+    def request(self, slug: str, arms: Iterable[str]) -> bool:
+        """None is missing."""
+        return False
+
+    def latest(self) -> list[m.ServerMessage]:
+        """None is built."""
+        return []
+
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
+        """None is missing."""
+
+
+async def read(slug: str) -> tuple[list[Table], int]:
+    """The tables of a lesson's first recording.
+
+    Raises:
+        InfraError: it has none.
+    """
+    recordings = LessonRecordings()
+    run = await recordings.load(slug)
+    if run is None:
+        raise InfraError(f"{slug} has no recording.", remedy=f"Run: ./duet record {slug}")
+    found = tables_of(run.log.backlog())
+    await recordings.close()
+    return found
+
+
+def main() -> None:
+    """See the module."""
+    slug, fps = sys.argv[1], float(sys.argv[2])
+    tables, of = asyncio.run(read(slug))
+    allow_files()
+    with bind("127.0.0.1", 0) as listener:
+        app = create_app(
+            lambda hub: Director(
+                hub, FramesStage(tables, of, fps), LessonRecordings(), AllBuilt(), builds=False
+            ),
+            page=repo_root() / "frontend/dist",
+            front=Front(proxies=Proxies(("127.0.0.1",))),
+        )
+        server = Frames(server_config(app, timeout_graceful_shutdown=1), listener)
+        asyncio.run(server.serve(sockets=[listener]))
+
+
+class Frames(uvicorn.Server):
+    """uvicorn that prints its address once it listens."""
+
+    def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
+        super().__init__(config)
+        self._listener = listener
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then print where."""
+        await super().startup(sockets)
+        self._listener.listen(KERNEL_QUEUE)
+        be_prompt()
+        host, port = self._listener.getsockname()[:2]
+        print(json.dumps({"address": f"{host}:{port}"}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

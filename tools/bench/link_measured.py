@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The measurement of `bench link`: the real server and nginx, a bounded link, real viewers.
+
+`python -m tools.bench.link_measured LESSON MBIT VIEWERS,VIEWERS` runs in a network namespace of
+its own. It prints JSON lines: sizes of the segments and CPU time of nginx for each, then, for each
+number of viewers, their delays and nginx's CPU time. Segments are in nginx's cache before.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from duet.base.errors import InfraError
+from tools.bench.proxy import free_port, nginx
+from tools.bench.viewers import helper, line_of
+
+MTU: Final = 1500
+BURST_BYTES: Final = 32 << 10
+LATENCY_MS: Final = 1000
+"""Of a full queue at the link. A shorter one drops packets of hundreds of streams at once, and some
+of them then wait for the rest of the crowd (docs/CAPACITY.md)."""
+CONNECTIONS: Final = 8192
+WARM: Final = 50
+"""Viewers, one after another, who show what a segment costs nginx."""
+ANSWER_S: Final = 120.0
+TOOL_S: Final = 30.0
+
+
+def tool(*words: str) -> None:
+    """A command of iproute2.
+
+    Raises:
+        InfraError: it fails.
+    """
+    done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_S)
+    if done.returncode:
+        raise InfraError(f"{' '.join(words)} failed.", remedy=done.stderr.strip()[:200])
+
+
+def bound_link(mbit: float) -> None:
+    """All that goes over loopback from now on takes this link."""
+    rate = f"{mbit * 1e6:.0f}bit"
+    tool(
+        *("tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "tbf", "rate", rate),
+        *("burst", str(BURST_BYTES), "latency", f"{LATENCY_MS}ms"),
+    )
+
+
+def answer(url: str) -> tuple[bytes, int]:
+    """(the body, bytes of head and body)."""
+    with urllib.request.urlopen(url, timeout=ANSWER_S) as found:
+        body = found.read()
+        return body, len(body) + len(str(found.headers)) + len("HTTP/1.1 200 OK\r\n")
+
+
+def listed(address: str, lesson: str) -> list[str]:
+    """Addresses of the segments of the largest recording, below /duet."""
+    tree = json.loads(answer(f"http://{address}/api/lessons/{lesson}")[0])
+    name = max(tree["recordings"], key=lambda entry: int(entry["bytes"]))["name"]
+    run = f"recorded:{lesson}:{name}"
+    lines = json.loads(answer(f"http://{address}/api/runs/{run}/segments")[0])["segments"]
+    return [f"/duet/segments/{run}/{line['n']}-{line['digest']}" for line in lines]
+
+
+def cost_s(proxy: psutil.Process) -> float:
+    """CPU time of nginx so far: its processes have one thread each, and the scheduler counts ns."""
+    pids = [proxy.pid, *(one.pid for one in proxy.children(recursive=True))]
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
+
+
+def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[str, Any]:
+    """What so many viewers saw."""
+    words = (address, json.dumps(paths), str(viewers), str(at_once))
+    with helper("link_crowd", *words) as process:
+        found: dict[str, Any] = line_of(process)
+    return found
+
+
+def main() -> None:
+    """See the module."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what it started ends as well
+    lesson, mbit = sys.argv[1], float(sys.argv[2])
+    counts = [int(one) for one in sys.argv[3].split(",")]
+    tool("ip", "link", "set", "lo", "up", "mtu", str(MTU))
+    with (
+        tempfile.TemporaryDirectory(prefix="duet-link-") as folder,
+        helper("frames", lesson, "1") as server,
+    ):
+        address, port = str(line_of(server)["address"]), free_port()
+        with nginx(Path(folder), port, address, connections=CONNECTIONS) as process:
+            proxy, where = psutil.Process(process.pid), f"127.0.0.1:{port}"
+            paths = listed(address, lesson)
+            sizes = [answer(f"http://{where}{path}")[1] for path in paths]
+            before_s = cost_s(proxy)
+            crowd(where, paths, WARM, 1)
+            nginx_s = (cost_s(proxy) - before_s) / (WARM * len(paths))
+            print(json.dumps({"sizes": sizes, "nginx_s": nginx_s}), flush=True)
+            bound_link(mbit)
+            for count in counts:
+                before_s = cost_s(proxy)
+                found = crowd(where, paths, count, count)
+                print(json.dumps(found | {"nginx_s": cost_s(proxy) - before_s}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

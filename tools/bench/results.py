@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each measurement prints with `--json`, and the targets of some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from duet.cli.keys import key
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Of one way in which lanes come up."""
+
+    n: int
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One number that is promised."""
+
+    what: str
+    wanted: str
+    found: str
+    met: bool | None = key("null: not measured")
+
+
+@dataclass(frozen=True, slots=True)
+class LanesResult:
+    """Of `bench lanes`."""
+
+    lesson: str
+    arm: str
+    starts: int = key("of all ways")
+    reached: int = key("their first decoded event")
+    retries: int = key("tries to boot beyond the first of each")
+    refused_copies: int = key("these lanes booted")
+    copies_asked: int = key()
+    copies: int = key("of these")
+    ready_copies: int = key("of these; they stood ready")
+    not_reached: Sequence[str] = key("why not")
+    boot: Quantiles | None = key("or null")
+    copy: Quantiles | None = key("or null")
+    vng: Quantiles | None = key("or null")
+    idle_lanes: int = key()
+    idle_copies: int = key("of these")
+    idle_pss_mib: float | None = key("the largest")
+    idle_failed: Sequence[str] = key("why not")
+    template_mib: float = key()
+    targets: Sequence[Target] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """From the encoding of a batch to its arrival at a viewer that reads."""
+
+    batches: int
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ViewersResult:
+    """Of `bench viewers`."""
+
+    lesson: str
+    viewers: int
+    frames_per_s: float
+    seconds: float
+    server_cores: float = key("CPU time of the server alone")
+    all_read: Delays = key()
+    some_stalled: Delays = key()
+    stalled: int = key("viewers that read nothing in the second half")
+    closed: int = key("by the server")
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """How soon something was answered while a class ran."""
+
+    n: int
+    p99_ms: float
+    longest_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClassResult:
+    """Of `bench class`."""
+
+    lesson: str
+    students: int
+    different: int = key("settings that they take in turn")
+    runs: int = key("that served them")
+    served: int = key("students whose run was done")
+    not_served: Sequence[str] = key("why not")
+    longest_wait_s: float = key("until a student's run began")
+    longest_s: float = key("until it was over")
+    health: Answers = key("/api/health meanwhile")
+    page: Answers = key("/ meanwhile")
+    socket: Answers = key("light questions on each student's own")
+    run_s: float = key("a run had its slot for so long, median")
+    lane_cores: float = key("CPUs of one lane, with its share of the server, while it ran")
+    lane_mib: float = key("memory of one guest with its share of the server, at the peak (PSS)")
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """From the driver's sending of a place to its arrival at a follower that reads."""
+
+    places: int
+    missed: int = key("replaced by a later one before they were sent")
+    p50_ms: float = key()
+    p99_ms: float = key()
+    longest_ms: float = key()
+
+
+@dataclass(frozen=True, slots=True)
+class FollowersResult:
+    """Of `bench followers`."""
+
+    followers: int
+    places_per_s: float
+    seconds: float
+    joined_s: float = key("until all were in the class")
+    server_cores: float = key("CPU time of the server alone")
+    all_read: Following = key()
+    some_stalled: Following = key()
+    place_bytes: float = key("of a place on the socket")
+    stalled: int = key("followers that read nothing in the second half")
+    closed: int = key("by the server")
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchResult:
+    """Of `bench switch`. Times go from the click to the first batch of the slowest lane."""
+
+    lesson: str
+    other: str = key("the lesson that is clicked on")
+    step: str = key("its main one")
+    clock: str = key("of its live runs")
+    recorded_first_ms: float | None = key("its recording, before the server had read it")
+    recorded: Quantiles | None = key("its recording, or null")
+    parked: Quantiles | None = key("live lanes, guests parked; or null")
+    copies: int = key("lanes of those that were copies")
+    lanes: int = key("of those")
+    booted: Quantiles | None = key("live lanes, no guest parked; or null")
+    failed: Sequence[str] = key("clicks that came to nothing, and why")
+    targets: Sequence[Target] = key()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """Of one recording: CPU time a viewer, in ms, as messages and as segments."""
+
+    messages_viewers: int
+    opened_server_ms: float = key("of a socket with the lesson and the list of segments")
+    opened_nginx_ms: float = key("of the same")
+    opened_bytes: int = key("of the same")
+    messages_server_ms: float = key("of the run as messages, beyond that")
+    messages_nginx_ms: float = key("of the same")
+    viewers: int = key("by segments")
+    segments: int = key()
+    bytes: int = key("of all segments")
+    nginx_ms: float = key("of all segments, a connection of its own for each viewer")
+    server_ms: float = key("of requests that nginx passed on")
+    reached: int = key("such requests")
+    ratio: float = key("the run as messages over the run as segments, server and nginx together")
+    direct_viewers: int = key("by segments, without nginx")
+    direct_ms: float = key("of the server, for each of their segments")
+    server_bytes: int = key("memory of the server with this recording")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCost:
+    """Of one live run through nginx."""
+
+    viewers: int
+    seconds: float
+    raw_mb_per_s: float = key("of messages, for each viewer")
+    packed_mb_per_s: float = key("of segments, the same")
+    server_cores: float = key("CPU time of the server alone")
+    nginx_cores: float = key("its sockets included")
+    by_segments: int = key("viewers")
+    segments: Delays = key("from the encoding of the oldest row in a segment to its last byte")
+    messages: Delays = key("of the viewers that came first")
+    reached: int = key("requests for segments that nginx passed on")
+    closed: int = key("by the server")
+    viewer_bytes: int = key("memory of the server, more for each viewer")
+
+
+@dataclass(frozen=True, slots=True)
+class PageBytes:
+    """Of the page itself through nginx, compressed where nginx does so."""
+
+    first_bytes: int = key("its document and the files that this names")
+    all_bytes: int = key("with all scripts and styles that these name")
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentsResult:
+    """Of `bench segments`."""
+
+    lesson: str
+    recorded: RecordedCost = key()
+    live: LiveCost = key()
+    page: PageBytes = key()
+    targets: Sequence[Target] = key()
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolStartsResult:
+    """Of `bench pool`. Times go from the click to the first batch of the slowest lane."""
+
+    lesson: str
+    pool: str
+    first_local: Quantiles | None = key("guests boot, on this machine; or null")
+    first_pool: Quantiles | None = key("guests boot, on a lease that has to be had first; or null")
+    stands_local: Quantiles | None = key("again, on this machine; or null")
+    stands_pool: Quantiles | None = key("again, on the lease that stands; or null")
+    first_more_ms: float | None = key("pool over local, medians, a lease had first; or null")
+    stands_more_ms: float | None = key("the same, where the lease stands; or null")
+    failed: Sequence[str] = key("clicks that came to nothing, and why")
+    targets: Sequence[Target] = key()
+    load: float = key("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """Of so many viewers who come at once: measured, and as the simulation has it."""
+
+    viewers: int
+    first_p50_s: float = key("until the first segment is there")
+    first_p50_simulated_s: float = key()
+    first_p99_s: float = key()
+    first_p99_simulated_s: float = key()
+    whole_p50_s: float = key("until all segments are there")
+    whole_p50_simulated_s: float = key()
+    whole_p99_s: float = key()
+    whole_p99_simulated_s: float = key()
+    nginx_s: float = key("CPU time")
+    nginx_simulated_s: float = key()
+    farthest: float = key("largest factor between both, of the delays but the first p99")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkResult:
+    """Of `bench link`."""
+
+    lesson: str
+    mbit_per_s: float
+    segments: int
+    bytes: int = key("of all segments, heads included")
+    segment_nginx_ms: float = key("CPU time of nginx for each, before the viewers come")
+    rows: Sequence[LinkRow] = key()
+    load: float = key("of the host")
+
+
+# Targets: what docs/CLONES.md and docs/OPERATING.md promise, what was found, whether that meets it.
+
+
+def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:
+    """A target that no more than `bound` meets; None was not measured."""
+    met = None if found is None else found <= bound
+    return Target(what, f"at most {_number(bound, unit)}", _said(found, unit), met)
+
+
+def at_least(what: str, bound: float, unit: str, found: float | None) -> Target:
+    """A target that `bound` or more meets; None was not measured."""
+    met = None if found is None else found >= bound
+    return Target(what, f"at least {_number(bound, unit)}", _said(found, unit), met)
+
+
+def target_lines(targets: Iterable[Target]) -> list[str]:
+    """A line each: met, MISSED, or not measured."""
+    words = {True: "met", False: "MISSED", None: "not measured"}
+    return [
+        f"{words[one.met]:12}  {one.what}: {one.wanted} wanted, {one.found} found"
+        if one.met is not None
+        else f"{words[None]:12}  {one.what}: {one.wanted} wanted"
+        for one in targets
+    ]
+
+
+def _said(found: float | None, unit: str) -> str:
+    return "" if found is None else _number(found, unit)
+
+
+def _number(value: float, unit: str) -> str:
+    text = f"{value:.1f}".removesuffix(".0")
+    return f"{text} {unit}".rstrip()

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`bench switch`: from a click on another lesson to lanes that move.
+
+The server is a real one with real guests, in a process of its own, on a free port. First it parks
+guests, as it does while nobody runs anything; then another one boots them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import numpy as np
+from prometheus_client.parser import text_string_to_metric_families
+
+from duet.cli.output import emit, note
+from duet.host.guests import LATER_S
+from tools.bench.classroom import server
+from tools.bench.clicks import Moved, Page, Step, main_step, opened
+from tools.bench.results import Quantiles, SwitchResult, at_most, target_lines
+
+TARGET_MS: Final = 1000.0
+BOOTS: Final = 3
+"""Clicks where no guest is parked, each on a server of its own."""
+SETTLE_S: Final = 1.0
+"""Between two clicks, so that none waits for what the one before has left to do."""
+
+
+def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
+    """Measure, store what was found, and print it: the exit code."""
+    step = main_step(other, clock)
+    main_step(lesson, "")  # refuses a lesson that is not there before a server is started
+    result = asyncio.run(measure(lesson, step, repeats))
+    if js:
+        emit(result)
+    else:
+        print(text_of(result))
+    return 0
+
+
+async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
+    """Both servers, one after the other.
+
+    Raises:
+        InfraError: a server does not start or does not answer.
+    """
+    with server() as (_, address):
+        async with opened(address) as page:
+            await page.leave(lesson)
+            note("its recording")
+            recorded = await clicks(page, lesson, repeats + 1, lambda: page.recorded(step))
+            note("guests are parked")
+            await until_parked(address)
+            note("live lanes, guests parked")
+            parked = await clicks(
+                page, lesson, repeats, lambda: page.live(step), lambda: until_parked(address, 0)
+            )
+    booted = []
+    for _ in range(min(repeats, BOOTS)):  # guests that are up would be used again
+        with server(DUET_TEMPLATES_MIB="0") as (_, address):
+            note("live lanes, no guest parked")
+            booted += await first_click(address, lesson, step)
+    return result_of(lesson, step, recorded, parked, booted)
+
+
+async def first_click(address: str, lesson: str, step: Step) -> list[Moved]:
+    """That of a page of its own."""
+    async with opened(address) as page:
+        return await clicks(page, lesson, 1, lambda: page.live(step))
+
+
+async def clicks(
+    page: Page,
+    lesson: str,
+    count: int,
+    click: Callable[[], Awaitable[Moved]],
+    before: Callable[[], Awaitable[None]] | None = None,
+) -> list[Moved]:
+    """So many, each from another lesson.
+
+    Args:
+        before: waited for before each.
+    """
+    found = []
+    for _ in range(count):
+        await page.leave(lesson)
+        await asyncio.sleep(SETTLE_S)
+        if before is not None:
+            await before()
+        found.append(await click())
+        if found[-1].why:
+            note(found[-1].why)
+    return found
+
+
+def result_of(
+    lesson: str,
+    step: Step,
+    recorded: Sequence[Moved],
+    parked: Sequence[Moved],
+    booted: Sequence[Moved],
+) -> SwitchResult:
+    """The document of all clicks."""
+    shown, live = quantiles(recorded[1:]), quantiles(parked)
+    copies, lanes = sum(one.copies for one in parked), sum(one.lanes for one in parked)
+    ways = (("recording", recorded), ("parked", parked), ("booted", booted))
+    to_shown = "to a recording that moves, p95"
+    to_live = "to live lanes that move, guests parked, p95"
+    return SwitchResult(
+        lesson=lesson,
+        other=step.lesson,
+        step=step.step,
+        clock=step.clock,
+        recorded_first_ms=_rounded(recorded[0].ms) if recorded else None,
+        recorded=shown,
+        parked=live,
+        copies=copies,
+        lanes=lanes,
+        booted=quantiles(booted),
+        failed=sorted({f"{way}: {one.why}" for way, found in ways for one in found if one.why}),
+        targets=[
+            at_most(to_shown, TARGET_MS, "ms", shown.p95_ms if shown else None),
+            at_most(to_live, TARGET_MS, "ms", live.p95_ms if live and copies == lanes else None),
+        ],
+    )
+
+
+def quantiles(found: Sequence[Moved]) -> Quantiles | None:
+    """Of those that moved."""
+    ms = [one.ms for one in found if one.ms is not None]
+    if not ms:
+        return None
+    p50, p95 = (round(float(one), 1) for one in np.percentile(ms, [50, 95]))
+    return Quantiles(n=len(ms), p50_ms=p50, p95_ms=p95)
+
+
+def _rounded(ms: float | None) -> float | None:
+    return None if ms is None else round(ms, 1)
+
+
+def text_of(result: SwitchResult) -> str:
+    """The result as lines."""
+    first = result.recorded_first_ms
+    lines = [
+        f"from a click on {result.other} (from {result.lesson}), step {result.step}, to a batch of "
+        f"every lane; live runs on the {result.clock} clock",
+        f"its recording, the first time: {f'{first:.0f} ms' if first is not None else 'none came'}",
+    ]
+    for words, one in (
+        ("its recording again", result.recorded),
+        ("live lanes, guests parked", result.parked),
+        ("live lanes, none parked", result.booted),
+    ):
+        lines.append(
+            f"{words}: none moved"
+            if one is None
+            else f"{words}: median {one.p50_ms:.0f} ms, p95 {one.p95_ms:.0f} ms, {one.n} clicks"
+        )
+    lines.append(f"copies: {result.copies} of {result.lanes} lanes")
+    if result.clock == "count":
+        lines.append("no guest is parked for the count clock, whose runs repeat a boot")
+    return "\n".join(
+        [*lines, *(f"failed: {why}" for why in result.failed), "", *target_lines(result.targets)]
+    )
+
+
+# Waits until a server has parked guests, by its /metrics.
+
+PARK_S: Final = 300.0
+"""Until guests are parked for all lessons. Usual: a minute."""
+LOOK_S: Final = 1.0
+ANSWER_S: Final = 60.0
+
+
+async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> None:
+    """Until all guests are parked that are to be, or PARK_S is over.
+
+    Args:
+        at_least_s: until the server has begun with guests for other lessons.
+    """
+    began = time.monotonic()
+    while time.monotonic() - began < PARK_S:
+        now = await asyncio.to_thread(templates, address)
+        left = now["waiting"] + now["later"] + now["making"]
+        if time.monotonic() - began >= at_least_s and not left:
+            return
+        await asyncio.sleep(LOOK_S)
+    note(f"guests were still being parked after {PARK_S:g} s")
+
+
+def templates(address: str) -> dict[str, float]:
+    """What /metrics says of parked guests."""
+    connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
+    try:
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+    finally:
+        connection.close()
+    return {
+        sample.name.removeprefix("duet_templates_"): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name.startswith("duet_templates_")
+    }
