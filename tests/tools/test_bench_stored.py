@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from typer.main import get_group
 
-from duet.capacity.constants import CONSTANTS, NAME, read
 from duet.cli.entry import main
 from duet.lessons.load import slugs
+from duet.plugins.cluster.capacity.constants import CONSTANTS, NAME, read
 from tools.bench import results as b
 from tools.bench.__main__ import bench
 from tools.bench.stored import of_class, of_followers, of_lanes, of_pool, of_segments, of_viewers

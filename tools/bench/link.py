@@ -2,7 +2,7 @@
 """`bench link`: real viewers at a link of known bandwidth, and what the simulation says.
 
 The measurement has a network namespace of its own, so that the bandwidth of its loopback can be
-bounded (link_measured.py); here the simulation of duet.capacity is put beside what came.
+bounded (link_measured.py); here the simulation of duet.plugins.cluster.capacity is put beside what came.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 
 from duet.base.errors import InfraError, InputError
 from duet.base.settings import repo_root
-from duet.capacity.simulation import Scene, Simulated, simulate
 from duet.cli.output import emit, note, split_names
+from duet.plugins.cluster.capacity.simulation import Scene, Simulated, simulate
 from tools.bench.results import LinkResult, LinkRow
 from tools.bench.viewers import line_of
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from duet.capacity.simulation import AT_ONCE as CONNECTIONS
+from duet.plugins.cluster.capacity.simulation import AT_ONCE as CONNECTIONS
 from tools.bench.http_get import Getting
 
 ALL_S = 600.0

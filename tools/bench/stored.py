@@ -7,8 +7,8 @@ import os
 
 from duet import __version__
 from duet.base.errors import InputError
-from duet.capacity.constants import constants_file, record
 from duet.cli.output import note
+from duet.plugins.cluster.capacity.constants import constants_file, record
 from duet.runs.pack import host_fingerprint
 from tools.bench.results import (
     ClassResult,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.capacity.constants import CONSTANTS, REFERENCE, Constant
+from duet.plugins.cluster.capacity.constants import CONSTANTS, REFERENCE, Constant
 from duet.plugins.cluster.plan import short
 
 

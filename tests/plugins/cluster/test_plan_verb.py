@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from duet.capacity.constants import CONSTANTS, NAME
 from duet.cli import entry
+from duet.plugins.cluster.capacity.constants import CONSTANTS, NAME
 from duet.plugins.cluster.plan import PlanResult, short
 from tests.backend.cli.test_results import same_as_help
 from tools.bench.stored import store as stored

@@ -22,9 +22,9 @@ from duet.cli.output import emit
 from duet.plugins.cluster.types import POOLS, PoolSettings
 
 if TYPE_CHECKING:
-    from duet.capacity.constants import Estimate, Figures
-    from duet.capacity.model import Demand, Plan
-    from duet.capacity.simulation import Simulated
+    from duet.plugins.cluster.capacity.constants import Estimate, Figures
+    from duet.plugins.cluster.capacity.model import Demand, Plan
+    from duet.plugins.cluster.capacity.simulation import Simulated
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ def plan(
     The model's constants come from what `make bench` measured on this machine, else from the
     reference machine; docs/CAPACITY.md has the model and its limits.
     """
-    from duet.capacity.constants import constants_file, figures, read
-    from duet.capacity.model import plan as planned
     from duet.cli.record import segment_sizes
+    from duet.plugins.cluster.capacity.constants import constants_file, figures, read
+    from duet.plugins.cluster.capacity.model import plan as planned
     from duet.runs.pack import host_fingerprint
 
     options = Options(
@@ -275,7 +275,7 @@ def _constants(rows: Sequence[ConstantRow]) -> list[str]:
 
 
 def _origin(rows: Sequence[ConstantRow]) -> str:
-    from duet.capacity.constants import REFERENCE
+    from duet.plugins.cluster.capacity.constants import REFERENCE
 
     here = [one for one in rows if one.samples]
     missing = sorted({one.source for one in rows if not one.samples})
@@ -436,8 +436,8 @@ def crowds(
     Raises:
         InputError: these are too many.
     """
-    from duet.capacity.model import RECORDING_BYTES, SEGMENTS
-    from duet.capacity.simulation import Scene, simulate
+    from duet.plugins.cluster.capacity.model import RECORDING_BYTES, SEGMENTS
+    from duet.plugins.cluster.capacity.simulation import Scene, simulate
 
     if not options.viewers:
         return []
@@ -481,10 +481,15 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
     Raises:
         InputError: there is no such lesson or pool.
     """
-    from duet.capacity.constants import exactly
-    from duet.capacity.model import MOST_MEMORY_BYTES, RECORDING_BYTES, SEGMENTS, Demand
     from duet.lessons import load as lessons
     from duet.lessons import load as roles
+    from duet.plugins.cluster.capacity.constants import exactly
+    from duet.plugins.cluster.capacity.model import (
+        MOST_MEMORY_BYTES,
+        RECORDING_BYTES,
+        SEGMENTS,
+        Demand,
+    )
 
     if options.pool and options.pool not in POOLS:
         raise InputError(
@@ -520,7 +525,7 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
 
 def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
     """The document."""
-    from duet.capacity.model import notes, sentence, uses
+    from duet.plugins.cluster.capacity.model import notes, sentence, uses
 
     asked, start, steady = made.demand, made.start, made.steady
     return PlanResult(

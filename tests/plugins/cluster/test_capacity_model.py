@@ -11,8 +11,16 @@ import pytest
 
 from duet.base.budgets import LIVE_RUNS_MOST, SOCKETS
 from duet.base.errors import InputError
-from duet.capacity.constants import CONSTANTS, Estimate, Figures, Known, exactly, shipped, spanning
-from duet.capacity.model import Demand, Plan, notes, plan, sentence, uses
+from duet.plugins.cluster.capacity.constants import (
+    CONSTANTS,
+    Estimate,
+    Figures,
+    Known,
+    exactly,
+    shipped,
+    spanning,
+)
+from duet.plugins.cluster.capacity.model import Demand, Plan, notes, plan, sentence, uses
 
 CLASS = Demand(
     students=300,

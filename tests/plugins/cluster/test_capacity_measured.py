@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.capacity import constants as measured
-from duet.capacity.constants import CONSTANTS, SAMPLES, figures, read, record, shipped
+from duet.plugins.cluster.capacity import constants as measured
+from duet.plugins.cluster.capacity.constants import (
+    CONSTANTS,
+    SAMPLES,
+    figures,
+    read,
+    record,
+    shipped,
+)
 
 HOST = {"cpu": "a", "cpus": "2", "memory_gib": "24", "kernel": "6.1"}
 OTHER = HOST | {"cpus": "64"}

@@ -11,7 +11,14 @@ from typing import Final
 
 from duet.base.budgets import DIRECT_VIEWERS, LIVE_RUNS_MOST, SOCKETS, SOCKETS_PER_ADDRESS
 from duet.base.errors import InputError
-from duet.capacity.constants import NOTHING, Estimate, Figures, exactly, larger, spanning
+from duet.plugins.cluster.capacity.constants import (
+    NOTHING,
+    Estimate,
+    Figures,
+    exactly,
+    larger,
+    spanning,
+)
 
 # What a plan is made for: students, live runs, the lesson, the hosts and the link that are had.
 

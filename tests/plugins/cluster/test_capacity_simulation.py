@@ -12,7 +12,13 @@ import numpy as np
 import pytest
 
 from duet.base.errors import InputError
-from duet.capacity.simulation import Scene, arrivals, curve, progress_marks, simulate
+from duet.plugins.cluster.capacity.simulation import (
+    Scene,
+    arrivals,
+    curve,
+    progress_marks,
+    simulate,
+)
 
 TEN = Scene(segment_bytes=[1000] * 10, link_bytes_per_s=1e5, own_bytes_per_s=1e9)
 
