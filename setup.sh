@@ -157,7 +157,10 @@ binding() {
 
 in_frontend() { (cd frontend && PATH="$PWD/../.venv/bin:$PATH" "$@"); }
 
-page_sources() { find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print | LC_ALL=C sort; }
+page_sources() {
+	find frontend lessons -path frontend/node_modules -prune -o -path frontend/dist -prune -o \
+		-type f \( -path 'frontend/*' -o -path 'lessons/*/view/*' \) -print | LC_ALL=C sort
+}
 
 setup_environment() {
 	# shellcheck disable=SC2086

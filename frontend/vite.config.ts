@@ -3,12 +3,13 @@
 
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { lessonViews } from './tools/lesson-views.ts';
 
 const port = process.env['DUET_PORT'] ?? '8642';
 
 export default defineConfig({
   base: './',
-  plugins: [react()],
+  plugins: [react(), lessonViews()],
   worker: { format: 'es' },
   build: {
     outDir: 'dist',
@@ -44,7 +45,7 @@ export default defineConfig({
     },
   },
   test: {
-    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
+    include: ['src', 'test', '../lessons/*/view'].map((folder) => `${folder}/**/*.test.{ts,tsx}`),
     environment: 'node',
     setupFiles: ['test/setup.ts'],
     restoreMocks: true,

@@ -7,6 +7,7 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { lessonViews } from './tools/lesson-views.ts';
 import { sharedOnce } from './tools/licenses.ts';
 
 /** Leaves out the faces of other scripts; the browser's own fonts stand in for them. */
@@ -40,7 +41,7 @@ function licencesOnce(): Plugin {
 
 export default defineConfig({
   base: './',
-  plugins: [react(), latinOnly(), licencesOnce()],
+  plugins: [react(), lessonViews(), latinOnly(), licencesOnce()],
   publicDir: false,
   resolve: {
     // Without optical sizes a serif face has 50 KB in place of 130.

@@ -6,15 +6,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const root = fileURLToPath(new URL('../src', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const leastPx = 13;
 /** Printed. */
 const paper = /handout\.css$/;
 
 test('no style sheet makes letters smaller than 13 px', () => {
-  const sheets = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.css') && !paper.test(name),
-  );
+  const sheets = ['frontend/src', 'lessons']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+        join(folder, name),
+      ),
+    )
+    .filter((name) => name.endsWith('.css') && !paper.test(name));
   expect(sheets.length).toBeGreaterThan(20);
   const small = sheets.flatMap((name) => {
     const text = readFileSync(join(root, name), 'utf8');

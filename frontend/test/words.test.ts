@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The catalogues of the page's words have what the sources say: every text, no other, with the same values. */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   isPluralElement,
   isSelectElement,
@@ -14,26 +12,31 @@ import {
 } from '@formatjs/icu-messageformat-parser';
 import { expect, test } from 'vitest';
 import { languages } from '../src/base/lang/tags.ts';
-import { fileOf } from '../src/lang/parts.ts';
-import { type Said, sources, sourcesOf, unsaidIn, wordsIn, wordsOf } from '../tools/words.ts';
+import { filesOf } from '../src/lang/parts.ts';
+import {
+  allSources,
+  allWords,
+  catalogueFiles,
+  type Said,
+  sourcesOf,
+  unsaidIn,
+  wordsIn,
+} from '../tools/words.ts';
 
-const folder = fileURLToPath(new URL('../src', import.meta.url));
-const said = wordsOf(folder);
+const said = allWords();
 const translated = languages.map(({ tag }) => tag).filter((tag) => tag !== 'en');
 
 /** File of the catalogue -> its words. */
-function filesOf(tag: string): Record<string, Record<string, string>> {
-  const names = readdirSync(`${folder}/lang/${tag}`).filter((name) => name.endsWith('.json'));
+function filesOfCatalogue(tag: string): Record<string, Record<string, string>> {
   return Object.fromEntries(
-    names.map((name) => [
-      name.replace(/\.json$/, ''),
-      JSON.parse(readFileSync(`${folder}/lang/${tag}/${name}`, 'utf8')),
-    ]),
+    Object.entries(catalogueFiles(tag))
+      .filter(([, path]) => existsSync(path))
+      .map(([name, path]) => [name, JSON.parse(readFileSync(path, 'utf8'))]),
   );
 }
 
 function catalogue(tag: string): Record<string, string> {
-  return Object.assign({}, ...Object.values(filesOf(tag)));
+  return Object.assign({}, ...Object.values(filesOfCatalogue(tag)));
 }
 
 /** Names in braces and, of a text with elements, in tags. */
@@ -70,11 +73,27 @@ test.each(translated)(
   },
 );
 
-test.each(translated)('%s has each text in the file of the part that says it', (tag) => {
-  const belongs = sourcesOf(said);
-  for (const [file, words] of Object.entries(filesOf(tag)))
-    for (const text of Object.keys(words))
-      expect([text, fileOf(belongs.get(text) ?? [])]).toEqual([text, file]);
+test.each(translated)(
+  '%s has each text in the files of the parts that say it, and nowhere else',
+  (tag) => {
+    const wanted = new Map<string, Set<string>>();
+    for (const [text, sources] of sourcesOf(said))
+      for (const file of filesOf(sources))
+        wanted.set(file, (wanted.get(file) ?? new Set()).add(text));
+    const files = filesOfCatalogue(tag);
+    for (const name of new Set([...Object.keys(files), ...wanted.keys()]))
+      expect([name, Object.keys(files[name] ?? {}).toSorted()]).toEqual([
+        name,
+        [...(wanted.get(name) ?? [])].toSorted(),
+      ]);
+  },
+);
+
+test.each(translated)('%s says a text alike in each file that has it', (tag) => {
+  const words = catalogue(tag);
+  for (const own of Object.values(filesOfCatalogue(tag)))
+    for (const [text, saying] of Object.entries(own))
+      expect([text, words[text]]).toEqual([text, saying]);
 });
 
 test.each(translated)(
@@ -91,8 +110,8 @@ test.each(translated)(
 );
 
 test('all words of the markup go through the catalogues, but for the name', () => {
-  const unsaid = sources(folder).flatMap((file) =>
-    unsaidIn(readFileSync(file, 'utf8'), relative(folder, file)),
+  const unsaid = allSources().flatMap(({ name, path }) =>
+    unsaidIn(readFileSync(path, 'utf8'), name),
   );
   expect(unsaid.filter((one) => !one.endsWith(' Kernel Duet'))).toEqual([]);
   expect(unsaidIn('<p title="Why">One of {two}</p>', 'a.tsx')).toEqual([

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 import type { Texts } from '../src/views/about.ts';
 import type { ViewKind } from '../src/views/contract.ts';
+import { lessonViews } from './lesson-views.ts';
 
 interface Page {
   readonly views: ReadonlyMap<string, ViewKind>;
@@ -17,6 +18,7 @@ async function loadPage(): Promise<Page> {
   const server = await createServer({
     root: fileURLToPath(new URL('..', import.meta.url)),
     configFile: false,
+    plugins: [lessonViews()],
     appType: 'custom',
     logLevel: 'error',
     optimizeDeps: { noDiscovery: true },

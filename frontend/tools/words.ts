@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The texts that the page says through its catalogues, as its sources have them: the keys of src/lang/*.json. */
+/** The texts that the page says through its catalogues, as its sources have them: the keys of these. */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
 
 export interface Said {
@@ -23,11 +24,40 @@ interface Node {
 
 const functions = new Set(['t', 'tr', 'rich']);
 
-/** All texts of the sources below a folder, each once for each place that says it, in the order of files. */
-export function wordsOf(folder: string): Said[] {
-  return sources(folder).flatMap((file) =>
-    wordsIn(readFileSync(file, 'utf8'), relative(folder, file)),
-  );
+export interface Source {
+  /** Within src, or within the repository for the picture of a lesson. */
+  readonly name: string;
+  readonly path: string;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = join(root, 'frontend/src');
+
+/** Folders of the lessons' own pictures, within the repository. */
+export function lessonFolders(): string[] {
+  return readdirSync(join(root, 'lessons'))
+    .sort()
+    .map((slug) => `lessons/${slug}/view`)
+    .filter((folder) => existsSync(join(root, folder)));
+}
+
+/** Where a source or a catalogue lies, by its name. */
+export function pathOf(name: string): string {
+  return join(name.startsWith('lessons/') ? root : page, name);
+}
+
+/** Files of a catalogue: name -> path. That of a lesson's picture is called like its folder. */
+export function catalogueFiles(tag: string): Record<string, string> {
+  const page = readdirSync(pathOf(`lang/${tag}`)).filter((name) => name.endsWith('.json'));
+  return Object.fromEntries([
+    ...page.map((name) => [name.replace(/\.json$/, ''), pathOf(`lang/${tag}/${name}`)] as const),
+    ...lessonFolders().map((folder) => [folder, pathOf(`${folder}/lang/${tag}.json`)] as const),
+  ]);
+}
+
+/** All texts of the page's sources, each once for each place that says it, in the order of files. */
+export function allWords(): Said[] {
+  return allSources().flatMap(({ name, path }) => wordsIn(readFileSync(path, 'utf8'), name));
 }
 
 /** Text -> the sources that say it. */
@@ -38,11 +68,17 @@ export function sourcesOf(said: readonly Said[]): ReadonlyMap<string, readonly s
   return found;
 }
 
-export function sources(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|^base\/lang\//.test(file))
-    .sort()
-    .map((file) => join(folder, file));
+/** The sources of the page and of the lessons' pictures. */
+export function allSources(): Source[] {
+  return ['', ...lessonFolders()].flatMap((folder) =>
+    readdirSync(pathOf(folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|^base\/lang\/|^fixtures\//.test(file))
+      .sort()
+      .map((file) => {
+        const name = join(folder, file);
+        return { name, path: pathOf(name) };
+      }),
+  );
 }
 
 /** Throws where a text is put together before it is said: no catalogue could have it. */

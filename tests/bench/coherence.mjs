@@ -7,11 +7,11 @@
  * The target is 20 M accesses/s for the simulator (a merged log under a protocol). The schedules have rows of their own.
  */
 
-import { interleave } from '../../frontend/src/views/cache-lines/model/interleave.ts';
-import { simulate } from '../../frontend/src/views/cache-lines/model/coherence.ts';
-import { statedSettings } from '../../frontend/src/views/cache-lines/model/stated.ts';
-import { spreadOver } from '../../frontend/src/views/cache-lines/model/streams.ts';
-import { statOf } from '../../frontend/test/fixtures/stat-stream.ts';
+import { interleave } from '../../lessons/05-cacheline-pingpong/view/model/interleave.ts';
+import { simulate } from '../../lessons/05-cacheline-pingpong/view/model/coherence.ts';
+import { statedSettings } from '../../lessons/05-cacheline-pingpong/view/model/stated.ts';
+import { spreadOver } from '../../lessons/05-cacheline-pingpong/view/model/streams.ts';
+import { statOf } from '../../lessons/05-cacheline-pingpong/view/fixtures/stat-stream.ts';
 
 const accesses = 2_000_000;
 const runs = 15;

@@ -2,7 +2,7 @@
 """`bench link`: real viewers at a link of known bandwidth, and what the simulation says.
 
 The measurement has a network namespace of its own, so that the bandwidth of its loopback can be
-bounded (link_measured.py); here the simulation of duet.plugins.cluster.capacity is put beside what came.
+bounded (link_measured.py); here the simulation is put beside what came.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import { speak, t } from '../base/lang/t.ts';
 import { withLang } from '../navigation/place.ts';
 import { pageWords } from './catalogues.ts';
 import { wantedLanguage, withWords } from './load.ts';
-import { fileOf, page, partOf } from './parts.ts';
+import { filesOf, page, partOf } from './parts.ts';
 
 describe('load', () => {
   afterEach(() => speak('en', {}));
@@ -32,9 +32,18 @@ describe('load', () => {
     expect(partOf('editor/pane.tsx')).toBe('editor');
     expect(partOf('editor/door.tsx')).toBe('server');
     expect(partOf('labs/scores-page.tsx')).toBe('scores');
-    expect(fileOf(['views/memcg-wall/draw.ts', 'views/memcg-wall/toy.ts'])).toBe('memcg-wall');
-    expect(fileOf(['views/memcg-wall/draw.ts', 'views/inode-flow/draw.ts'])).toBe(page);
-    expect(fileOf(['controls/transport.tsx'])).toBe(page);
+    expect(partOf('lessons/07-x/view/model/y.ts')).toBe('lessons/07-x/view');
+    expect(filesOf(['controls/transport.tsx'])).toEqual([page]);
+    expect(filesOf(['runs/phase.ts', 'home/home.tsx'])).toEqual(['server']);
+    expect(filesOf(['runs/phase.ts', 'gallery/gallery.tsx'])).toEqual([page]);
+  });
+
+  test('a lesson’s picture brings what it says, unless the page has it: it knows no other lesson', () => {
+    const [one, other] = ['lessons/07-x/view', 'lessons/08-y/view'];
+    expect(filesOf([`${one}/draw.ts`, `${one}/toy.ts`])).toEqual([one]);
+    expect(filesOf([`${one}/draw.ts`, `${other}/draw.ts`])).toEqual([one, other]);
+    expect(filesOf([`${one}/draw.ts`, 'runs/phase.ts'])).toEqual(['server', one]);
+    expect(filesOf([`${one}/draw.ts`, 'views/axis.ts'])).toEqual([page]);
   });
 });
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Which file of a catalogue has a text: that of the part of the page which alone says it, else `page`. What is loaded
- * on demand brings its words along (load.ts); a site without a server has those of the page and of its view.
+ * Which files of a catalogue have a text. The page's own files lie in src/lang/TAG: one has what a part of the page alone
+ * says, `page` has all else. A lesson's picture brings a file of its own, with all that it says and `page` has not. What
+ * is loaded on demand brings its words along (load.ts); a site without a server has those of the page and of its view.
  */
 
 /** Name of the file -> where its sources are. */
@@ -24,19 +25,18 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'protocol/socket.ts',
     'runs/',
   ],
-  ...views('cache-lines', 'extent-strip', 'hog-rows', 'inode-flow', 'memcg-wall'),
 };
 
-/** A file each has what a lesson of one kind alone shows; a site has that of its lesson's view (export/site.py). */
-function views(...kinds: readonly string[]) {
-  return Object.fromEntries(kinds.map((kind) => [kind, [`views/${kind}/`]]));
-}
+/** The folder of a lesson's picture; its file is called like it. */
+const ofLesson = /^lessons\/[^/]+\/view(?=\/)/;
 
 /** The first file of the catalogue: what several parts say, and all others. */
 export const page = 'page';
 
-/** The part of the page that a source belongs to. */
+/** The part of the page, or the folder of a lesson's picture, that a source belongs to. */
 export function partOf(file: string): string {
+  const [folder] = ofLesson.exec(file) ?? [];
+  if (folder !== undefined) return folder;
   const fits = Object.entries(places).flatMap(([part, starts]) =>
     starts.filter((start) => file.startsWith(start)).map((start) => ({ part, start })),
   );
@@ -44,8 +44,13 @@ export function partOf(file: string): string {
   return closest?.part ?? page;
 }
 
-/** The file of a text that these sources say. */
-export function fileOf(sources: readonly string[]): string {
-  const [first, ...others] = new Set(sources.map(partOf));
-  return others.length > 0 ? page : (first ?? page);
+/** The files of a text that these sources say. */
+export function filesOf(sources: readonly string[]): readonly string[] {
+  const parts = [...new Set(sources.map(partOf))];
+  const lessons = parts.filter((part) => ofLesson.test(`${part}/`));
+  const [first, ...others] = parts.filter((part) => !lessons.includes(part));
+  const own = others.length > 0 ? page : first;
+  // No lesson knows what another says: each that says it has it.
+  if (own === page) return [page];
+  return own === undefined ? lessons : [own, ...lessons];
 }

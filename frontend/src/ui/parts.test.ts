@@ -2,11 +2,10 @@
 import { expect, it } from 'vitest';
 import { off } from './parts.tsx';
 
-const sources: Record<string, string> = import.meta.glob('../**/*.tsx', {
-  query: '?raw',
-  import: 'default',
-  eager: true,
-});
+const sources: Record<string, string> = import.meta.glob(
+  ['../**/*.tsx', '../../../lessons/*/view/**/*.tsx'],
+  { query: '?raw', import: 'default', eager: true },
+);
 
 it('a button that is off says why, to mouse and screen reader', () => {
   expect(off('Not yet.')).toEqual({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every kind of view that has a folder here. A lesson names its kind. */
+/** Every kind of view that has a folder here or in a lesson. A lesson names its kind. */
 
 import type { ViewKind } from './contract.ts';
 
@@ -16,7 +16,9 @@ export function collectViews(modules: Modules): ReadonlyMap<string, ViewKind> {
   return views;
 }
 
-const modules = import.meta.glob('./*/index.tsx', { eager: true }) as Modules;
+const modules = import.meta.glob(['./*/index.tsx', '../../../lessons/*/view/index.tsx'], {
+  eager: true,
+}) as Modules;
 let found: ReadonlyMap<string, ViewKind> | null = null;
 
 /** All there are. Looked up late: a view's panels use hooks that use this file. */

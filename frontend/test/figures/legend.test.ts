@@ -5,59 +5,25 @@
  */
 
 import { beforeAll, expect, test } from 'vitest';
-import { darkTheme, lightTheme, type Theme } from '../../src/base/theme.ts';
-import { kindsIn } from '../../src/derive/query.ts';
-import { legendKinds } from '../../src/panels/legend.tsx';
-import type { Kind, Lesson } from '../../src/protocol/lesson.ts';
-import type { Artist, Laid } from '../../src/views/contract.ts';
-import { lookOf } from '../../src/views/inode-flow/ink.ts';
-import { type Fill, namedTiles } from '../../src/views/paints.ts';
-import { viewOf } from '../../src/views/registry.ts';
-import { paintOf } from '../../src/views/timeline/easel.ts';
-import { stylesFor } from '../../src/views/timeline/score.ts';
-import { recordingPen } from '../fixtures/pen.ts';
-import { type RecordedLesson, recordedLessons, shownScene } from '../fixtures/recordings.ts';
+import { darkTheme, lightTheme } from '../../src/base/theme.ts';
+import type { Kind } from '../../src/protocol/lesson.ts';
+import { looksWith, type Paints } from '../fixtures/looks.ts';
+import { type RecordedLesson, recordedLessons } from '../fixtures/recordings.ts';
 import { contrast } from './contrast.ts';
-
-interface Paints {
-  readonly wide: Fill;
-  readonly narrow: string;
-  readonly border: string | null;
-}
+import { drawnStep as drawn } from './drawn-step.ts';
 
 /** How each view paints a kind. Marks that are no bars have a brush of their own. */
-const paints: Readonly<Record<string, (lesson: Lesson, kind: Kind, theme: Theme) => Paints>> = {
-  'hog-rows': (lesson, kind, theme) =>
-    paintOf(stylesFor(lesson.kinds)[lesson.kinds.indexOf(kind)]!, theme, namedTiles),
-  'inode-flow': (_lesson, kind, theme) => lookOf(kind.name, theme, namedTiles),
-};
+const paints = looksWith('paints');
 const shapes: ReadonlySet<string> = new Set(
   'tick tick_ended cut_short gave_up walker reuse'.split(' '),
 );
 const themes = [lightTheme, darkTheme];
 /** Of its strongest ink to the page. */
 const least = 3;
-const size = { width: 1000, height: 700, dpr: 1 };
 let recorded: readonly RecordedLesson[] = [];
 beforeAll(() => {
   recorded = recordedLessons().filter(({ lesson }) => (lesson.view ?? '') in paints);
 });
-
-function drawn(one: RecordedLesson, scene: Lesson['scenes'][number], theme: Theme) {
-  const { lesson, index, frameAt } = shownScene(one, scene);
-  const { show } = scene;
-  const artist: Artist<Laid> = viewOf(lesson.view).artist(lesson, show);
-  const fills = new Set<string>();
-  for (const share of [0.3, 0.7, 1]) {
-    const drawing = { index, frame: frameAt(share), size, lesson, theme, show };
-    const { pen, log } = recordingPen();
-    artist.draw(pen, artist.layout(drawing, 34, 13), drawing, null, namedTiles);
-    for (const { what, fill } of log) if (/^fill(Rect)?$/.test(what)) fills.add(fill);
-  }
-  const there = kindsIn(index);
-  const legend = viewOf(lesson.view).legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
-  return { fills, legend, there, lesson };
-}
 
 const fillsOf = ({ wide, narrow, border }: Paints) =>
   [String(wide), narrow, border].filter((one) => one !== null);
@@ -126,13 +92,4 @@ test('each swatch of the lesson, or of what the step speaks of, stands out from 
         }
       }
   expect([...new Set(faint)]).toEqual([]);
-});
-
-test('readers of before are drawn where the recording has them, once for each grace period', () => {
-  const one = recorded.find(({ lesson }) => lesson.view === 'inode-flow')!;
-  const of = (id: string) => one.lesson.scenes.find((scene) => scene.id === id)!;
-  const [shown, removal] = [of('wait'), of('dam')].map((scene) => drawn(one, scene, lightTheme));
-  expect(shown!.legend.map(({ name }) => name)).toContain('may_read');
-  expect(shown!.fills.has(lightTheme.mechanism)).toBe(true);
-  expect(removal!.legend.map(({ name }) => name)).not.toContain('may_read');
 });

@@ -8,11 +8,11 @@ import { opsNow } from '../../src/derive/align.ts';
 import { collect, type Figure, figure, lengthOf } from '../../src/derive/figures.ts';
 import type { Frame, Mark, Region } from '../../src/derive/types.ts';
 import type { Artist, Laid, PanelProps } from '../../src/views/contract.ts';
-import { priceRows } from '../../src/views/extent-strip/panels.tsx';
 import { layoutDots } from '../../src/views/latency-dots/index.tsx';
 import { namedTiles } from '../../src/views/paints.ts';
 import { viewOf } from '../../src/views/registry.ts';
 import { timeRows } from '../../src/views/timeline/panels.tsx';
+import { allLooks } from '../fixtures/looks.ts';
 import { recordingPen } from '../fixtures/pen.ts';
 import type { ShownScene } from '../fixtures/recordings.ts';
 
@@ -60,15 +60,14 @@ export class Writer {
         mean,
         median,
       ]);
-    const price = () => {
-      const rows = priceRows(this.#props(frame));
-      return index.lanes.flatMap(({ arm }) => rows.map(({ of }) => of(arm)));
-    };
+    const own = Object.entries(allLooks.get(lesson.view ?? '')?.sums ?? {});
     return [
       ...(lesson.operation.open === null ? [] : [this.#write('header', header)]),
       this.#write('counts', cells),
       ...(scene.show.includes('latency') ? [this.#write('latency', dots)] : []),
-      ...(scene.show.includes('price') ? [this.#write('price', price)] : []),
+      ...own
+        .filter(([name]) => scene.show.includes(name))
+        .map(([name, figures]) => this.#write(name, () => figures(this.#props(frame)))),
     ];
   }
 

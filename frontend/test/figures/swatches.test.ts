@@ -5,76 +5,18 @@
  */
 
 import { beforeAll, expect, test } from 'vitest';
-import { darkTheme, lightTheme, type Theme } from '../../src/base/theme.ts';
+import { darkTheme, lightTheme } from '../../src/base/theme.ts';
 import { kindsIn } from '../../src/derive/query.ts';
 import { legendKinds } from '../../src/panels/legend.tsx';
 import type { Lesson, Scene } from '../../src/protocol/lesson.ts';
-import { brushesFor as lineBrushes } from '../../src/views/cache-lines/brush.ts';
-import { drawSwatch as drawLineSwatch } from '../../src/views/cache-lines/index.tsx';
 import type { Artist, Laid } from '../../src/views/contract.ts';
-import { brushesFor as boxBrushes } from '../../src/views/extent-strip/draw.ts';
-import { drawSwatch as drawBoxSwatch } from '../../src/views/extent-strip/index.tsx';
-import { cellsOf } from '../../src/views/memcg-wall/index.tsx';
-import { namedTiles, type Pen } from '../../src/views/paints.ts';
 import { viewOf } from '../../src/views/registry.ts';
-import { recordingPen, type Stroke } from '../fixtures/pen.ts';
+import { looksWith } from '../fixtures/looks.ts';
 import { type RecordedLesson, recordedLessons, shownScene } from '../fixtures/recordings.ts';
 import { contrast } from './contrast.ts';
 
-interface Drawn {
-  /** Two swatches that have the same look the same. */
-  readonly look: string;
-  /** Colours of its marks. */
-  readonly inks: readonly string[];
-  /** Letters: their colour, and the colours that they stand on. */
-  readonly letters: readonly { readonly ink: string; readonly on: readonly string[] }[];
-}
-
-const coloursIn = (fill: string): string[] => fill.match(/#[0-9a-f]{6}/g) ?? [];
-
-/** What a pen has drawn within a box that it filled first. */
-function byPen(draw: (pen: Pen) => void, paper: string): Drawn {
-  const { pen, log } = recordingPen();
-  draw(pen);
-  const letters = log.flatMap((one, i) => {
-    if (one.what !== 'fillText') return [];
-    const ground = log.slice(0, i).findLast(({ what }) => what === 'fillRect');
-    return [{ ink: one.ink, on: ground ? coloursIn(ground.ink) : [paper] }];
-  });
-  const marks = log.filter(({ what }) => what !== 'fillText');
-  const words = ({ what, at, text, ink }: Stroke) => [what, at, text ?? '', ink].join(' ');
-  return {
-    look: log.map(words).join('; '),
-    inks: marks.flatMap(({ ink }) => coloursIn(ink)),
-    letters,
-  };
-}
-
-/** #rrggbb of a pixel of ImageData. */
-function hexOf(pixel: number): string {
-  const [r, g, b] = [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
-  return `#${[r, g, b].map((c) => c.toString(16).padStart(2, '0')).join('')}`;
-}
-
 /** How each view paints the swatch of a kind. */
-const swatches: Readonly<Record<string, (kind: string, theme: Theme) => Drawn>> = {
-  'memcg-wall': (kind, theme) => {
-    const pixels = cellsOf(kind, 15, theme).cells.map((cell) =>
-      [...cell].map((p) => (p === 0 ? theme.paper : hexOf(p))),
-    );
-    return { look: pixels.join('; '), inks: [...new Set(pixels.flat())], letters: [] };
-  },
-  'extent-strip': (kind, theme) =>
-    byPen((pen) => drawBoxSwatch(pen, kind, boxBrushes(theme, namedTiles), 17, 17), theme.paper),
-  'cache-lines': (kind, theme) => {
-    const box = { x: 1, y: 2, w: 16, h: 13 };
-    return byPen(
-      (pen) => drawLineSwatch(pen, kind, lineBrushes(theme, namedTiles), box),
-      theme.paper,
-    );
-  },
-};
-
+const swatches = looksWith('swatch');
 /** Where nothing is: the ground of the wall, and what nobody looked at. */
 const ground: ReadonlySet<string> = new Set(['not_visited', 'unknown']);
 /** Of the budget: painted as the boxes that it was spent on. */

@@ -141,14 +141,25 @@ def test_a_site_has_the_languages_of_its_lesson_while_there_is_room(
     words = json.loads(framed[4:])
     assert words["page"]["next"] == "weiter"
     # Of its own view, and no class: it has no server.
-    folder = repo_root() / site.PAGE_WORDS / "de"
-    own, others = (json.loads((folder / f"{n}.json").read_text()) for n in ("hog-rows", "server"))
-    assert set(own) <= set(words["page"]) and not set(others) & set(words["page"])
+    own = json.loads((load(SLUG).folder / site.VIEW_WORDS / "de.json").read_text())
+    others = json.loads((repo_root() / site.PAGE_WORDS / "de/server.json").read_text())
+    assert set(own) <= set(words["page"]) and not (set(others) - set(own)) & set(words["page"])
     assert [["title"], "Grace Periods"] in words["lessons"][SLUG]
     monkeypatch.setattr(site, "SITE_BYTES", site.PICTURE_BYTES)
     target = site.check_site(tmp_path / "small")
     assert site.write(target, load(SLUG), {"nine": NINE}) == ["de", "zh-Hans"]
     assert not list((tmp_path / "small").glob("words-*"))
+
+
+def test_a_lesson_with_the_picture_of_another_has_its_words(root: Path) -> None:
+    folder = load(SLUG)
+    assert site.home_of_view(folder) == folder.folder
+    lent = replace(load("03-inode-recycling"), lesson=folder.lesson)
+    assert site.home_of_view(lent) == lent.folder  # its own folder has a picture, too
+    lent = replace(lent, folder=root / "tests/sixth/lessons/06-pipe-herd")
+    assert site.home_of_view(lent) == folder.folder
+    general = folder.lesson.model_copy(update={"view": "timeline"})
+    assert site.home_of_view(replace(lent, lesson=general)) is None
 
 
 def test_several_recordings_are_parts_of_their_own(built: None, tmp_path: Path) -> None:

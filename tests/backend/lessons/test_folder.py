@@ -35,7 +35,7 @@ def checkout(tmp_path: Path, root: Path) -> Path:
             (copy / path.name).symlink_to(path)
     shutil.copytree(root / "kernel-patches", copy / "kernel-patches")
     (copy / "lessons").mkdir()
-    for folder in (root / "lessons").iterdir():
+    for folder in filter(Path.is_dir, (root / "lessons").iterdir()):
         # Recordings say which lesson they are of, so a copy has none; other tests play them.
         without = shutil.ignore_patterns("recorded")
         shutil.copytree(folder, copy / "lessons" / folder.name, ignore=without)

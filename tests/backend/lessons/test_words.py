@@ -73,10 +73,13 @@ def test_a_word_is_seen(
     assert not list(search(tmp_path, {}))
 
 
-def test_code_of_a_view_and_tests_are_the_lessons_own(root: Path) -> None:
+def test_views_for_all_lessons_are_generic_those_of_a_lesson_and_tests_are_its_own(
+    root: Path,
+) -> None:
     files = generic_files(root)
     assert f"{FRONTEND}/views/contract.ts" in files and f"{BACKEND}/lessons/load.py" in files
-    assert not [f for f in files if "views/hog-rows/" in f or ".test." in f]
+    assert f"{FRONTEND}/views/timeline/index.tsx" in files
+    assert not [f for f in files if f.startswith("lessons/") or ".test." in f]
 
 
 def test_each_lesson_has_words(all_lessons: dict[str, Lesson]) -> None:

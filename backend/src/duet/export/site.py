@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import html
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ PICTURE_BYTES = 80_000
 """Kept free for the picture, which is made last."""
 PAGE_WORDS = "frontend/src/lang"
 """The page's own words in each language but English; a site has those that its lesson has."""
+VIEW_WORDS = "view/lang"
+"""In the folder of a lesson: those of its own picture."""
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
     "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
@@ -172,7 +175,7 @@ def translated(folder: LessonFolder) -> dict[str, str]:
     """Language -> the words of the page and of the lesson; of each that both have."""
     found = {}
     for language in languages(folder):
-        page = page_words(language, folder.lesson.view)
+        page = page_words(language, folder)
         if page:
             lesson_words = words_of([folder], language).decode()
             words = f'{{"page":{json.dumps(page, ensure_ascii=False)},"lessons":{lesson_words}}}'
@@ -181,14 +184,25 @@ def translated(folder: LessonFolder) -> dict[str, str]:
     return found
 
 
-def page_words(language: str, view: str | None) -> dict[str, str]:
-    """What the page says without a server, on lessons of a view (frontend/src/lang/parts.ts)."""
-    files = [repo_root() / PAGE_WORDS / language / f"{name}.json" for name in ("page", view)]
+def page_words(language: str, folder: LessonFolder) -> dict[str, str]:
+    """What the page says without a server, on this lesson (frontend/src/lang/parts.ts)."""
+    places = [repo_root() / PAGE_WORDS / language / "page.json"]
+    if (home := home_of_view(folder)) is not None:
+        places.append(home / VIEW_WORDS / f"{language}.json")
     words: dict[str, str] = {}
-    for file in files:
+    for file in places:
         if file.is_file():
             words |= json.loads(file.read_text("utf-8"))
     return words
+
+
+def home_of_view(folder: LessonFolder) -> Path | None:
+    """The folder of the lesson whose own picture this lesson has; None: the view is everybody's."""
+    others = (lessons.load(slug) for slug in lessons.slugs() if slug != folder.slug)
+    for one in itertools.chain([folder], others):
+        if one.lesson.view == folder.lesson.view and (one.folder / VIEW_WORDS).is_dir():
+            return one.folder
+    return None
 
 
 def part(packets: Iterable[Packet]) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Words of a lesson that stand in generic code, where they do not belong.
 
-A lesson is a folder, and the folder of its view. Generic code that names a knob, a probe, a kind,
+A lesson is a folder, its picture included. Generic code that names a knob, a probe, a kind,
 a function or the slug of one lesson is right for that lesson alone. The words come from the
 lessons' files, so a new lesson brings its own.
 
@@ -45,7 +45,6 @@ GENERIC: dict[str, str] = {
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
 FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
-KINDS_OF_VIEW = re.compile(r"^frontend/src/views/[^/]+/")
 BACKEND = "backend/src/duet"
 FRONTEND = "frontend/src"
 SUFFIXES = (".py", ".c", ".h", ".ts", ".tsx")
@@ -122,12 +121,7 @@ def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
 
 
 def _left_out(name: str) -> bool:
-    return (
-        KINDS_OF_VIEW.match(name) is not None
-        or name.startswith(LEFT_OUT)
-        or ".test." in name
-        or ".gen." in name
-    )
+    return name.startswith(LEFT_OUT) or ".test." in name or ".gen." in name
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:

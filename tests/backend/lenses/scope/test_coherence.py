@@ -177,7 +177,7 @@ def page(
     folder = tmp_path_factory.mktemp("coherence")
     tree = {name: [tree_of(case) for case in some] for name, some in cases.items()}
     (folder / "cases.json").write_text(json.dumps({**tree, "functions": FUNCTIONS}))
-    runner = root / "frontend/test/tools/coherence-runner.ts"
+    (runner,) = root.glob("lessons/*/view/fixtures/coherence-runner.ts")
     done = subprocess.run(
         [node, runner, folder / "cases.json", folder / "results.json"],
         capture_output=True,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How CPUs' accesses meet: a cache protocol and two schedules, slow and plain.
 
-The page computes the same with typed arrays (frontend/src/views/cache-lines/model). This is an
+The page computes the same with typed arrays (`view/model` of the lesson about it). This is an
 independent reference implementation: states are stored per CPU and line, events in a heap. Same
 random numbers, same arithmetic, so whole results may be compared.
 """
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Literal
 
+from duet.base.errors import InputError
 from duet.base.settings import repo_root
 
 READ: Final = 0
@@ -279,7 +280,8 @@ class Timed:
 # The model's numbers with their sources: one file, which the page reads too (stated.json).
 
 
-STATED: Final = "frontend/src/views/cache-lines/model/stated.json"
+STATED: Final = "lessons/*/view/model/stated.json"
+"""Beside the page's model, in the lesson about it."""
 SHARES: Final = ("handover", "jitter")
 """Numbers that are at most 1."""
 NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
@@ -287,9 +289,18 @@ NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
 
 @cache
 def stated() -> dict[str, Any]:
-    """The numbers with their sources, the rates of the mail, and what the model leaves out."""
-    tree: dict[str, Any] = json.loads((repo_root() / STATED).read_text(encoding="utf-8"))
-    return tree
+    """The numbers with their sources, the rates of the mail, and what the model leaves out.
+
+    Raises:
+        InputError: the lesson that has them is not there.
+    """
+    for file in sorted(repo_root().glob(STATED)):
+        tree: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return tree
+    raise InputError(
+        "no lesson has the numbers of the model of cache lines.",
+        remedy=f"Add the lesson whose folder has {STATED.partition('*/')[2]}.",
+    )
 
 
 def stated_settings() -> Settings:

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The wall for authors of lessons. */
+
+import type { About } from '@page/views/about.ts';
+
+export const about: About = {
+  draws:
+    'A wall for each kernel, memory cgroups by shrinkers: each cell is a visit that shrink_slab can make.',
+  needs: [
+    'points of calls, walks, visits and of bits in the shrinker maps, from the events vmscan/shrinker_*',
+    'the x-ray probes shrinker-list, for names, and shrinker-maps, to compare; both can be left out',
+  ],
+  points: {
+    call: [],
+    call_end: [],
+    visit: ['memcg', 'id', 'ret', 'again'],
+    walk: ['memcg', 'visited', 'set', 'ids', 'shrinkers', 'root'],
+    outcome: ['memcg', 'empty', 'again', 'cleared', 'freed'],
+    set: ['memcg', 'id'],
+    cleared: ['memcg', 'id'],
+    expanded: ['old_nr', 'new_nr', 'memcgs', 'bits'],
+    born: ['id', 'level'],
+  },
+  marks: [
+    'visit_vain',
+    'visit_busy',
+    'visit_freed',
+    'visit_again',
+    'bit',
+    'bit_unread',
+    'bit_cleared',
+    'not_visited',
+    'visit_new',
+    'visit_before',
+    'root_visit',
+  ],
+  sentences: {
+    call: 'visits of the call that goes on, how many were in vain, and what it freed',
+    bits: 'how many bits are set, why, and what the x-ray saw of them',
+    first: 'the first call: bits set at its beginning, and second looks at what was just cleared',
+    touched: 'containers that set a bit of their own, and whether it is set now',
+    price: 'how often bits were set and cleared, and what depends on them',
+    growth: 'visits of the same call on all lanes, beside memcgs and shrinkers',
+  },
+  parts: {
+    clearing:
+      'how the newest bit went, to scale: the look that found nothing, the clear, the barrier, the second look',
+  },
+  moments: { touched: 'the newest bit that a container of its own has set, and the call after it' },
+  answers: {
+    visits_first: 'visits of the first call, arm over arm, for ten',
+    visits_third: 'visits of the third call, arm over arm, for ten',
+  },
+  panels: { cost: 'visits and time of a call against n, on logarithmic axes' },
+  toys: {
+    arrival: 'an object arrives while a walk looks, clears and looks again, with and without care',
+  },
+  quantities: { visits: 'visits of a call', ns: 'time of a call, ns' },
+  counts: 'visits, those in vain, second looks, objects freed, bits set, time of the call',
+};

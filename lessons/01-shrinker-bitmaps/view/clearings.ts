@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * How a bit goes, from events: mm/vmscan.c, shrink_slab_memcg(). A look finds nothing, clear_bit(),
+ * smp_mb__after_atomic(), and a second look; if that one finds something, the bit is set again. All times are ns of
+ * the lane. An event of a look is written when the look is over.
+ */
+
+import { firstAbove } from '@page/base/columns.ts';
+import { t as tr } from '@page/base/lang/t.ts';
+import { formatNs } from '@page/base/units.ts';
+import { figure } from '@page/derive/figures.ts';
+import type { LaneIndex } from '@page/derive/types.ts';
+import { capital } from '@page/derive/words.ts';
+
+/** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
+const empty = -2;
+/** Events of other CPUs may stand between the steps. */
+const reach = 12;
+/** A clearing is followed step by step in windows at most so many times its length. */
+const followed = 200;
+
+export interface Clearing {
+  /** As the points have them: inode of the memcg, id of the shrinker. */
+  readonly memcg: number;
+  readonly id: number;
+  /** Place of the clear among the points. */
+  readonly at: number;
+  readonly look: number;
+  readonly clear: number;
+  readonly again: number;
+  /** What the second look found: less than 0 nothing. */
+  readonly found: number;
+  /** When the bit was set again; null: it was not. */
+  readonly set: number | null;
+}
+
+/** The k-th cleared bit of a lane with the looks around it; null: they were not recorded one by one. */
+export function clearingOf(lane: LaneIndex, k: number): Clearing | null {
+  const { points } = lane;
+  const at = lane.pointsOf('cleared').order[k]!;
+  const [memcg, id] = [points.a[at]!, points.b[at]!];
+  const { visit, set } = kindsOf(lane);
+  const near = (
+    kind: ReadonlySet<number>,
+    from: number,
+    by: 1 | -1,
+    fits: (i: number) => boolean,
+  ) => {
+    for (let i = from + by, n = 0; n < reach && i >= 0 && i < points.length; i += by, n++) {
+      const same = points.a[i] === memcg && points.b[i] === id;
+      if (same && kind.has(points.kind[i]!)) return fits(i) ? i : -1;
+    }
+    return -1;
+  };
+  const look = near(visit, at, -1, (i) => points.c[i] === empty && points.d[i] === 0);
+  const again = near(visit, at, 1, (i) => points.d[i]! > 0);
+  if (look < 0 || again < 0) return null;
+  const found = points.c[again]!;
+  const reset = found === empty ? -1 : near(set, again, 1, () => true);
+  return {
+    ...{ memcg, id, at, found },
+    ...{ look: points.t[look]!, clear: points.t[at]!, again: points.t[again]! },
+    set: reset < 0 ? null : points.t[reset]!,
+  };
+}
+
+/** Kinds of points by name, from the lane's own order. */
+function kindsOf(lane: LaneIndex) {
+  const kinds = (name: string) => {
+    const { order, length } = lane.pointsOf(name);
+    return new Set(length === 0 ? [] : [lane.points.kind[order[0]!]!]);
+  };
+  return { visit: kinds('visit'), set: kinds('set') };
+}
+
+/**
+ * The clearing to draw at a moment: the newest since `from` that is over. In a window that is not much longer than
+ * it, or where the moment stands on one of its steps, the one that is under way.
+ */
+export function clearingAt(
+  lane: LaneIndex,
+  from: number,
+  t: number,
+  span: number,
+): Clearing | null {
+  const { order, length } = lane.pointsOf('cleared');
+  const next = firstAbove(length, (k) => lane.points.t[order[k]!]!, t);
+  const under = (k: number) => {
+    const one = k >= 0 && k < length ? clearingOf(lane, k) : null;
+    if (one === null || one.look > t || one.look < from) return null;
+    const close = span < followed * (one.again - one.look);
+    return close || [one.look, one.clear, one.again].some((step) => Math.abs(step - t) < 1)
+      ? one
+      : null;
+  };
+  const now = under(next) ?? under(next - 1);
+  if (now !== null) return now;
+  for (let k = next - 1; k >= 0 && lane.points.t[order[k]!]! >= from; k--) {
+    const one = clearingOf(lane, k);
+    if (one === null) return null;
+    if (one.again <= t) return one;
+  }
+  return null;
+}
+
+/** The newest clearing of one cell between two moments. */
+export function clearingOfCell(
+  lane: LaneIndex,
+  memcg: number,
+  id: number,
+  from: number,
+  t: number,
+): Clearing | null {
+  const { order, length } = lane.pointsOf('cleared');
+  const { points } = lane;
+  for (let k = firstAbove(length, (i) => points.t[order[i]!]!, t) - 1; k >= 0; k--) {
+    const at = order[k]!;
+    if (points.t[at]! < from) return null;
+    if (points.a[at] !== memcg || points.b[at] !== id) continue;
+    const one = clearingOf(lane, k);
+    return one === null || one.again > t ? null : one;
+  }
+  return null;
+}
+
+/** All clearings of a lane whose looks were recorded. */
+export function clearingsOf(lane: LaneIndex): readonly Clearing[] {
+  const { length } = lane.pointsOf('cleared');
+  const all = Array.from({ length }, (_, k) => clearingOf(lane, k));
+  return all.filter((one) => one !== null);
+}
+
+export function foundAgain(one: Clearing): boolean {
+  return one.found !== empty;
+}
+
+/** From the first look to the clear, and from there to the second look, as figures. */
+export function clearingTimes(arm: string, one: Clearing): readonly [string, string] {
+  const text = (what: string, value: number) =>
+    figure('mark', arm, `${what}, clear at ${one.clear}`, value, formatNs(value));
+  return [
+    text('from look to clear', one.clear - one.look),
+    text('from clear to second look', one.again - one.clear),
+  ];
+}
+
+export function clearingWords(arm: string, one: Clearing): string {
+  const [clear, again] = clearingTimes(arm, one);
+  return tr(
+    '{clear} after the look the bit was cleared; behind a barrier a second look, over after {again}, {found, select, yes {found something and set the bit again} other {found nothing either}}.',
+    { clear: capital(clear), again, found: foundAgain(one) ? 'yes' : 'no' },
+  );
+}

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The cells of a lane at any moment. Points are replayed from the nearest keyframe, so that moving on costs what
+ * happened meanwhile, and a leap costs at most one stretch between keyframes.
+ */
+
+import { firstAbove, grown } from '@page/base/columns.ts';
+import { t as tr } from '@page/base/lang/t.ts';
+import type { LaneIndex, Nanos, PointTable, RunIndex } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import { madeFrom } from '@page/store/changes.ts';
+import { sampleAt } from '@page/store/lane.ts';
+
+// The cells of a wall at one moment. Rows are memcgs, the root first; columns are ids.
+
+export const rootRow = 0;
+
+/** What came of a cell in the call that goes on. */
+export const Seen = {
+  none: 0,
+  vain: 1,
+  busy: 2,
+  freed: 3,
+  /** Found empty, bit cleared, and visited once more. */
+  again: 4,
+  /** Its bit was cleared; visits are not reported one by one. */
+  cleared: 5,
+} as const;
+
+/** Why a bit is set. */
+export const Bit = { clear: 0, expansion: 1, object: 2 } as const;
+
+/** Numbers that go with the cells. Those before `sets` begin anew with each call. */
+export const Count = {
+  call: 0,
+  pass: 1,
+  inRoot: 2,
+  began: 3,
+  ended: 4,
+  visits: 5,
+  vain: 6,
+  freed: 7,
+  again: 8,
+  cleared: 9,
+  rootVisits: 10,
+  /** Cells of the newest visit or walk, -1: none; and when. */
+  row: 11,
+  col: 12,
+  at: 13,
+  walkVisited: 14,
+  walkSet: 15,
+  sets: 16,
+  /** Bits set now, and how many of them for an object; without the root's. */
+  bits: 17,
+  objects: 18,
+  expanded: 19,
+  shrinkers: 20,
+  size: 21,
+} as const;
+
+/** The cells at one moment. Arrays are row * stride + column. */
+export interface Cells {
+  /** Points that have been taken in. */
+  at: number;
+  readonly bit: Uint8Array;
+  readonly seen: Uint8Array;
+  /** Pass of the call in which a cell was seen last. */
+  readonly pass: Uint8Array;
+  /** Memcgs that are there. */
+  readonly born: Uint8Array;
+  /** How many points had been taken when a row changed last: equal numbers, equal rows. */
+  readonly touched: Uint32Array;
+  readonly n: Float64Array;
+}
+
+// The grid of a wall: which memcg has which row, which ids have columns, how large the arrays of cells are.
+
+/** Inode of the root cgroup's directory. */
+const rootIno = 1;
+
+/** Grows with the lane. */
+class Grid {
+  /** Inode of each row. */
+  readonly memcgs: number[] = [rootIno];
+  /** Depth of each row: 0 the root, 1 the containers' parent; -1: made before the run. */
+  readonly level: number[] = [0];
+  readonly #rowOf = new Map<number, number>([[rootIno, rootRow]]);
+  cols = 0;
+  /** Columns and rows that cells have room for. */
+  stride = 64;
+  #capacity = 64;
+
+  /** The row of a memcg, a new one if it has none. */
+  row(memcg: number): number {
+    let row = this.#rowOf.get(memcg);
+    if (row === undefined) {
+      row = this.memcgs.push(memcg) - 1;
+      this.level.push(-1);
+      this.#rowOf.set(memcg, row);
+    }
+    return row;
+  }
+
+  /** There are at least so many columns. */
+  widen(cols: number): void {
+    this.cols = Math.max(this.cols, cols);
+  }
+
+  /** Makes room for all rows and columns; true: cells of the old size do not fit any more. */
+  fit(): boolean {
+    const [stride, capacity] = [this.stride, this.#capacity];
+    while (this.cols > this.stride) this.stride *= 2;
+    while (this.memcgs.length > this.#capacity) this.#capacity *= 2;
+    return this.stride !== stride || this.#capacity !== capacity;
+  }
+
+  /** Cells before the first event. */
+  blank(): Cells {
+    const size = this.stride * this.#capacity;
+    const n = new Float64Array(Count.size);
+    n[Count.row] = n[Count.col] = -1;
+    const born = new Uint8Array(this.#capacity);
+    born[rootRow] = 1;
+    return {
+      at: 0,
+      bit: new Uint8Array(size),
+      seen: new Uint8Array(size),
+      pass: new Uint8Array(size),
+      born,
+      touched: new Uint32Array(this.#capacity),
+      n,
+    };
+  }
+}
+
+// The shrinker maps of the memcgs: which bits are set, and why.
+
+function setBit(cells: Cells, grid: Grid, row: number, id: number, why: number): void {
+  const cell = row * grid.stride + id;
+  const before = cells.bit[cell]!;
+  if (before >= why) return;
+  cells.bit[cell] = why;
+  if (row === rootRow) return;
+  if (before === Bit.clear) cells.n[Count.bits]! += 1;
+  if (why === Bit.object) cells.n[Count.objects]! += 1;
+}
+
+function clearBit(cells: Cells, grid: Grid, row: number, id: number): void {
+  const cell = row * grid.stride + id;
+  const { n } = cells;
+  n[Count.cleared]! += 1;
+  if (row !== rootRow && cells.bit[cell] !== Bit.clear) {
+    n[Count.bits]! -= 1;
+    if (cells.bit[cell] === Bit.object) n[Count.objects]! -= 1;
+  }
+  cells.bit[cell] = Bit.clear;
+}
+
+/** All maps get a word more, and every old bit of every memcg is set. */
+function expandMaps(cells: Cells, grid: Grid, bits: number): void {
+  cells.n[Count.expanded]! += 1;
+  cells.touched.fill(cells.at);
+  for (let row = 0; row < grid.memcgs.length; row++) {
+    if (cells.born[row] === 0) continue;
+    for (let c = 0; c < bits; c++) setBit(cells, grid, row, c, Bit.expansion);
+  }
+}
+
+/** Bits of a row that an object set. */
+function objectBits(cells: Cells, grid: Grid, row: number): number {
+  const from = row * grid.stride;
+  let objects = 0;
+  for (let c = 0; c < grid.cols; c++) if (cells.bit[from + c] === Bit.object) objects += 1;
+  return objects;
+}
+
+// A call that shrinks slabs: what each visit of a shrinker, or each walk of a memcg's map, does to the cells.
+
+/** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
+const empty = -2;
+
+/** What a lane reports of its calls. */
+interface Reported {
+  readonly grid: Grid;
+  /** The map decides who is visited; else all are. */
+  readonly readsMap: boolean;
+  /** Visits are reported one by one; else walk by walk. */
+  readonly visitsReplayed: boolean;
+  readonly clearsReplayed: boolean;
+}
+
+function beginCall(cells: Cells, t: number): void {
+  const { n } = cells;
+  const call = n[Count.call]! + 1;
+  n.fill(0, 0, Count.sets);
+  n[Count.call] = call;
+  n[Count.began] = t;
+  n[Count.row] = n[Count.col] = -1;
+  cells.touched.fill(cells.at);
+  cells.seen.fill(Seen.none);
+  cells.pass.fill(0);
+}
+
+/** Each pass over the memcgs begins with the root's shrinkers. */
+function enterRoot(n: Float64Array): void {
+  if (n[Count.inRoot] === 0) n[Count.pass]! += 1;
+  n[Count.inRoot] = 1;
+}
+
+function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
+  const { n } = cells;
+  const [id, ret, again] = [points.b[i]!, points.c[i]!, points.d[i]! > 0];
+  if (row === rootRow) {
+    enterRoot(n);
+    n[Count.rootVisits]! += 1;
+  } else {
+    n[Count.inRoot] = 0;
+    n[Count.visits]! += 1;
+    if (ret === empty) n[Count.vain]! += 1;
+    if (ret > 0) n[Count.freed]! += ret;
+    if (again) n[Count.again]! += 1;
+  }
+  n[Count.row] = row;
+  n[Count.col] = id;
+  n[Count.at] = points.t[i]!;
+  if (id < 0) return;
+  const cell = row * lane.grid.stride + id;
+  const found = ret > 0 ? Seen.freed : Seen.busy;
+  // What was freed in this call stays in sight, though a later pass finds nothing more.
+  const gone = cells.seen[cell] === Seen.freed && ret <= 0;
+  if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
+  cells.pass[cell] = n[Count.pass]!;
+}
+
+/** A walk tells at its end; what came of it follows as `outcome`. */
+function walk(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
+  const { n } = cells;
+  if (row !== rootRow) n[Count.shrinkers] = points.e[i]!;
+  if (lane.visitsReplayed) return;
+  if (row === rootRow) {
+    enterRoot(n);
+    n[Count.inRoot] = 0;
+    n[Count.rootVisits]! += points.b[i]!;
+  } else n[Count.visits]! += points.b[i]!;
+  n[Count.walkVisited] = points.b[i]!;
+  n[Count.walkSet] = points.c[i]!;
+  n[Count.row] = row;
+  n[Count.col] = -1;
+  n[Count.at] = points.t[i]!;
+}
+
+function outcome(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
+  if (lane.visitsReplayed) return;
+  const { n } = cells;
+  const [vain, again, cleared, freed] = [points.b[i]!, points.c[i]!, points.d[i]!, points.e[i]!];
+  if (row === rootRow) return fillRow(lane, cells, row, 0, 0);
+  n[Count.vain]! += vain;
+  n[Count.again]! += again;
+  n[Count.freed]! += freed;
+  if (!lane.clearsReplayed && cleared > 0) clearCounted(lane, cells, row, cleared);
+  fillRow(lane, cells, row, n[Count.walkVisited]! - vain, freed);
+}
+
+/**
+ * A whole row was visited, or all its set bits. Which of the cells had something is not known; those whose bit an
+ * object set are taken for them if they are as many.
+ */
+function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed: number): void {
+  const from = row * lane.grid.stride;
+  const same = objectBits(cells, lane.grid, row) === found;
+  for (let c = 0; c < lane.grid.cols; c++) {
+    const cell = from + c;
+    const all = row === rootRow || !lane.readsMap;
+    if (!all && cells.bit[cell] === Bit.clear) continue;
+    const something = row !== rootRow && same && cells.bit[cell] === Bit.object;
+    cells.seen[cell] = something ? (freed > 0 ? Seen.freed : Seen.busy) : Seen.vain;
+    cells.pass[cell] = cells.n[Count.pass]!;
+  }
+}
+
+/** Clears are only counted: those bits went that no object had set, if the others are as many as stayed. */
+function clearCounted(lane: Reported, cells: Cells, row: number, cleared: number): void {
+  const from = row * lane.grid.stride;
+  const left = cells.n[Count.walkSet]! - cleared;
+  if (objectBits(cells, lane.grid, row) !== left) {
+    cells.n[Count.cleared]! += cleared;
+    return;
+  }
+  for (let c = 0; c < lane.grid.cols; c++) {
+    if (cells.bit[from + c] === Bit.expansion) clear(lane, cells, row, c);
+  }
+}
+
+function clear(lane: Reported, cells: Cells, row: number, id: number): void {
+  clearBit(cells, lane.grid, row, id);
+  if (lane.visitsReplayed) return;
+  const cell = row * lane.grid.stride + id;
+  const { n } = cells;
+  cells.seen[cell] = Seen.cleared;
+  cells.pass[cell] = n[Count.pass]!;
+  n[Count.row] = row;
+  n[Count.col] = id;
+}
+
+// The events of a wall: which points it replays, and what each does.
+
+/** Names of the points that the lesson must declare. */
+export const roles = [
+  'call',
+  'call_end',
+  'visit',
+  'walk',
+  'outcome',
+  'set',
+  'cleared',
+  'expanded',
+  'born',
+] as const;
+
+type Role = (typeof roles)[number];
+
+/** How the points of a lane change cells. Grows with the lane. */
+export class EventReplay implements Reported {
+  readonly lane: LaneIndex;
+  /** The map decides who is visited; else all are. */
+  readonly readsMap: boolean;
+  readonly grid = new Grid();
+  length = 0;
+  /** Visits are reported one by one; else walk by walk. */
+  visitsReplayed = false;
+  clearsReplayed = false;
+  /** Row of each point's memcg, so that replaying looks nothing up. */
+  rows = new Int32Array(0);
+  readonly #roleOf = new Map<number, Role>();
+  /** Which ids have a shrinker, as visits tell; empty while none were reported. */
+  readonly ids = new Set<number>();
+
+  constructor(lane: LaneIndex, names: readonly string[], readsMap: boolean) {
+    this.lane = lane;
+    this.readsMap = readsMap;
+    names.forEach((name, kind) => {
+      const role = roles.find((r) => r === name);
+      if (role !== undefined) this.#roleOf.set(kind, role);
+    });
+  }
+
+  role(kind: number): Role | undefined {
+    return this.#roleOf.get(kind);
+  }
+
+  /** Takes rows and columns of new points; true: cells that were kept do not fit any more. */
+  grow(): boolean {
+    const { points } = this.lane;
+    const [visits, clears] = [this.visitsReplayed, this.clearsReplayed];
+    this.rows = grown(this.rows, this.length, points.length);
+    for (let i = this.length; i < points.length; i++) this.rows[i] = this.#take(points, i);
+    this.length = points.length;
+    const resized = this.grid.fit();
+    return resized || visits !== this.visitsReplayed || clears !== this.clearsReplayed;
+  }
+
+  #take(points: PointTable, i: number): number {
+    const a = points.a[i]!;
+    const id = points.b[i]!;
+    switch (this.#roleOf.get(points.kind[i]!)) {
+      case 'visit':
+        this.visitsReplayed = true;
+        if (id >= 0) this.ids.add(id);
+        this.grid.widen(id + 1);
+        return this.grid.row(a);
+      case 'cleared':
+        this.clearsReplayed = true;
+        this.grid.widen(id + 1);
+        return this.grid.row(a);
+      case 'set':
+        this.grid.widen(id + 1);
+        return this.grid.row(a);
+      case 'walk':
+        this.grid.widen(points.d[i]!);
+        return this.grid.row(a);
+      case 'outcome':
+        return this.grid.row(a);
+      case 'expanded':
+        this.grid.widen(id);
+        return -1;
+      case 'born': {
+        const row = this.grid.row(a);
+        this.grid.level[row] = id;
+        return row;
+      }
+      default:
+        return -1;
+    }
+  }
+
+  /** Takes one more point into the cells. */
+  apply(cells: Cells): void {
+    const i = cells.at;
+    const { points } = this.lane;
+    const row = this.rows[i]!;
+    cells.at = i + 1;
+    if (row >= 0) cells.touched[row] = i + 1;
+    switch (this.#roleOf.get(points.kind[i]!)) {
+      case 'call':
+        return beginCall(cells, points.t[i]!);
+      case 'call_end':
+        cells.n[Count.ended] = points.t[i]!;
+        return;
+      case 'visit':
+        cells.born[row] = 1;
+        return visit(this, cells, points, i, row);
+      case 'walk':
+        cells.born[row] = 1;
+        return walk(this, cells, points, i, row);
+      case 'outcome':
+        return outcome(this, cells, points, i, row);
+      case 'set':
+        cells.born[row] = 1;
+        cells.n[Count.sets]! += 1;
+        return setBit(cells, this.grid, row, points.b[i]!, Bit.object);
+      case 'cleared':
+        return clear(this, cells, row, points.b[i]!);
+      case 'expanded':
+        return expandMaps(cells, this.grid, points.d[i]!);
+      case 'born':
+        cells.born[row] = 1;
+        return;
+    }
+  }
+}
+
+/** Points from one keyframe to the next. */
+const stretch = 16_384;
+
+/** A finished or running call of drop_caches. */
+export interface Call {
+  readonly number: number;
+  readonly began: number;
+  /** 0: not over yet. */
+  readonly ended: number;
+  readonly passes: number;
+  readonly visits: number;
+  readonly vain: number;
+  readonly freed: number;
+  readonly again: number;
+  readonly cleared: number;
+  readonly rootVisits: number;
+  /** Bits set when it began. */
+  readonly bitsBefore: number;
+  readonly shrinkers: number;
+}
+
+export class Wall {
+  readonly #lane: LaneIndex;
+  readonly #names: readonly string[];
+  readonly #readsMap: boolean;
+  replay: EventReplay;
+  #keyframes: Cells[] = [];
+  #cursors = new Map<string, Cells>();
+  #epoch = 0;
+  #calls: { readonly length: number; readonly list: readonly Call[] } | null = null;
+
+  constructor(lane: LaneIndex, names: readonly string[], readsMap: boolean) {
+    this.#lane = lane;
+    this.#names = names;
+    this.#readsMap = readsMap;
+    this.replay = new EventReplay(lane, names, readsMap);
+    this.#epoch = epochOf(lane);
+  }
+
+  /** Takes what came since the last look. */
+  update(): void {
+    const epoch = epochOf(this.#lane);
+    const anew = epoch !== this.#epoch;
+    if (!anew && this.#lane.points.length === this.replay.length) return;
+    if (anew) this.replay = new EventReplay(this.#lane, this.#names, this.#readsMap);
+    this.#epoch = epoch;
+    this.#calls = null;
+    if (!this.replay.grow() && !anew) return;
+    this.#keyframes = [];
+    this.#cursors.clear();
+  }
+
+  /**
+   * Cells at a moment of the lane. What comes back is used at once: the next question with the same `reader`
+   * changes it. Readers that look at different moments do not wind each other back.
+   */
+  at(t: number, reader = 'text'): Cells {
+    const { points } = this.replay.lane;
+    return this.#replayed(
+      firstAbove(points.length, (i) => points.t[i]!, t),
+      reader,
+    );
+  }
+
+  #replayed(until: number, reader: string): Cells {
+    let cells = this.#cursors.get(reader);
+    const nearest = Math.min(Math.floor(until / stretch), this.#keyframes.length - 1);
+    if (cells === undefined || cells.at > until || cells.at < nearest * stretch) {
+      cells ??= this.replay.grid.blank();
+      copyCells(this.#keyframes[nearest] ?? this.replay.grid.blank(), cells);
+      this.#cursors.set(reader, cells);
+    }
+    while (cells.at < until) {
+      if (cells.at === this.#keyframes.length * stretch) {
+        const keyframe = this.replay.grid.blank();
+        copyCells(cells, keyframe);
+        this.#keyframes.push(keyframe);
+      }
+      this.replay.apply(cells);
+    }
+    return cells;
+  }
+
+  /** All calls so far, in order; the last may still be going on. */
+  calls(): readonly Call[] {
+    const lane = this.#lane;
+    const { length } = lane.points;
+    if (this.#calls?.length === length) return this.#calls.list;
+    const [begins, ends] = [lane.pointsOf('call'), lane.pointsOf('call_end')];
+    const list = Array.from({ length: begins.length }, (_, k): Call => {
+      const from = begins.order[k]!;
+      const next = k + 1 < begins.length ? begins.order[k + 1]! : length;
+      const e = firstAbove(ends.length, (j) => ends.order[j]!, from);
+      const to = e < ends.length && ends.order[e]! < next ? ends.order[e]! + 1 : next;
+      const bitsBefore = this.#replayed(from, 'calls').n[Count.bits]!;
+      return callOf(this.#replayed(to, 'calls').n, bitsBefore);
+    });
+    this.#calls = { length, list };
+    return list;
+  }
+}
+
+/** Changes when the table began anew. */
+function epochOf(lane: LaneIndex): number {
+  return (lane.points as { readonly epoch?: number }).epoch ?? 0;
+}
+
+function callOf(n: Float64Array, bitsBefore: number): Call {
+  return {
+    number: n[Count.call]!,
+    began: n[Count.began]!,
+    ended: n[Count.ended]!,
+    passes: n[Count.pass]!,
+    visits: n[Count.visits]!,
+    vain: n[Count.vain]!,
+    freed: n[Count.freed]!,
+    again: n[Count.again]!,
+    cleared: n[Count.cleared]!,
+    rootVisits: n[Count.rootVisits]!,
+    bitsBefore,
+    shrinkers: n[Count.shrinkers]!,
+  };
+}
+
+export function copyCells(from: Cells, to: Cells): void {
+  to.at = from.at;
+  to.bit.set(from.bit);
+  to.seen.set(from.seen);
+  to.pass.set(from.pass);
+  to.born.set(from.born);
+  to.touched.set(from.touched);
+  to.n.set(from.n);
+}
+
+const walls = new WeakMap<LaneIndex, Wall>();
+
+type Facts = Pick<Lesson, 'points' | 'arms'>;
+
+/** The wall of a lane, up to date. */
+export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
+  let wall = walls.get(lane);
+  if (wall === undefined) {
+    const arm = lesson.arms.find(({ name }) => name === lane.arm);
+    // What a viewer made of an arm reads what that arm reads.
+    const reads = ((arm && madeFrom(lesson, arm)) ?? arm)?.role !== 'before';
+    const names = lesson.points.map((point) => point.name);
+    wall = new Wall(lane, names, reads);
+    walls.set(lane, wall);
+  }
+  wall.update();
+  return wall;
+}
+
+/** Rows and columns that every wall of the run has room for: cells are equal on all of them. */
+export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: number } {
+  let [rows, cols] = [1, 1];
+  for (const lane of index.lanes) {
+    const { replay } = wallOf(lane, lesson);
+    rows = Math.max(rows, replay.grid.memcgs.length - 1);
+    cols = Math.max(cols, replay.grid.cols);
+  }
+  return { rows, cols };
+}
+
+// What rows and columns are called.
+
+/** "container 41", counted from 1 as who touches one does, "the containers' parent", "the root cgroup". */
+export function memcgName(replay: EventReplay, row: number): string {
+  if (row === rootRow) return tr('the root cgroup');
+  const level = replay.grid.level[row];
+  if (level === 1) return tr('the parent of the containers');
+  if (level === 2) return tr('container {row}', { row: row - replay.grid.level.indexOf(2) + 1 });
+  return tr('memcg {row}', { row: replay.grid.memcgs[row] ?? '?' });
+}
+
+/** "shrinker 73", with its name where the x-ray has read it. */
+export function shrinkerName(lane: LaneIndex, id: number, t: Nanos): string {
+  const sample = sampleAt(lane.samples('shrinker-list'), t);
+  const { id: ids, aware } = sample?.columns ?? {};
+  if (sample === null || ids === undefined || aware === undefined)
+    return tr('shrinker {id}', { id });
+  const at = ids.findIndex((one: number, i: number) => one === id && aware[i] !== 0);
+  const name = sample.texts[at];
+  return name === undefined
+    ? tr('shrinker {id}', { id })
+    : tr('shrinker {id} ({name})', { id, name });
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The toy of the rows: a reader is dragged across an umount and the looks that wait for readers. */
+
+import { quantile } from '@page/base/columns.ts';
+import { t as tr } from '@page/base/lang/t.ts';
+import { formatNs, millisecond } from '@page/base/units.ts';
+import { spansIn } from '@page/derive/query.ts';
+import type { Layer, RunIndex } from '@page/derive/types.ts';
+import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
+
+// An umount takes its shrinker away while a reader walks the list: who waits, and how long, on each kernel. Pure.
+//
+// rwsem: mm/vmscan.c, shrink_slab() takes shrinker_rwsem with a trylock and leaves after the shrinker at hand once
+// somebody wants to write. SRCU: kernel/rcu/srcutree.c, srcu_advance_state() and srcu_get_delay(): the first look
+// comes with the next tick; a grace period that is e ticks old is looked at again after e more (10 at most), when it
+// is urgent after e - 1 and at once while that is nothing. News of its end takes a tick more, when urgent none.
+// Reference count: the patch refcount-rcu of this lesson. All times in ns.
+
+export interface Race {
+  readonly tick: number;
+  /** How long an umount holds the lock, or works before it asks. */
+  readonly hold: number;
+  /** From asking urgently to the first look, and from the end to the wake. */
+  readonly quick: number;
+  /** Shrinkers on the list; the one that goes is the newest, so the last. */
+  readonly shrinkers: number;
+  readonly reader: { readonly from: number; readonly to: number };
+  readonly umount: number;
+}
+
+/** What comes of it on one kernel. */
+interface Fate {
+  /** The umount sleeps from `from` to `to`; equal: it does not. */
+  readonly from: number;
+  readonly to: number;
+  /** When somebody looked for readers; none on kernels that do not look. */
+  readonly looks: readonly number[];
+  /** Somebody looked again and again in this time. */
+  readonly spins: { readonly from: number; readonly to: number } | null;
+  /** How far the reader came: shrinkers it has done. */
+  readonly walked: number;
+  /** When the reader was out. */
+  readonly left: number;
+}
+
+export const waitOf = (fate: Fate) => fate.to - fate.from;
+
+/** An even split of the walk over its shrinkers. */
+function doneAt({ reader, shrinkers }: Race, t: number): number {
+  return Math.floor(((t - reader.from) / (reader.to - reader.from)) * shrinkers);
+}
+
+export function rwsem(race: Race): Fate {
+  const { reader, umount, hold, shrinkers } = race;
+  const base = { from: umount, to: umount, looks: [], spins: null };
+  if (reader.from >= umount && reader.from < umount + hold)
+    return { ...base, walked: 0, left: reader.from };
+  if (reader.from > umount || reader.to <= umount)
+    return { ...base, walked: shrinkers, left: reader.to };
+  const walked = Math.min(shrinkers, doneAt(race, umount) + 1);
+  const left = reader.from + ((reader.to - reader.from) * walked) / shrinkers;
+  return { ...base, to: left, walked, left };
+}
+
+/** SRCU, in use by others, so that it does not answer at once on its own account. */
+export function srcu(race: Race): Fate {
+  const { reader, tick, shrinkers } = race;
+  const asked = race.umount + race.hold;
+  const armed = Math.floor(asked / tick);
+  const looks = [(armed + 1) * tick];
+  // Readers that come after the first look are counted elsewhere (srcu_flip()).
+  if (reader.from < looks[0]!)
+    while (looks.at(-1)! < reader.to) {
+      const age = looks.at(-1)! / tick - armed;
+      looks.push(looks.at(-1)! + Math.min(10, age) * tick);
+    }
+  const to = looks.at(-1)! + tick;
+  return { from: asked, to, looks, spins: null, walked: shrinkers, left: reader.to };
+}
+
+export function expedited(race: Race): Fate {
+  const { reader, tick, shrinkers, quick } = race;
+  const asked = race.umount + race.hold;
+  const armed = Math.floor(asked / tick);
+  const first = asked + quick;
+  const base = { from: asked, walked: shrinkers, left: reader.to };
+  if (reader.from >= first || reader.to <= first)
+    return { ...base, to: first + quick, looks: [first], spins: null };
+  // No delay until the grace period is two ticks old.
+  const patience = (armed + 2) * tick;
+  const spins = { from: first, to: Math.min(reader.to, patience) };
+  if (reader.to <= patience) return { ...base, to: reader.to + quick, looks: [reader.to], spins };
+  const looks = [patience];
+  while (looks.at(-1)! < reader.to) {
+    const age = looks.at(-1)! / tick - armed;
+    looks.push(looks.at(-1)! + Math.min(10, age - 1) * tick);
+  }
+  return { ...base, to: looks.at(-1)! + quick, looks, spins };
+}
+
+/** A walk holds a reference on the shrinker that it is in, and on no other. */
+export function counted(race: Race): Fate {
+  const { reader, umount, shrinkers } = race;
+  const last = reader.to - (reader.to - reader.from) / shrinkers;
+  const inside = umount >= last && umount < reader.to;
+  const skipped = umount >= reader.from && umount < last;
+  return {
+    from: umount,
+    to: inside ? reader.to : umount,
+    looks: [],
+    spins: null,
+    walked: skipped ? shrinkers - 1 : shrinkers,
+    left: skipped ? last : reader.to,
+  };
+}
+
+// Lengths out of a run: of a reader's walk, of an umount's time with the lock, of the wait for a tick. Medians.
+
+/** The line, in ticks. */
+export const ticksShown = 14;
+/** The umount stands in this tick at first. */
+const umountTick = 2;
+
+/** Where no run has them, ns. */
+const chosen = { tick: 4 * millisecond, reader: 6 * millisecond, hold: 20_000, quick: 40_000 };
+
+function raceTimes(index: RunIndex | null): Times {
+  const tick = index?.tickNs ?? chosen.tick;
+  const lengths = (arm: string, layer: Layer, kind: string): readonly number[] => {
+    const lane = index?.lanes.find((one) => one.arm === arm);
+    if (!index || !lane) return [];
+    return [...spansIn(lane, layer, 0, Number.POSITIVE_INFINITY)]
+      .filter((span) => !span.open && index.kinds[span.kind]?.name === kind)
+      .map((span) => span.t1 - span.t0);
+  };
+  const readers = lengths('srcu', 'function', 'reader');
+  // Most umounts meet nobody; those that do wait within the same function.
+  const holds = lengths('rwsem', 'function', 'unregister');
+  const armed = lengths('srcu', 'track', 'gp_armed');
+  const urgent = lengths('srcu-expedited', 'track', 'gp_armed');
+  const median = (all: readonly number[], usual: number) =>
+    all.length > 0 ? quantile(all, 0.5) : usual;
+  const reader = median(readers, chosen.reader);
+  const hold = Math.min(tick / 8, median(holds, chosen.hold));
+  // Who finds SRCU idle is answered at once and waits for no tick.
+  const waited = armed.filter((length) => length > tick / 10 && length < tick * 0.95);
+  const found = readers.length > 0 && holds.length > 0;
+  const ask = median(waited, tick / 2);
+  const quick = Math.min(tick / 8, median(urgent, chosen.quick));
+  return {
+    at: { tick, reader, hold, quick, umount: umountTick * tick - ask },
+    span: ticksShown * tick,
+    from: found
+      ? `${formatNs(hold)} with the lock${waited.length > 0 ? `, ${formatNs(ask)} from a question to its tick` : ''}, medians; ticks of ${formatNs(tick)}. Its readers are inside for ${formatNs(reader)}, yours is longer at first, to be seen`
+      : null,
+  };
+}
+
+// What the toy says of each kernel, and of the race as a whole.
+
+function rwsemWords(race: Race, fate: Fate): string {
+  if (fate.walked === 0)
+    return tr('nobody waits: the reader finds the lock taken, gives up and frees nothing');
+  if (waitOf(fate) === 0) return tr('nobody waits: they do not meet');
+  const part =
+    fate.walked === race.shrinkers
+      ? tr('the reader was in its last shrinker')
+      : tr('the reader leaves early, after {walked} of {shrinkers} shrinkers', {
+          walked: fate.walked,
+          shrinkers: race.shrinkers,
+        });
+  return tr('the umount waits {fate}; {part}', { fate: formatNs(waitOf(fate)), part });
+}
+
+/** Without any reader it waits as long for ticks alone. */
+function alone(race: Race): number {
+  return waitOf(srcu({ ...race, reader: { from: -2, to: -1 } }));
+}
+
+function srcuWords(race: Race, fate: Fate): string {
+  const ticks = alone(race);
+  const more = waitOf(fate) - ticks;
+  const reader =
+    more > 0
+      ? tr('{more} more for the reader, looking rarely', { more: formatNs(more) })
+      : tr('no look finds the reader');
+  return tr('the umount waits {ticks} for ticks; {reader}', { ticks: formatNs(ticks), reader });
+}
+
+function urgentWords(fate: Fate): string {
+  if (fate.spins === null)
+    return tr('the umount waits {fate} for the one look', { fate: formatNs(waitOf(fate)) });
+  const { from, to } = fate.spins;
+  const later = fate.looks.length > 1 ? tr(', then more rarely') : '';
+  return tr('the umount waits {fate}; looks again and again for {to}{later}: that is CPU time', {
+    fate: formatNs(waitOf(fate)),
+    to: formatNs(to - from),
+    later,
+  });
+}
+
+function countedWords(race: Race, fate: Fate): string {
+  if (waitOf(fate) > 0)
+    return tr('the umount waits {fate}: the reader is in this very shrinker', {
+      fate: formatNs(waitOf(fate)),
+    });
+  return fate.walked < race.shrinkers
+    ? tr('nobody waits: the reader is elsewhere on the list, and passes this shrinker over')
+    : tr('nobody waits: they do not meet');
+}
+
+/** The reader came when the shrinker was off the list, and is waited for all the same. */
+function innocent(race: Race, fate: Fate): boolean {
+  return race.reader.from >= race.umount + race.hold && waitOf(fate) > alone(race);
+}
+
+function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
+  const more = waitOf(grace) > alone(race);
+  if (innocent(race, grace))
+    return {
+      face: 'wait',
+      words: tr(
+        'The reader came when the shrinker was off the list already and cannot have it. SRCU does not know that: whoever is inside at the first look is waited for.',
+      ),
+    };
+  if (lock.walked === 0)
+    return {
+      face: 'hazard',
+      words: tr(
+        'On rwsem the reader finds the lock taken and gives up: nothing is freed, and nobody waits. On SRCU it walks on as if nothing were.',
+      ),
+    };
+  if (more)
+    return {
+      face: 'wait',
+      words: tr(
+        'On SRCU the reader is inside when the first look comes, and each further look comes later than the one before: the umount waits {grace} for a reader who was gone {to} before the wake.',
+        { grace: formatNs(waitOf(grace)), to: formatNs(grace.to - race.reader.to) },
+      ),
+    };
+  return {
+    face: 'mechanism',
+    words: tr(
+      'No look on SRCU finds the reader, and the umount sleeps {grace} all the same: to the next tick for the look, and one more for the news.',
+      { grace: formatNs(waitOf(grace)) },
+    ),
+  };
+}
+
+function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
+  const { from, to } = race.reader;
+  const asked = race.umount + race.hold;
+  const place =
+    to <= race.umount
+      ? tr('gone before the umount')
+      : from >= grace.looks[0]!
+        ? tr('comes after the first look')
+        : from >= asked
+          ? tr('comes after the shrinker is off the list, before the first look')
+          : from >= race.umount
+            ? tr('comes while the umount has the lock')
+            : tr('inside when the umount begins');
+  const wait = tr('on SRCU the umount waits {grace}', { grace: formatNs(waitOf(grace)) });
+  return {
+    reader: `${place}; ${wait}`,
+    end: tr('the reader is inside for {to}; {wait}', { to: formatNs(to - from), wait }),
+    umount: tr('{looks} before the next tick; {wait}', {
+      looks: formatNs(grace.looks[0]! - race.umount),
+      wait,
+    }),
+  };
+}
+
+// The toy's lanes: reader and umount as they are dragged, and what each kernel makes of them.
+
+function inputRow({ reader }: Race): Row {
+  return {
+    name: 'reader',
+    title: tr('a reader walks the list'),
+    items: [
+      {
+        ...{ kind: 'stretch', from: reader.from, to: reader.to, label: 'shrink_slab()' },
+        ...{ face: 'hazard', look: 'solid', handle: 'reader' },
+      },
+      { kind: 'step', at: reader.to, label: '', face: 'hazard', handle: 'end', aside: true },
+    ],
+  };
+}
+
+function umountRow({ umount }: Race): Row {
+  const label = 'unregister_shrinker()';
+  return {
+    name: 'umount',
+    title: tr('an umount'),
+    items: [{ kind: 'step', at: umount, label, code: true, face: 'work', handle: 'umount' }],
+  };
+}
+
+function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: string): Row {
+  const waits = waitOf(fate);
+  const items: Item[] = [];
+  if (waits > 0) {
+    const label = tr('the umount waits {waits}', { waits: formatNs(waits) });
+    items.push({
+      kind: 'stretch',
+      from: fate.from,
+      to: fate.to,
+      label,
+      face: 'wait',
+      look: 'hatched',
+      terse: true,
+    });
+  }
+  if (fate.spins) {
+    const { from, to } = fate.spins;
+    items.push({ kind: 'stretch', from, to, label: '', face: 'mechanism', look: 'solid' });
+  }
+  fate.looks.forEach((at) => {
+    items.push({ kind: 'step', at, label: 'look', face: 'mechanism' });
+  });
+  const quits = fate.walked === 0;
+  if (quits)
+    items.push({ kind: 'step', at: race.reader.from, label: tr('gives up'), face: 'hazard' });
+  return { name, title, items, verdict, face: waits > 0 ? 'wait' : quits ? 'hazard' : 'gain' };
+}
+
+/** On the list, so that a walk can be cut short; the run does not say how many there were. */
+const shrinkers = 8;
+/** The reader at first, in ticks at least: most readers of a run are too short to be seen beside a tick. */
+const seen = 1;
+/** The shortest reader, as a share of a tick. */
+const shortest = 0.1;
+/** An SRCU that has looked at 1, 2, 4 and 8 ticks is woken at 9. */
+const lastLook = 8;
+
+export function raceOf({ at }: Times, setting: Setting): Race {
+  const { tick, hold, quick } = at as { tick: number; hold: number; quick: number };
+  const { reader, end, umount } = setting.at as { reader: number; end: number; umount: number };
+  return { tick, hold, quick, shrinkers, reader: { from: reader, to: end }, umount };
+}
+
+function start({ at }: Times): Setting {
+  const { tick, reader, umount } = at as { tick: number; reader: number; umount: number };
+  const length = Math.max(seen * tick, Math.min(reader, 6 * tick));
+  const from = Math.max(0, umount - 1.25 * length);
+  return { at: { umount, reader: from, end: from + length }, on: {} };
+}
+
+/** A reader leaves in time for the wake to be seen. */
+function latest(times: Times, setting: Setting): number {
+  const tick = times.at['tick']!;
+  const asked = setting.at['umount']! + times.at['hold']!;
+  return (Math.floor(asked / tick) + lastLook) * tick;
+}
+
+function limits(times: Times, setting: Setting, handle: string): Limits {
+  const tick = times.at['tick']!;
+  const { reader, end } = setting.at as { reader: number; end: number };
+  const last = latest(times, setting);
+  if (handle === 'umount') return { min: tick * 0.25, max: tick * 3.75 };
+  if (handle === 'end') return { min: reader + shortest * tick, max: last };
+  return { min: 0, max: last - (end - reader) };
+}
+
+/** A reader is moved as it is long; one that would outstay the line is cut. */
+function move(times: Times, setting: Setting, handle: string, to: number): Setting {
+  const at = { ...setting.at, [handle]: to };
+  if (handle === 'reader') at['end'] = to + setting.at['end']! - setting.at['reader']!;
+  const next = { ...setting, at };
+  const over = at['end']! - latest(times, next);
+  if (handle === 'umount' && over > 0) {
+    at['reader'] = Math.max(0, at['reader']! - over);
+    at['end'] = at['end']! - over;
+  }
+  return next;
+}
+
+function play(times: Times, setting: Setting): Play {
+  const race = raceOf(times, setting);
+  const fates = {
+    rwsem: rwsem(race),
+    srcu: srcu(race),
+    urgent: expedited(race),
+    counted: counted(race),
+  };
+  const guides = Array.from({ length: Math.floor(times.span / race.tick) + 1 }, (_, k) => ({
+    at: k * race.tick,
+    ...(k === 0 ? {} : { label: k === 1 ? tr('tick 1') : `${k}` }),
+  }));
+  return {
+    guides,
+    rows: [
+      inputRow(race),
+      umountRow(race),
+      laneRow('rwsem', 'rwsem', race, fates.rwsem, rwsemWords(race, fates.rwsem)),
+      laneRow('srcu', 'SRCU', race, fates.srcu, srcuWords(race, fates.srcu)),
+      laneRow('urgent', tr('SRCU expedited'), race, fates.urgent, urgentWords(fates.urgent)),
+      laneRow(
+        'counted',
+        tr('refcount and RCU'),
+        race,
+        fates.counted,
+        countedWords(race, fates.counted),
+      ),
+    ],
+    says: says(race, fates.srcu),
+    outcome: outcome(race, fates.rwsem, fates.srcu),
+    reached: reached(race, fates.rwsem, fates.srcu),
+  };
+}
+
+function reached(race: Race, lock: Fate, grace: Fate): readonly string[] {
+  const length = race.reader.to - race.reader.from;
+  return [
+    ...(lock.walked === 0 ? ['quits'] : []),
+    ...(innocent(race, grace) ? ['innocent'] : []),
+    ...(waitOf(grace) > alone(race) && waitOf(grace) >= 2 * length && length >= race.tick
+      ? ['twice']
+      : []),
+    ...(waitOf(lock) === 0 && waitOf(grace) === 0 ? ['nobody'] : []),
+  ];
+}
+
+/** Places that are tried for a proof, in steps of a twentieth of a tick. */
+const grain = 20;
+
+function leastWait(times: Times): number {
+  const tick = times.at['tick']!;
+  let least = Number.POSITIVE_INFINITY;
+  for (let u = 0.25 * grain; u <= 3.75 * grain; u++) {
+    const umount = (u / grain) * tick;
+    for (let r = 0; r < 8 * grain; r++) {
+      const from = (r / grain) * tick;
+      const setting = { at: { umount, reader: from, end: from + shortest * tick }, on: {} };
+      least = Math.min(least, waitOf(srcu(raceOf(times, setting))));
+    }
+  }
+  return least;
+}
+
+export const reader: Toy = {
+  title: tr('Who waits for the reader'),
+  ask: tr(
+    'Somebody walks all shrinkers while an umount takes one of them away. Drag the reader, its end and the umount across each other, and see on four kernels who waits, and for what.',
+  ),
+  leavesOut: tr(
+    'One umount and one reader; others keep SRCU in use, so that it does not answer at once on its own account. A walk over eight shrinkers, the newest last.',
+  ),
+  handles: [
+    { name: 'reader', title: tr('the reader') },
+    { name: 'end', title: tr('the end of the reader') },
+    { name: 'umount', title: tr('the umount') },
+  ],
+  switches: [],
+  goals: [
+    {
+      name: 'quits',
+      title: tr('On rwsem, make the reader give up.'),
+      can: ({ at }) =>
+        tr('Yes: it must come within the {at} that the umount has the lock.', {
+          at: formatNs(at['hold']!),
+        }),
+    },
+    {
+      name: 'innocent',
+      title: tr('On SRCU, have the umount wait for a reader who cannot have its shrinker.'),
+      can: () =>
+        tr(
+          'Yes: whoever comes between the question and the first look is counted with the old readers.',
+        ),
+    },
+    {
+      name: 'twice',
+      title: tr(
+        'On SRCU, have it wait at least twice as long as a reader of a tick or more reads.',
+      ),
+      can: () =>
+        tr('Yes: looks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
+    },
+    {
+      name: 'nobody',
+      title: tr('Let nobody wait, on rwsem and on SRCU.'),
+      can: (times) =>
+        tr('No: wherever reader and umount stand, the umount on SRCU waits {times} or more.', {
+          times: formatNs(leastWait(times)),
+        }),
+    },
+  ],
+  times: raceTimes,
+  start,
+  limits,
+  move,
+  play,
+};

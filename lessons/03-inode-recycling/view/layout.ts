@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where everything stands: lanes above each other on one time axis, each a stack of bands. Pure. */
+
+import { laneTime } from '@page/derive/align.ts';
+import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type { Drawing, Laid, LaidLane } from '@page/views/contract.ts';
+import { type Lives, livesOf, never, type Queues, queuesFor } from './lives.ts';
+
+// Which inode is enlarged: the one of the mark that was chosen, or the one that is used again most often.
+
+interface Fact {
+  readonly lane: LaneIndex;
+  readonly lives: Lives;
+}
+
+const inodeMarks: ReadonlySet<string> = new Set([
+  'alive',
+  'queued',
+  'free',
+  'shadow',
+  'early',
+  'reuse',
+]);
+
+function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | null {
+  const { selection } = frame;
+  const kind = selection === null ? undefined : index.kinds[selection.kind]?.name;
+  if (selection !== null && kind !== undefined && inodeMarks.has(kind)) return selection.row;
+  return commonest(facts.map((fact) => fact.lives));
+}
+
+/** Of inodes that come back equally often, one that does so early; then the lowest. */
+const tieBreak = 1e-4;
+
+/** Asked for at every frame, and the same as long as no life is added: by the first lane, then by all of them. */
+const cached = new WeakMap<
+  Lives,
+  { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
+>();
+
+/** The inode that comes back on every lane, most often where it does so least. */
+export function commonest(lanes: readonly Lives[]): number | null {
+  const first = lanes[0];
+  if (first === undefined) return null;
+  const known = cached.get(first) ?? [];
+  const same = known.find(
+    (one) => one.lanes.length === lanes.length && lanes.every((l, i) => l === one.lanes[i]),
+  );
+  if (same !== undefined) return same.ino;
+  const ino = search(first, lanes);
+  cached.set(first, [...known.slice(-3), { lanes, ino }]);
+  return ino;
+}
+
+function search(first: Lives, lanes: readonly Lives[]): number | null {
+  let best: { ino: number; times: number } | null = null;
+  for (const ino of first.inos) {
+    const often = Math.min(...lanes.map((lives) => returns(lives, ino)));
+    const early = (first.byIno.get(ino) ?? []).filter((life) => life.early).length;
+    const times = often + early * tieBreak;
+    if (best === null || times > best.times) best = { ino, times };
+  }
+  return best?.ino ?? null;
+}
+
+function returns(lives: Lives, ino: number): number {
+  return (lives.byIno.get(ino) ?? []).filter((life) => life.next < never).length;
+}
+
+export type BandName =
+  | 'flow'
+  | 'thread'
+  | 'inode'
+  | 'inodes'
+  | 'worker'
+  | 'queue'
+  | 'ticks'
+  | 'grace';
+
+export interface Band {
+  readonly name: BandName;
+  readonly top: number;
+  readonly height: number;
+  /** Of the bands of a worker and its queue. */
+  readonly cpu: number;
+}
+
+export interface LaneBox extends LaidLane {
+  readonly lane: LaneIndex;
+  readonly lives: Lives;
+  readonly queues: Queues;
+  readonly bands: readonly Band[];
+  readonly bodyTop: number;
+  readonly bottom: number;
+  /** The lane's own time at the left edge. */
+  readonly t0: number;
+  /** The lane's own time of the moment. */
+  readonly now: number;
+  /** The inode that is enlarged; null: none was seen. */
+  readonly hero: number | null;
+  /** Inodes of the weave, one row each. */
+  readonly rows: readonly number[];
+  /** Inodes that may wait on a CPU. */
+  readonly limit: number;
+}
+
+export interface Layout extends Laid {
+  readonly lanes: readonly LaneBox[];
+  readonly left: number;
+  readonly right: number;
+  readonly width: number;
+  readonly height: number;
+  readonly top: number;
+  readonly axisY: number;
+  readonly nsPerPx: number;
+  readonly fontSize: number;
+  readonly em: number;
+  readonly revealX: number;
+  readonly playheadX: number;
+  /** There is room for words at the left. */
+  readonly margin: boolean;
+  /** The longest queue of all lanes: queues are drawn to one scale. */
+  readonly deepest: number;
+}
+
+/** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
+const backlog = 256;
+
+/** Heights at 13 px with one lane, with two or three, with more; and how much of spare room a band takes. */
+const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
+  flow: [104, 100, 84, 0.3],
+  thread: [18, 18, 15, 0],
+  inode: [156, 104, 60, 1],
+  inodes: [128, 96, 64, 1.2],
+  worker: [16, 16, 14, 0],
+  queue: [92, 74, 50, 1],
+  ticks: [12, 12, 10, 0],
+  grace: [18, 18, 15, 0],
+};
+
+/** Of bands that do not stretch, where many lanes have a low window. */
+const tight = 0.75;
+
+const order: readonly BandName[] = [
+  ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'] as const),
+];
+/** Between bands: with few lanes, with many, with many in a low window. */
+const gaps = [9, 5, 3] as const;
+/** More lanes are many. */
+const few = 3;
+const axisHeight = 30;
+const headRoom = 28;
+const mostStretch = 2.4;
+
+/** Height of a row of the weave: whole pixels where there is room, so that rows are equal. */
+export function pitchIn(band: Band, rows: number): number {
+  const pitch = band.height / Math.max(1, rows);
+  return pitch < 1 ? pitch : Math.floor(pitch);
+}
+
+function shown(name: BandName, show: readonly string[] | undefined): boolean {
+  return show === undefined || show.includes(name) || name === 'grace' || name === 'thread';
+}
+
+export function namesOf(lesson: Pick<Lesson, 'points'>): readonly string[] {
+  return lesson.points.map((point) => point.name);
+}
+
+export function kindAt(index: Pick<RunIndex, 'kinds'>, name: string): number {
+  return index.kinds.findIndex((kind) => kind.name === name);
+}
+
+/** Lives and queues of a lane. */
+export function lifeOf(
+  index: RunIndex,
+  lane: LaneIndex,
+  lesson: Pick<Lesson, 'points'>,
+): { readonly lives: Lives; readonly queues: Queues } {
+  const names = namesOf(lesson);
+  const lives = livesOf(lane, names, kindAt(index, 'gp'), index.runId);
+  return { lives, queues: queuesFor(lives, lane.points, names) };
+}
+
+/** Rows of the workload's processes, in order. */
+export function processesOf(lane: Pick<LaneIndex, 'rows'>): LaneIndex['rows'] {
+  return lane.rows.filter((row) => row.role !== 'track');
+}
+
+export function limitOf(index: Pick<RunIndex, 'params'>): number {
+  return backlog * (index.params['backlog'] ?? 1);
+}
+
+interface Plan {
+  readonly name: BandName;
+  readonly cpu: number;
+  readonly natural: number;
+  readonly stretch: number;
+}
+
+function plansOf(show: readonly string[] | undefined, queues: Queues, em: number, lanes: number) {
+  const plans: Plan[] = [];
+  for (const name of order) {
+    if (!shown(name, show)) continue;
+    const natural = sizes[name][lanes === 1 ? 0 : lanes <= few ? 1 : 2];
+    const stretch = sizes[name][3];
+    const cpus = name === 'queue' || name === 'worker' ? queues.cpus.map((q) => q.cpu) : [0];
+    for (const cpu of cpus.length === 0 ? [0] : cpus)
+      plans.push({ name, cpu, natural: natural * em, stretch });
+  }
+  return plans;
+}
+
+/** Height at which the lanes stand comfortably. */
+export function naturalHeight(
+  index: RunIndex,
+  lesson: Lesson,
+  show: readonly string[] | undefined,
+  headerHeight: number,
+  fontSize: number,
+): number {
+  const em = fontSize / 13;
+  const lanes = index.lanes.map((lane) => {
+    const plans = plansOf(show, lifeOf(index, lane, lesson).queues, em, index.lanes.length);
+    const gap = gapOf(index.lanes.length);
+    return headerHeight + 8 + plans.reduce((sum, p) => sum + p.natural + gap, 0);
+  });
+  return headRoom * em + axisHeight * em + lanes.reduce((a, b) => a + b, 0);
+}
+
+/** Inodes that XFS makes at once. */
+const chunk = 64;
+
+/** The rows of the weave: the inodes from the lowest that was seen on, a chunk of them; on every lane the same. */
+export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
+  const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);
+  if (hero === null || all.length <= chunk) return all;
+  const at = all.indexOf(hero);
+  const from = Math.max(0, Math.min(Math.floor(at / chunk) * chunk, all.length - chunk));
+  return all.slice(from, from + chunk);
+}
+
+function gapOf(lanes: number): number {
+  return lanes > few ? gaps[1] : gaps[0];
+}
+
+function heightOf(plan: Plan, factor: number): number {
+  return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
+}
+
+/** Bands without that of the grace periods, and low: of more than three lanes that have no other way to be seen at once. */
+function lowest(plans: Plans): Plans {
+  return plans.map((lane) =>
+    lane
+      .filter(({ name }) => name !== 'grace')
+      .map((plan) => (plan.stretch === 0 ? { ...plan, natural: plan.natural * tight } : plan)),
+  );
+}
+
+/** Below this the weave goes, if the enlarged inode can stay, and pools, if the queue can: better one that can be read. */
+const crowded = -0.5;
+const leastSqueeze = 0.3;
+
+type Plans = readonly (readonly Plan[])[];
+
+/** By how much bands that can are stretched or squeezed so that all lanes fill the room. */
+function factorOf(plans: Plans, room: number, gap: number): number {
+  const all = plans.flat();
+  const natural = all.reduce((sum, p) => sum + p.natural + gap, 0);
+  const weight = all.reduce((sum, p) => sum + p.natural * p.stretch, 0);
+  return weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
+}
+
+/** The bands, and by how much they are stretched. */
+function fitted(
+  queues: readonly Queues[],
+  show: readonly string[] | undefined,
+  em: number,
+  room: number,
+): { readonly plans: Plans; readonly factor: number; readonly gap: number } {
+  const plans = queues.map((one) => plansOf(show, one, em, queues.length));
+  const gap = gapOf(queues.length);
+  const factor = factorOf(plans, room, gap);
+  const names = new Set(plans.flat().map((p) => p.name));
+  if (factor < crowded && names.has('inode') && names.has('inodes')) {
+    const fewer = [...names].filter((name) => name !== 'inodes');
+    return fitted(queues, fewer, em, room);
+  }
+  if (factor < crowded && names.has('flow') && names.has('queue')) {
+    const fewer = [...names].filter((name) => name !== 'flow');
+    return fitted(queues, fewer, em, room);
+  }
+  const least = plans.flat().reduce((sum, p) => sum + heightOf(p, -1) + gap, 0);
+  if (queues.length <= few || least <= room) return { plans, factor, gap };
+  const low = lowest(plans);
+  return { plans: low, factor: factorOf(low, room, gaps[2]), gap: gaps[2] };
+}
+
+export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: number): Layout {
+  const { index, frame, size, lesson, show } = drawing;
+  const em = fontSize / 13;
+  const margin = size.width >= 640;
+  const left = Math.round((margin ? 122 : 14) * em);
+  const right = size.width - 14;
+  const nsPerPx = frame.span / Math.max(1, right - left);
+  const facts = index.lanes.map((lane) => ({ lane, ...lifeOf(index, lane, lesson) }));
+  const queues = facts.map((fact) => fact.queues);
+  const fixed = (headRoom + axisHeight) * em + facts.length * (headerHeight + 8);
+  const { plans, factor, gap } = fitted(queues, show, em, size.height - fixed);
+  const hero = heroOf(drawing, facts);
+  const lives = facts.map((fact) => fact.lives);
+  const rows = rowsOf(lives, hero);
+  let y = headRoom * em;
+  const lanes = facts.map(({ lane, lives, queues }, i): LaneBox => {
+    const top = y;
+    y += headerHeight + 6;
+    const bodyTop = y;
+    const bands = plans[i]!.map((plan): Band => {
+      const height = heightOf(plan, factor);
+      const band = { name: plan.name, top: y, height, cpu: plan.cpu };
+      y += height + gap;
+      return band;
+    });
+    const bottom = y - gap;
+    y += 2;
+    return {
+      ...{ arm: lane.arm, left: margin ? left : 4, top, width: right - (margin ? left : 4) },
+      ...{ lane, lives, queues, bands, bodyTop, bottom },
+      t0: laneTime(frame.offset, lane.arm, frame.start),
+      now: laneTime(frame.offset, lane.arm, frame.moment),
+      hero,
+      rows,
+      limit: limitOf(index),
+    };
+  });
+  const playheadX = left + (frame.moment - frame.start) / nsPerPx;
+  const revealX = frame.reveal === 'window' ? right : Math.max(left, Math.min(right, playheadX));
+  return {
+    ...{ lanes, left, right, width: size.width, height: size.height, top: headRoom * em },
+    ...{ axisY: y, nsPerPx, fontSize, em, revealX, playheadX, margin },
+    deepest: Math.max(0, ...facts.map((fact) => fact.queues.deepest)),
+  };
+}
+
+/** Of a picture laid out with no room at all: what its bands and its axis take, px. */
+export function leastHeight({ axisY, em }: Layout): number {
+  return axisY + axisHeight * em;
+}
+
+/** x of a lane's own time; far outside of the window it stays near its edge. */
+export function xOf(layout: Layout, box: LaneBox, t: number): number {
+  const x = layout.left + (t - box.t0) / layout.nsPerPx;
+  return Math.max(layout.left - 50, Math.min(layout.right + 50, x));
+}
+
+/** The lane's own time at x. */
+export function timeAt(layout: Layout, box: LaneBox, x: number): number {
+  return box.t0 + (x - layout.left) * layout.nsPerPx;
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Points of a lane -> the lives of its inodes, and the shadow that each life leaves.
+ *
+ * A life begins when a file is given the inode and ends when the next file is. In between the VFS lets go of it
+ * (queued), with call_rcu its grace period passes (listed), and the worker frees it (inactivated). The shadow runs
+ * from the letting go to the end of the first grace period that began after it: so long may somebody who walks
+ * under RCU still look.
+ */
+
+import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
+import { pointRange, pointsUpTo } from '@page/derive/lane-index.ts';
+import { spansIn } from '@page/derive/query.ts';
+import type { LaneIndex, PointTable } from '@page/derive/types.ts';
+
+export interface Life {
+  readonly ino: number;
+  /** When a file was given the inode; -Infinity: before the lane's time began. */
+  readonly born: number;
+  /** It was given away inside the shadow of the life before (the kernel's own word: gp_done). */
+  readonly early: boolean;
+  /** Id of the point at which it began; -1: none. */
+  readonly bornId: number;
+  /** The life of this inode before; null: none that is known. */
+  readonly before: Life | null;
+  unlinked: number;
+  queued: number;
+  queuedId: number;
+  /** CPU on which it was queued. */
+  cpu: number;
+  listed: number;
+  inactivated: number;
+  /** When the next file was given the inode. */
+  next: number;
+  nextId: number;
+  nextEarly: boolean;
+  /** End of its grace period; Infinity: not known yet. */
+  shadowEnd: number;
+  /** Somebody waits inside create until the shadow is over. */
+  waitFrom: number;
+  waitTo: number;
+}
+
+/** A wait for a grace period: of the worker, or of who creates a file. */
+export interface GraceWait {
+  readonly t0: number;
+  t1: number;
+  readonly ino: number;
+  readonly worker: boolean;
+  readonly cpu: number;
+  readonly id: number;
+}
+
+export interface Lives {
+  /** In order of the letting go; those never let go of last. */
+  readonly all: readonly Life[];
+  readonly byIno: ReadonlyMap<number, readonly Life[]>;
+  /** Every inode number seen, rising. */
+  readonly inos: readonly number[];
+  readonly waits: readonly GraceWait[];
+  readonly graces: Graces;
+}
+
+/** Grace periods of a lane, in order. */
+export interface Graces {
+  readonly begins: Float64Array;
+  readonly ends: Float64Array;
+}
+
+export const never = Number.POSITIVE_INFINITY;
+
+const reaches = new WeakMap<Lives, number>();
+
+/** How long after its begin a life, or its shadow, can still be seen, but for the last of each inode. */
+function reachOf(lives: Lives): number {
+  const known = reaches.get(lives);
+  if (known !== undefined) return known;
+  let longest = 0;
+  for (const { born, next, shadowEnd } of lives.all) {
+    const from = Math.max(0, born);
+    if (next < never) longest = Math.max(longest, next - from);
+    if (shadowEnd < never) longest = Math.max(longest, shadowEnd - from);
+  }
+  reaches.set(lives, longest);
+  return longest;
+}
+
+/** The lives of an inode that may touch [a, b), in order; shadows and what has no end yet among them. */
+export function livesIn(lives: Lives, ino: number, a: number, b: number): readonly Life[] {
+  const list = lives.byIno.get(ino) ?? [];
+  const to = firstAbove(list.length, (i) => list[i]!.born, b);
+  let from = firstAbove(list.length, (i) => Math.max(0, list[i]!.born), a - reachOf(lives) - 1);
+  // The end of the run may come before that of the last shadows, and of the last life.
+  while (from > 0 && (list[from - 1]!.shadowEnd === never || list[from - 1]!.next === never))
+    from -= 1;
+  return list.slice(Math.min(from, to), to);
+}
+
+/** The first grace period that began after t: when it ended, or Infinity. */
+export function graceAfter({ begins, ends }: Graces, t: number): number {
+  const at = firstAbove(begins.length, (i) => begins[i]!, t);
+  return at < begins.length ? ends[at]! : never;
+}
+
+export function gracesOf(lane: LaneIndex, gp: number): Graces {
+  const begins: number[] = [];
+  const ends: number[] = [];
+  for (const span of spansIn(lane, 'track', 0, never)) {
+    if (span.kind !== gp) continue;
+    begins.push(span.t0);
+    // An open one has no end: its t1 is only how far the data go.
+    ends.push(span.open ? never : span.t1);
+  }
+  return { begins: Float64Array.from(begins), ends: Float64Array.from(ends) };
+}
+
+/** Reads points in order of time; one object per lane while a run is shown. */
+class Reader {
+  readonly byIno = new Map<number, Life[]>();
+  readonly waits: GraceWait[] = [];
+  /** The newest unlink of each thread, until its inode is queued. */
+  readonly #unlinks = new Map<number, number>();
+
+  #newest(ino: number): Life | undefined {
+    return this.byIno.get(ino)?.at(-1);
+  }
+
+  #begin(ino: number, born: number, bornId: number, early: boolean): Life {
+    const before = this.#newest(ino) ?? null;
+    const life: Life = {
+      ino,
+      born,
+      bornId,
+      early,
+      before,
+      ...{ unlinked: never, queued: never, queuedId: -1, cpu: 0, listed: never },
+      ...{ inactivated: never, next: never, nextId: -1, nextEarly: false },
+      ...{ shadowEnd: never, waitFrom: never, waitTo: never },
+    };
+    const list = this.byIno.get(ino);
+    if (list === undefined) this.byIno.set(ino, [life]);
+    else list.push(life);
+    if (before !== null && before.queued < never) {
+      before.next = born;
+      before.nextId = bornId;
+      before.nextEarly = early;
+    }
+    return life;
+  }
+
+  take(name: string, points: PointTable, i: number): void {
+    const t = points.t[i]!;
+    const a = points.a[i]!;
+    switch (name) {
+      case 'fresh':
+      case 'reuse':
+        this.#begin(a, t, points.id[i]!, name === 'reuse' && points.b[i] === 0);
+        return;
+      case 'unlinked':
+        this.#unlinks.set(points.tid[i]!, t);
+        return;
+      case 'queued': {
+        const newest = this.#newest(a);
+        const alive = newest !== undefined && newest.queued === never;
+        const life = alive ? newest : this.#begin(a, Number.NEGATIVE_INFINITY, -1, false);
+        life.queued = t;
+        life.queuedId = points.id[i]!;
+        life.cpu = points.cpu[i]!;
+        life.unlinked = this.#unlinks.get(points.tid[i]!) ?? t;
+        this.#unlinks.delete(points.tid[i]!);
+        return;
+      }
+      case 'listed':
+      case 'inactivated': {
+        // Inodes that need no worker become free without having been queued; they are not ours.
+        const life = this.#newest(a);
+        if (life !== undefined && life.queued < never && life[name] === never) life[name] = t;
+        return;
+      }
+      case 'gp_wait': {
+        const wait = { t0: t, t1: never, ino: a, worker: points.b[i] === 0 };
+        this.waits.push({ ...wait, cpu: points.cpu[i]!, id: points.id[i]! });
+        const life = this.#newest(a);
+        if (life !== undefined && !wait.worker) life.waitFrom = t;
+        return;
+      }
+      case 'gp_wait_done': {
+        const wait = this.waits.findLast((w) => w.ino === a && w.t1 === never);
+        if (wait !== undefined) wait.t1 = t;
+        const life = this.#newest(a);
+        if (life !== undefined && points.b[i] !== 0) life.waitTo = t;
+        return;
+      }
+    }
+  }
+}
+
+/** Everything about the inodes of a lane, from its points in order of time. */
+export function readLives(points: PointTable, names: readonly string[], graces: Graces): Lives {
+  const reader = new Reader();
+  for (let i = 0; i < points.length; i++) reader.take(names[points.kind[i]!] ?? '', points, i);
+  const all = [...reader.byIno.values()].flat();
+  for (const life of all) if (life.queued < never) life.shadowEnd = graceAfter(graces, life.queued);
+  all.sort((a, b) => a.queued - b.queued || a.born - b.born);
+  const inos = [...reader.byIno.keys()].sort((a, b) => a - b);
+  return { all, byIno: reader.byIno, inos, waits: reader.waits, graces };
+}
+
+interface CachedLives {
+  readonly key: string;
+  readonly lives: Lives;
+}
+
+const cachedLives = new WeakMap<LaneIndex, CachedLives>();
+
+/** The lives of a lane; read again only when events have come. */
+export function livesOf(
+  lane: LaneIndex,
+  names: readonly string[],
+  gp: number,
+  runId: string,
+): Lives {
+  const { points, spans, open, watermark } = lane;
+  const key = [runId, points.length, spans.length, open.length, watermark, lane.historyFrom].join();
+  const known = cachedLives.get(lane);
+  if (known?.key === key) return known.lives;
+  const lives = readLives(points, names, gracesOf(lane, gp));
+  cachedLives.set(lane, { key, lives });
+  return lives;
+}
+
+/** A life's state at t. */
+export type State = 'none' | 'alive' | 'queued' | 'free';
+
+export function stateAt(life: Life, t: number): State {
+  if (t < life.born || t >= life.next) return 'none';
+  if (t < life.queued) return 'alive';
+  return t < life.inactivated ? 'queued' : 'free';
+}
+
+/** The life of an inode that goes on at t; null: none is known. */
+export function lifeAt(lives: Lives, ino: number, t: number): Life | null {
+  const list = lives.byIno.get(ino) ?? [];
+  const at = firstAbove(list.length, (i) => list[i]!.born, t) - 1;
+  return at < 0 ? null : list[at]!;
+}
+
+/** Is a reader of an earlier life possible at t, while a file lives in the inode again? */
+export function endangered(life: Life, t: number): boolean {
+  return life.early && t >= life.born && t < dangerEnd(life);
+}
+
+/** Until when readers of the life before may look at what the inode is now. */
+export function dangerEnd(life: Life): number {
+  return life.before?.shadowEnd ?? life.born;
+}
+
+// The queues of a lane, CPU by CPU, as steps in time: what waits for RCU (call_rcu alone), what is listed for the
+// worker, what the worker has taken and not inactivated yet. The backlog limit is for the first two.
+
+export interface Step {
+  readonly t: number;
+  readonly rcu: number;
+  readonly list: number;
+  readonly hands: number;
+}
+
+/** A run of the worker, from taking a batch to being done with it. */
+export interface Batch {
+  readonly t0: number;
+  t1: number;
+  readonly items: number;
+  readonly cpu: number;
+  readonly id: number;
+}
+
+export interface CpuQueue {
+  readonly cpu: number;
+  readonly steps: readonly Step[];
+}
+
+export interface Queues {
+  readonly cpus: readonly CpuQueue[];
+  readonly batches: readonly Batch[];
+  /** The most that waited on one CPU at once. */
+  readonly deepest: number;
+}
+
+interface Event {
+  readonly t: number;
+  readonly cpu: number;
+  readonly what: 'rcu' | 'queue' | 'list' | 'take' | 'done';
+  /** What is taken: all that was listed before, so nothing is said. */
+}
+
+/** Whether inodes pass through RCU's hands before they are listed. */
+function listsLate(lives: readonly Life[]): boolean {
+  return lives.some((life) => life.listed < never);
+}
+
+function eventsOf(lives: readonly Life[], batches: readonly Batch[], late: boolean): Event[] {
+  const events: Event[] = [];
+  for (const life of lives) {
+    if (life.queued === never) break;
+    const { cpu } = life;
+    events.push({ t: life.queued, cpu, what: late ? 'rcu' : 'queue' });
+    if (life.listed < never) events.push({ t: life.listed, cpu, what: 'list' });
+    if (life.inactivated < never) events.push({ t: life.inactivated, cpu, what: 'done' });
+  }
+  for (const batch of batches) events.push({ t: batch.t0, cpu: batch.cpu, what: 'take' });
+  return events.sort((a, b) => a.t - b.t);
+}
+
+/** Batches out of the points, in order of their begin. */
+export function batchesOf(points: PointTable, names: readonly string[]): Batch[] {
+  const batches: Batch[] = [];
+  const open = new Map<number, Batch>();
+  for (let i = 0; i < points.length; i++) {
+    const name = names[points.kind[i]!];
+    const cpu = points.cpu[i]!;
+    if (name === 'batch') {
+      const { t, a, id } = points;
+      const batch = { t0: t[i]!, t1: never, items: a[i]!, cpu, id: id[i]! };
+      open.set(cpu, batch);
+      batches.push(batch);
+    } else if (name === 'batch_done') {
+      const batch = open.get(cpu);
+      if (batch !== undefined) batch.t1 = points.t[i]!;
+      open.delete(cpu);
+    }
+  }
+  return batches;
+}
+
+export function queuesOf(lives: Lives, batches: readonly Batch[], late?: boolean): Queues {
+  const cpus = new Map<number, Step[]>();
+  let deepest = 0;
+  for (const event of eventsOf(lives.all, batches, late ?? listsLate(lives.all))) {
+    let steps = cpus.get(event.cpu);
+    if (steps === undefined) {
+      steps = [];
+      cpus.set(event.cpu, steps);
+    }
+    const step = after(steps.at(-1) ?? empty, event);
+    deepest = Math.max(deepest, step.rcu + step.list);
+    steps.push(step);
+  }
+  const sorted = [...cpus].sort((a, b) => a[0] - b[0]);
+  return { cpus: sorted.map(([cpu, steps]) => ({ cpu, steps })), batches, deepest };
+}
+
+export const empty: Step = { t: Number.NEGATIVE_INFINITY, rcu: 0, list: 0, hands: 0 };
+
+function after(last: Step, { t, what }: Event): Step {
+  const { rcu, list, hands } = last;
+  switch (what) {
+    case 'rcu':
+      return { t, rcu: rcu + 1, list, hands };
+    case 'queue':
+      return { t, rcu, list: list + 1, hands };
+    case 'list':
+      return { t, rcu: rcu - 1, list: list + 1, hands };
+    case 'take':
+      return { t, rcu, list: 0, hands: hands + list };
+    case 'done':
+      return { t, rcu, list, hands: hands - 1 };
+  }
+}
+
+/** The queue of a CPU at t. */
+export function stepAt(queue: CpuQueue, t: number): Step {
+  const at = firstAbove(queue.steps.length, (i) => queue.steps[i]!.t, t) - 1;
+  return at < 0 ? empty : queue.steps[at]!;
+}
+
+const cachedQueues = new WeakMap<Lives, Queues>();
+
+/** The queues that belong to these lives, reckoned once. */
+export function queuesFor(lives: Lives, points: PointTable, names: readonly string[]): Queues {
+  let queues = cachedQueues.get(lives);
+  if (queues === undefined) {
+    queues = queuesOf(lives, batchesOf(points, names));
+    cachedQueues.set(lives, queues);
+  }
+  return queues;
+}
+
+// Intervals by time: which of them touch a window, by bisection.
+
+export class Intervals<T> {
+  readonly #all: readonly T[];
+  readonly #from: Float64Array;
+  /** The latest end of each and of all before it: it never falls. */
+  readonly #latest: Float64Array;
+
+  /** @param all in order of their begin; they do not change any more */
+  constructor(all: readonly T[], from: (one: T) => number, to: (one: T) => number) {
+    this.#all = all;
+    this.#from = Float64Array.from(all, from);
+    let latest = Number.NEGATIVE_INFINITY;
+    this.#latest = Float64Array.from(all, (one) => {
+      latest = Math.max(latest, to(one));
+      return latest;
+    });
+  }
+
+  /** Places [from, to) in which all lie that touch [a, b], ends included; others may lie between them. */
+  near(a: number, b: number): { readonly from: number; readonly to: number } {
+    const n = this.#all.length;
+    const to = firstAbove(n, (i) => this.#from[i]!, b);
+    return {
+      from: Math.min(
+        to,
+        firstAtLeast(n, (i) => this.#latest[i]!, a),
+      ),
+      to,
+    };
+  }
+}
+
+// What has come to pass on a lane up to a moment, and where its inodes are. Counted from the points alone.
+
+export interface Tally {
+  readonly queued: number;
+  readonly inactivated: number;
+  readonly reused: number;
+  /** Of these: before their grace period had passed, as the kernel itself said. */
+  readonly early: number;
+  /** Inodes given out for the first time. */
+  readonly fresh: number;
+  readonly gpWaits: number;
+  readonly gpWaitNs: number;
+  readonly throttles: number;
+  readonly throttleNs: number;
+}
+
+/** Sum of a column of the points of one name up to t, over those that `counts`. */
+function sumUpTo(
+  lane: LaneIndex,
+  name: string,
+  t: number,
+  value: (i: number) => number,
+  from = Number.NEGATIVE_INFINITY,
+): number {
+  const of = lane.pointsOf(name);
+  const range = pointRange(lane.points, of, from, t + 1);
+  let sum = 0;
+  for (let p = range.from; p < range.to; p++) sum += value(of.order[p]!);
+  return sum;
+}
+
+/** Up to t, from `from` on. Inodes that were never queued do not count as inactivated: they need no worker. */
+export function tallyOf(
+  lane: LaneIndex,
+  lives: Lives,
+  t: number,
+  from = Number.NEGATIVE_INFINITY,
+): Tally {
+  const { points } = lane;
+  const count = (name: string) => {
+    const of = lane.pointsOf(name);
+    return pointsUpTo(points, of, t) - pointRange(points, of, from, t + 1).from;
+  };
+  return {
+    queued: count('queued'),
+    inactivated: inactivatedIn(lives, from, t),
+    reused: count('reuse'),
+    early: sumUpTo(lane, 'reuse', t, (i) => (points.b[i] === 0 ? 1 : 0), from),
+    fresh: count('fresh'),
+    gpWaits: count('gp_wait_done'),
+    gpWaitNs: sumUpTo(lane, 'gp_wait_done', t, (i) => points.c[i]!, from),
+    throttles: count('throttle_done'),
+    throttleNs: sumUpTo(lane, 'throttle_done', t, (i) => points.b[i]!, from),
+  };
+}
+
+const ends = new WeakMap<Lives, Float64Array>();
+
+function inactivatedIn(lives: Lives, from: number, t: number): number {
+  let sorted = ends.get(lives);
+  if (sorted === undefined) {
+    const times = lives.all.filter((l) => l.inactivated < never).map((l) => l.inactivated);
+    sorted = Float64Array.from(times).sort();
+    ends.set(lives, sorted);
+  }
+  const upTo = (x: number) => firstAbove(sorted.length, (i) => sorted[i]!, x);
+  return upTo(t) - (from > 0 ? upTo(from - 1) : 0);
+}
+
+export interface Population {
+  readonly alive: readonly Life[];
+  readonly queued: readonly Life[];
+  readonly free: readonly Life[];
+}
+
+/** Where every inode is at t, in order of inode numbers. */
+export function populationAt(lives: Lives, t: number): Population {
+  const found = { alive: [] as Life[], queued: [] as Life[], free: [] as Life[] };
+  for (const ino of lives.inos) {
+    const list = lives.byIno.get(ino)!;
+    const at = firstAbove(list.length, (i) => list[i]!.born, t) - 1;
+    if (at < 0) continue;
+    const life = list[at]!;
+    const state = stateAt(life, t);
+    if (state !== 'none') found[state].push(life);
+  }
+  return found;
+}
+
+const rests = new WeakMap<Lives, number>();
+
+/** The longest time from the letting go of an inode to its next file. */
+function longestRest(lives: Lives): number {
+  const known = rests.get(lives);
+  if (known !== undefined) return known;
+  let longest = 0;
+  for (const { queued, next } of lives.all)
+    if (next < never && queued < never) longest = Math.max(longest, next - queued);
+  rests.set(lives, longest);
+  return longest;
+}
+
+/** Ages at which inodes were used again in [a, b), ns since the letting go; and the lengths of their shadows. */
+export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
+  const ages: number[] = [];
+  const shadows: number[] = [];
+  const { all } = lives;
+  let at = firstAtLeast(all.length, (i) => all[i]!.queued, a - longestRest(lives));
+  for (; at < all.length; at++) {
+    const life = all[at]!;
+    // What was let go after the window came back after it.
+    if (life.queued === never || life.queued >= b) break;
+    if (life.next < a || life.next >= b || life.shadowEnd === never) continue;
+    ages.push(life.next - life.queued);
+    shadows.push(life.shadowEnd - life.queued);
+  }
+  return { ages, shadows };
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The toy of the lives: an old reader is dragged across an unlink and the next life of the inode. */
+
+import { quantile } from '@page/base/columns.ts';
+import { t } from '@page/base/lang/t.ts';
+import { formatCount, formatNs, millisecond } from '@page/base/units.ts';
+import type { RunIndex } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type {
+  Face,
+  Item,
+  Limits,
+  Play,
+  Row,
+  Setting,
+  Stretch,
+  Times,
+  Toy,
+} from '@page/toys/types.ts';
+import { lifeOf } from './layout.ts';
+import { type Life, never } from './lives.ts';
+
+// A file is unlinked, its inode is used again, and a reader may still look: what happens on each kernel. Pure.
+//
+// fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. Who found the inode before the unlink walks under
+// RCU, and a grace period that begins while any reader is inside does not end before that reader leaves. Kernels that
+// ask for a grace period when the inode is queued (wait at recycle, call_rcu) have it begin then; the worker asks when
+// it takes the inode; stock asks nobody. cond_synchronize_rcu() waits for a whole grace period that begins after it is
+// called, so after the one that is under way. All times in ns.
+
+export interface Race {
+  readonly unlink: number;
+  /** From the unlink until the worker has inactivated the inode. */
+  readonly work: number;
+  /** From the unlink to the end of a grace period that is asked for with it, if no reader of ours holds it up. */
+  readonly asked: number;
+  /** How long cond_synchronize_rcu() sleeps then: one grace period may have to end before its own begins. */
+  readonly whole: number;
+  /** From the unlink to the end of a grace period that somebody else asked for. */
+  readonly shadow: number;
+  readonly reader: { readonly from: number; readonly to: number };
+  /** Somebody creates a file, and would get this inode. */
+  readonly create: number;
+}
+
+export interface Wait {
+  readonly who: 'create' | 'worker';
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Fate {
+  /** The worker has the inode from then on; no sooner is it on its list. */
+  readonly listed: number;
+  /** Inactivated: the next file may have it. */
+  readonly free: number;
+  /** End of the grace period after which no old reader is left. */
+  readonly over: number;
+  /** When a new file lives in it; null: the create took another inode. */
+  readonly reused: number | null;
+  readonly wait: Wait | null;
+  /** The reader found the old file and looks at the new one. */
+  readonly wrong: boolean;
+}
+
+/** When a grace period is over that begins at `begin` and usually ends at `usual`: not before our reader leaves, if inside. */
+export function graceEnd({ reader }: Pick<Race, 'reader'>, begin: number, usual: number): number {
+  return Math.max(usual, reader.from < begin ? reader.to : 0);
+}
+
+/** Did the reader find the inode while the old file had it? */
+export function isOld({ reader, unlink }: Race): boolean {
+  return reader.from < unlink;
+}
+
+function fated(race: Race, fate: Omit<Fate, 'wrong'>): Fate {
+  const wrong = isOld(race) && fate.reused !== null && race.reader.to > fate.reused;
+  return { ...fate, wrong };
+}
+
+export function stock(race: Race): Fate {
+  const { unlink, work, shadow, create } = race;
+  const free = unlink + work;
+  const over = Math.max(unlink + shadow, isOld(race) ? race.reader.to : 0);
+  return fated(race, { listed: unlink, free, over, reused: taken(create, free), wait: null });
+}
+
+/** A create gets the inode if it is free by then. */
+function taken(create: number, free: number): number | null {
+  return create >= free ? create : null;
+}
+
+export function waitAtRecycle(race: Race): Fate {
+  const { unlink, work, asked, whole, create } = race;
+  const free = unlink + work;
+  const over = graceEnd(race, unlink, unlink + asked);
+  const base = { listed: unlink, free, over };
+  const at = taken(create, free);
+  if (at === null || at >= over) return fated(race, { ...base, reused: at, wait: null });
+  // The next grace period begins when the one that is under way is over.
+  const to = graceEnd(race, over, Math.max(over, at + whole));
+  return fated(race, { ...base, reused: to, wait: { who: 'create', from: at, to } });
+}
+
+export function waitInWorker(race: Race): Fate {
+  const { unlink, work, whole, create } = race;
+  const begin = unlink + work;
+  const over = graceEnd(race, begin, begin + whole);
+  const wait = { who: 'worker', from: begin, to: over } as const;
+  return fated(race, { listed: unlink, free: over, over, reused: taken(create, over), wait });
+}
+
+export function callRcu(race: Race): Fate {
+  const { unlink, work, asked, create } = race;
+  const over = graceEnd(race, unlink, unlink + asked);
+  const free = over + work;
+  return fated(race, { listed: over, free, over, reused: taken(create, free), wait: null });
+}
+
+// How long inodes of a run take: to be inactivated, to be used again, to outlive their shadow. Medians of stock.
+
+/** Where no run has them, ns. */
+const chosen = {
+  work: millisecond,
+  again: 3 * millisecond,
+  shadow: 14 * millisecond,
+  asked: 6 * millisecond,
+  whole: 9 * millisecond,
+};
+/** Before the unlink, and after the longest wait that no reader makes longer; in waits. */
+const lead = 0.35;
+const tail = 0.5;
+
+function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
+  const found = index === null ? null : measured(index, lesson);
+  if (found === null) return laid(chosen, null);
+  const { work, again, asked, whole, shadow } = found;
+  const words = [
+    t(
+      'on stock {work} from an unlink until the inode is free, {again} to its next file, {shadow} to the end of its shadow',
+      { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
+    ),
+    t('where somebody asks, {asked} to the end of the shadow, and {whole} for a wait', {
+      asked: formatNs(asked),
+      whole: formatNs(whole),
+    }),
+  ];
+  return laid(found, t('{words}; each the median', { words: words.join('; ') }));
+}
+
+function measured(index: RunIndex, lesson: Lesson): typeof chosen | null {
+  const lane = index.lanes.find((one) => one.arm === 'stock');
+  const asking = index.lanes.find((one) => one.arm === 'wait-at-recycle');
+  if (lane === undefined || asking === undefined) return null;
+  const { lives } = lifeOf(index, lane, lesson);
+  const other = lifeOf(index, asking, lesson).lives;
+  const ages = (all: readonly Life[], of: (life: Life) => number) =>
+    all.map((life) => of(life) - life.unlinked).filter((age) => Number.isFinite(age) && age > 0);
+  const waits = other.waits.map(({ t0, t1 }) => t1 - t0).filter((ns) => ns < never);
+  const columns = {
+    work: ages(lives.all, (life) => life.inactivated),
+    again: ages(lives.all, (life) => life.next),
+    shadow: ages(lives.all, (life) => life.shadowEnd),
+    asked: ages(other.all, (life) => life.shadowEnd),
+    whole: waits,
+  };
+  if (Object.values(columns).some((all) => all.length === 0)) return null;
+  const median = (name: keyof typeof columns) => quantile(columns[name], 0.5);
+  return {
+    ...{ work: median('work'), again: median('again'), shadow: median('shadow') },
+    ...{ asked: median('asked'), whole: median('whole') },
+  };
+}
+
+function laid(found: typeof chosen, from: string | null): Times {
+  const { again, asked, whole, shadow } = found;
+  const unlink = lead * whole;
+  const work = Math.min(found.work, whole);
+  const create = unlink + Math.min(asked, Math.max(again, work * 1.2));
+  return {
+    at: { unlink, work, create, asked, whole, shadow },
+    span: unlink + asked + (1 + tail) * whole,
+    from,
+  };
+}
+
+// What the toy says of the race, on the kernels that differ most.
+
+interface Fates {
+  readonly stock: Fate;
+  readonly recycle: Fate;
+  readonly worker: Fate;
+  readonly rcu: Fate;
+}
+
+/** A create waits, or waits longer, for a reader who never saw the old file. */
+function innocent(race: Race, { recycle }: Fates): boolean {
+  const alone = waitAtRecycle({ ...race, reader: { from: -2, to: -1 } });
+  const length = ({ wait }: Fate) => (wait === null ? 0 : wait.to - wait.from);
+  return !isOld(race) && length(recycle) > length(alone);
+}
+
+function outcome(race: Race, fates: Fates): Play['outcome'] {
+  const { wait } = fates.recycle;
+  if (fates.stock.wrong) {
+    const long = formatNs(race.reader.to - race.create);
+    const instead =
+      wait === null
+        ? ''
+        : t(' On wait at recycle whoever creates the file sleeps {time}, and the reader is gone.', {
+            time: formatNs(wait.to - wait.from),
+          });
+    return {
+      face: 'hazard',
+      words: t(
+        'On stock the reader looks at the wrong file for {long}: it found the inode under its old name.{instead}',
+        { long, instead },
+      ),
+    };
+  }
+  if (innocent(race, fates))
+    return {
+      face: 'wait',
+      words: t(
+        'The reader came after the unlink and cannot have the old file. RCU knows no files: a grace period that begins while anybody is inside waits for him.',
+      ),
+    };
+  if (wait === null)
+    return {
+      face: 'gain',
+      words: t(
+        'The shadow is over when the file is created: on wait at recycle nobody waits, and nothing would have gone wrong on stock either.',
+      ),
+    };
+  return {
+    face: 'wait',
+    words: t(
+      'Nothing goes wrong on stock. On wait at recycle whoever creates the file sleeps {time} all the same, since nobody knows that no reader is left.',
+      { time: formatNs(wait.to - wait.from) },
+    ),
+  };
+}
+
+function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
+  const { from, to } = race.reader;
+  const began = isOld(race) ? t('found the file before the unlink') : t('comes after the unlink');
+  const left =
+    to <= race.unlink
+      ? t('gone before it')
+      : to <= race.create
+        ? t('gone before the next file')
+        : t('still there when the next file comes');
+  const end = fates.stock.wrong
+    ? t('on stock it sees the wrong file')
+    : t('on stock it sees no wrong file');
+  const { wait } = fates.recycle;
+  const sleeps =
+    wait === null
+      ? t('nobody waits')
+      : t('the create waits {time}', { time: formatNs(wait.to - wait.from) });
+  return {
+    reader: t('{began}, {left}; {end}', { began, left, end }),
+    end: t('inside for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
+    create: t('{create} after the unlink; on wait at recycle {sleeps}; {end}', {
+      create: formatNs(race.create - race.unlink),
+      sleeps,
+      end,
+    }),
+  };
+}
+
+// The toy's lanes: what an inode is on each kernel, from its old file to the next.
+
+function readerRow(race: Race): Row {
+  const { from, to } = race.reader;
+  const face: Face = isOld(race) ? 'hazard' : 'other';
+  return {
+    name: 'reader',
+    title: t('a reader under RCU'),
+    items: [
+      { kind: 'stretch', from, to, label: t('walks'), face, look: 'solid', handle: 'reader' },
+      { kind: 'step', at: to, label: '', face, handle: 'end', aside: true },
+    ],
+  };
+}
+
+function filesRow({ unlink, create }: Race): Row {
+  return {
+    name: 'files',
+    title: 'files',
+    items: [
+      { kind: 'step', at: unlink, label: 'unlink()', code: true, face: 'work' },
+      { kind: 'step', at: create, label: 'creat()', code: true, face: 'work', handle: 'create' },
+    ],
+  };
+}
+
+function laneRow(name: string, title: string, race: Race, fate: Fate, span: number): Row {
+  const { unlink, create } = race;
+  const { listed, free, over, reused, wait, wrong } = fate;
+  const items: Item[] = [];
+  const stretch = (
+    from: number,
+    to: number,
+    label: string,
+    face: Face,
+    look: Stretch['look'],
+  ): void => {
+    // What does not fit is said by the words below the lane, or stands on another lane.
+    const terse = label !== 'queued';
+    const place = { from, to: Math.min(to, span) };
+    if (to > from) items.push({ kind: 'stretch', ...place, label, face, look, terse });
+  };
+  stretch(0, unlink, t('old file'), 'work', 'solid');
+  stretch(unlink, listed, t('with RCU'), 'mechanism', 'hollow');
+  if (wait?.who === 'worker') {
+    stretch(listed, wait.from, t('queued'), 'other', 'hollow');
+    stretch(
+      wait.from,
+      wait.to,
+      t('the worker waits {time}', { time: formatNs(wait.to - wait.from) }),
+      'wait',
+      'hatched',
+    );
+  } else stretch(listed, free, t('queued'), 'other', 'hollow');
+  const next = wait?.who === 'create' ? wait.from : (reused ?? span);
+  stretch(free, next, t('free'), 'idle', 'hollow');
+  if (wait?.who === 'create')
+    stretch(
+      wait.from,
+      wait.to,
+      t('the create waits {time}', { time: formatNs(wait.to - wait.from) }),
+      'wait',
+      'hatched',
+    );
+  if (reused !== null) {
+    const seen = wrong ? Math.min(race.reader.to, span) : reused;
+    stretch(reused, seen, t('the old reader looks'), 'hazard', 'hatched');
+    stretch(seen, span, t('new file'), 'work', 'solid');
+    if (wrong) items.push({ kind: 'step', at: reused, label: t('wrong file'), face: 'hazard' });
+  }
+  if (over <= span)
+    items.push({ kind: 'step', at: over, label: t('grace period over'), face: 'mechanism' });
+  if (reused === null)
+    items.push({ kind: 'step', at: create, label: t('takes another inode'), face: 'gain' });
+  return { name, title, items, ...verdict(race, fate) };
+}
+
+function verdict(race: Race, fate: Fate): { readonly verdict: string; readonly face: Face } {
+  const { wait, wrong, reused } = fate;
+  if (wrong) {
+    const long = formatNs(race.reader.to - (reused ?? 0));
+    return {
+      verdict: t('nobody waits; the reader sees the wrong file for {long}', { long }),
+      face: 'hazard',
+    };
+  }
+  if (wait?.who === 'create') {
+    const long = formatNs(wait.to - wait.from);
+    return {
+      verdict: t('who creates the file waits {long}, with the directory locked', { long }),
+      face: 'wait',
+    };
+  }
+  if (wait?.who === 'worker')
+    return {
+      verdict: t('the worker waits {time}, once for a batch; what comes meanwhile dams up', {
+        time: formatNs(wait.to - wait.from),
+      }),
+      face: 'wait',
+    };
+  return reused === null
+    ? { verdict: t('nobody waits; the inode is out of use for longer'), face: 'gain' }
+    : { verdict: t('nobody waits, nothing goes wrong'), face: 'gain' };
+}
+
+/** The shortest reader, as a share of the time before the unlink. */
+const shortest = 0.1;
+
+export function raceOf({ at }: Times, setting: Setting): Race {
+  const { unlink, work, shadow, asked, whole } = at as Record<
+    'unlink' | 'work' | 'shadow' | 'asked' | 'whole',
+    number
+  >;
+  const { reader, end, create } = setting.at as Record<'reader' | 'end' | 'create', number>;
+  const of = { unlink, work, shadow, asked, whole };
+  return { ...of, reader: { from: reader, to: end }, create };
+}
+
+/** A short reader who has left before the inode is used again. */
+function start({ at }: Times): Setting {
+  const { unlink, create } = at as Record<'unlink' | 'create', number>;
+  return { at: { reader: unlink * 0.3, end: unlink * 0.85, create }, on: {} };
+}
+
+function limits(times: Times, { at }: Setting, handle: string): Limits {
+  const { unlink, work } = times.at as Record<'unlink' | 'work', number>;
+  const { reader, end } = at as Record<'reader' | 'end', number>;
+  const last = times.span * 0.97;
+  if (handle === 'create') return { min: unlink + work, max: last };
+  if (handle === 'end') return { min: reader + shortest * unlink, max: last };
+  return { min: 0, max: last - (end - reader) };
+}
+
+function move(_times: Times, setting: Setting, handle: string, to: number): Setting {
+  const at = { ...setting.at, [handle]: to };
+  if (handle === 'reader') at['end'] = to + setting.at['end']! - setting.at['reader']!;
+  return { ...setting, at };
+}
+
+function fatesOf(race: Race): Fates {
+  return {
+    stock: stock(race),
+    recycle: waitAtRecycle(race),
+    worker: waitInWorker(race),
+    rcu: callRcu(race),
+  };
+}
+
+function play(times: Times, setting: Setting): Play {
+  const race = raceOf(times, setting);
+  const fates = fatesOf(race);
+  const lane = (name: string, title: string, fate: Fate) =>
+    laneRow(name, title, race, fate, times.span);
+  return {
+    rows: [
+      readerRow(race),
+      filesRow(race),
+      lane('stock', t('stock'), fates.stock),
+      lane('recycle', t('wait at recycle'), fates.recycle),
+      lane('worker', t('wait in the worker'), fates.worker),
+      lane('rcu', 'call_rcu', fates.rcu),
+    ],
+    says: says(race, fates),
+    outcome: outcome(race, fates),
+    reached: reached(race, fates),
+  };
+}
+
+function others({ recycle, worker, rcu }: Fates): readonly Fate[] {
+  return [recycle, worker, rcu];
+}
+
+function reached(race: Race, fates: Fates): readonly string[] {
+  const goals: string[] = [];
+  if (fates.stock.wrong) goals.push('wrong');
+  if (others(fates).some((fate) => fate.wrong)) goals.push('elsewhere');
+  if (fates.recycle.wait === null && fates.recycle.reused !== null) goals.push('nobody');
+  if (innocent(race, fates)) goals.push('innocent');
+  return goals;
+}
+
+/** Places that are tried for a proof, over the whole line. */
+const grain = 48;
+
+function neverElsewhere(times: Times): string {
+  let tried = 0;
+  for (let c = 0; c < grain; c++)
+    for (let a = 0; a < grain; a++)
+      for (let b = a + 1; b <= grain; b++) {
+        const place = (k: number) => (k / grain) * times.span;
+        const create = Math.max(place(c), times.at['unlink']! + times.at['work']!);
+        const setting = { at: { reader: place(a), end: place(b), create }, on: {} };
+        tried += 1;
+        if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return t('Yes.');
+      }
+  return t('No: of {n} places of reader and file, none does.', {
+    n: formatCount(tried),
+  });
+}
+
+export const walker: Toy = {
+  title: t('Let it see the wrong file'),
+  ask: t(
+    'A file is unlinked, and the next file gets its inode. Drag a reader who walks under RCU, its end, and the moment of the next file. Who sees what, and who waits, on four kernels?',
+  ),
+  leavesOut: t(
+    'One inode and one reader. A grace period that he holds up ends when he leaves; in a kernel a tick or so later.',
+  ),
+  handles: [
+    { name: 'reader', title: t('the reader') },
+    { name: 'end', title: t('the end of the reader') },
+    { name: 'create', title: t('the next file') },
+  ],
+  switches: [],
+  goals: [
+    {
+      name: 'wrong',
+      title: t('On stock, let the reader see the wrong file.'),
+      can: () => t('Yes: it must come before the unlink and stay until the next file.'),
+    },
+    {
+      name: 'nobody',
+      title: t('On wait at recycle, make nobody wait.'),
+      can: () => t('Yes: the shadow must be over by itself when the file is created.'),
+    },
+    {
+      name: 'innocent',
+      title: t('Have a create wait longer for a reader who never saw the old file.'),
+      can: () => t('Yes: a long reader who comes after the unlink holds the next grace period up.'),
+    },
+    {
+      name: 'elsewhere',
+      title: t('Let it see the wrong file on one of the other three.'),
+      can: neverElsewhere,
+    },
+  ],
+  times: inodeTimes,
+  start,
+  limits,
+  move,
+  play,
+};

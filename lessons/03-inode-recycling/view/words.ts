@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Sentences, summary, table and counts. Every number is read off the events of the run. */
+
+import { quantile } from '@page/base/columns.ts';
+import { t, t as tr } from '@page/base/lang/t.ts';
+import { formatCount, formatMoment, formatNs, ns } from '@page/base/units.ts';
+import { laneTime } from '@page/derive/align.ts';
+import { figure, lengthOf, sinceBegin } from '@page/derive/figures.ts';
+import { choiceOf, scopeWords } from '@page/derive/prediction.ts';
+import { laneOf, lostIn, spanAt, markOf as spanMark, spansIn } from '@page/derive/query.ts';
+import type { NearbyRow } from '@page/derive/summary.ts';
+import type { Frame, LaneIndex, Mark, RunIndex } from '@page/derive/types.ts';
+import { armTitle, capital, list } from '@page/derive/words.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type { Answerer, Counts, Sentence } from '@page/views/contract.ts';
+import { ageAtReuse, counted, describe, markOf, shadowLeft } from './describe.ts';
+import { commonest, lifeOf, limitOf } from './layout.ts';
+import {
+  agesIn,
+  dangerEnd,
+  type Life,
+  type Lives,
+  lifeAt,
+  never,
+  populationAt,
+  stateAt,
+  stepAt,
+  type Tally,
+  tallyOf,
+} from './lives.ts';
+
+type PerLane = (see: Seen) => string;
+
+interface Seen {
+  readonly index: RunIndex;
+  readonly lane: LaneIndex;
+  readonly lives: Lives;
+  readonly lesson: Lesson;
+  readonly name: string;
+  /** The lane's own time: of the moment, of the window's begin. */
+  readonly t: number;
+  readonly from: number;
+}
+
+function seen(index: RunIndex, lane: LaneIndex, frame: Frame, lesson: Lesson): Seen {
+  const { lives } = lifeOf(index, lane, lesson);
+  const t = Math.min(laneTime(frame.offset, lane.arm, frame.moment), lane.watermark);
+  const from = laneTime(frame.offset, lane.arm, frame.start);
+  return { index, lane, lives, lesson, name: armTitle(lesson, lane), t, from };
+}
+
+function known(index: RunIndex): readonly LaneIndex[] {
+  return index.lanes.filter((lane) => lane.points.length > 0);
+}
+
+function perLane(say: PerLane): Sentence {
+  return (index, frame, lesson) =>
+    known(index)
+      .map((lane) => {
+        if (lostIn(lane, 0, lane.watermark))
+          return tr('Events of {name} were lost, so nothing is said about it.', {
+            name: armTitle(lesson, lane),
+          });
+        return capital(say(seen(index, lane, frame, lesson)));
+      })
+      .filter((words) => words !== '')
+      .join(' ');
+}
+
+/** The life of the enlarged inode, as far as the moment has come. */
+const life: Sentence = (index, frame, lesson) => {
+  const lane = known(index)[0];
+  if (lane === undefined) return '';
+  const see = seen(index, lane, frame, lesson);
+  const row = frame.selection?.table === 'points' ? frame.selection.row : null;
+  const ino = row !== null && see.lives.byIno.has(row) ? row : commonest([see.lives]);
+  const now = ino === null ? null : lifeAt(see.lives, ino, see.t);
+  if (ino === null || now === null)
+    return tr('On {name} no inode has been seen yet.', { name: see.name });
+  return tr('On {name} inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
+};
+
+/** When the next file has it, or who creates one begins to wait for it. */
+const freeUntil = ({ waitFrom, next }: Life) => Math.min(waitFrom, next);
+
+function lifeWords(now: Life, see: Seen): string {
+  const { t } = see;
+  const { before } = now;
+  const { ino } = now;
+  const until = Math.min(now.inactivated, now.next);
+  const spans = {
+    queued: () => markOf(see, 'queued', now.queuedId, ino, now.queued, until),
+    free: () => markOf(see, 'free', now.queuedId, ino, now.inactivated, freeUntil(now)),
+    early: () => markOf(see, 'early', now.bornId, ino, now.born, dangerEnd(now)),
+    alive: () => markOf(see, 'alive', now.bornId, ino, now.born, now.queued),
+  } as const;
+  const ago = (what: string, from: number, mark: Mark | null = null) =>
+    figure('now', see.lane.arm, `since ${what}`, t - from, formatNs(t - from), mark);
+  switch (stateAt(now, t)) {
+    case 'queued': {
+      const reader =
+        t < now.shadowEnd
+          ? tr('An old reader may still look at it.')
+          : tr('Its grace period is over.');
+      return tr('was unlinked {queued} ago and waits for the worker. {reader}', {
+        queued: ago('its unlinking', now.queued, spans.queued()),
+        reader,
+      });
+    }
+    case 'free': {
+      const inside = t < now.shadowEnd;
+      const shadow = inside
+        ? tr('its grace period is not over: an old reader may still look.')
+        : tr('its grace period has been over for {ago}: nobody can be looking any more.', {
+            ago: ago('its grace period', now.shadowEnd),
+          });
+      const wait = now.waitFrom <= t ? tr(' Who creates a file was given it and waits.') : '';
+      return tr('was inactivated {inactivated} ago and is free; {shadow}{wait}', {
+        inactivated: ago('its inactivation', now.inactivated, spans.free()),
+        shadow,
+        wait,
+      });
+    }
+    case 'alive': {
+      if (before === null || before.queued === never) return tr('is alive: a file has it.');
+      const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
+      const age = ageAtReuse(see.lane.arm, now, before, mark);
+      if (!now.early)
+        return tr('has a new file, {age} after it was let go, when its grace period was over.', {
+          age,
+        });
+      const left = shadowLeft(see.lane.arm, now, before);
+      const over = t - before.shadowEnd;
+      const of = { age, left: left ?? 'unknown' };
+      return over >= 0
+        ? tr(
+            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ended. That was {ago} ago: nobody can be looking at the old file any more.',
+            { age: of.age, left: of.left, ago: ago('that grace period', before.shadowEnd) },
+          )
+        : tr(
+            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
+            { age: of.age, left: of.left },
+          );
+    }
+    default:
+      return tr('is not known at this moment.');
+  }
+}
+
+function times(n: number): string {
+  return tr('{n, plural, =1 {once} =2 {twice} other {# times}}', { n });
+}
+
+function someOf(n: number): string {
+  return tr('{n, plural, =0 {none} other {#}}', { n });
+}
+
+function inodes(n: number): string {
+  return tr('{n, plural, one {# inode} other {# inodes}}', { n });
+}
+
+function waits(n: number): string {
+  return tr('{n, plural, one {# wait} other {# waits}}', { n });
+}
+
+/** Reuses so far, and what was waited for; in few words where there are many lanes. */
+const reuses = perLane((see) => {
+  const { index, lane, lives, name, t } = see;
+  const tally = tallyOf(lane, lives, t);
+  const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
+  const early = () => of('early', tally.early === 0 ? someOf(0) : undefined);
+  if (index.lanes.length > 2) {
+    const held = tally.gpWaits === 0 ? '' : tr(', {gpWaitNs} waited', { gpWaitNs: of('gpWaitNs') });
+    return tr('{name}: {reused} came back so far, {early} in the shadow{held}.', {
+      name,
+      reused: of('reused'),
+      early: early(),
+      held,
+    });
+  }
+  if (tally.reused === 0 && tally.gpWaits === 0)
+    return tr('on {name} no inode has come back yet.', { name });
+  const costs: string[] = [];
+  if (tally.gpWaits > 0)
+    costs.push(
+      tr('{gpWaits} somebody waited for RCU, {gpWaitNs} in all', {
+        gpWaits: of('gpWaits', times(tally.gpWaits)),
+        gpWaitNs: of('gpWaitNs'),
+      }),
+    );
+  if (tally.throttles > 0)
+    costs.push(
+      tr('{throttles} for the backlog', { throttles: of('throttles', times(tally.throttles)) }),
+    );
+  const back = of('reused', inodes(tally.reused));
+  if (costs.length === 0)
+    return tr('on {name} {back} came back so far, {early} of them inside the shadow.', {
+      ...{ name, back, early: early() },
+    });
+  return tr('on {name} {back} came back so far, {early} of them inside the shadow; {costs}.', {
+    ...{ name, back, early: early(), costs: list(costs) },
+  });
+});
+
+/** What the process and the worker do now, and how high the water stands. */
+const dam = perLane((see) => {
+  const { index, lane, lives, lesson, name, t } = see;
+  const { queues } = lifeOf(index, lane, lesson);
+  const limit = limitOf(index);
+  const now = queues.cpus.map((queue) => ({ cpu: queue.cpu, step: stepAt(queue, t) }));
+  const high = now.toSorted((a, b) => b.step.list + b.step.rcu - (a.step.list + a.step.rcu))[0];
+  if (high === undefined) return '';
+  const { list: listed, rcu, hands } = high.step;
+  const of = (what: string, n: number) => figure('now', lane.arm, `${what} on CPU ${high.cpu}`, n);
+  const parts = [
+    tr('{wait} of {limit} inodes wait on CPU {cpu}', {
+      wait: of('wait', listed + rcu),
+      limit: figure('setup', lane.arm, 'limit', limit),
+      cpu: high.cpu,
+    }),
+  ];
+  if (rcu > 0) parts.push(tr('{forRCU} of them for RCU', { forRCU: of('for RCU', rcu) }));
+  if (hands > 0)
+    parts.push(
+      tr("{taken} {hands, plural, one {more is} other {more are}} in the worker's hands", {
+        taken: of('taken', hands),
+        hands,
+      }),
+    );
+  const asleep = lives.waits.find((w) => w.worker && w.t0 <= t && t < w.t1);
+  const worker = asleep
+    ? tr('; the worker waits for a grace period, for {time} now', {
+        time: sinceBegin(
+          markOf(see, 'worker_wait', asleep.id, asleep.cpu, asleep.t0, asleep.t1),
+          t,
+        ),
+      })
+    : '';
+  const row = lane.rows.find((r) => r.role === 'thread')?.row ?? 0;
+  const state = spanAt(lane, row, 'state', t);
+  const kind = state === null ? '' : index.kinds[state.kind]?.name;
+  const held =
+    state !== null && kind === 'wait_backlog'
+      ? tr(' Who unlinks waits with it, for {time} now.', {
+          time: sinceBegin(spanMark(lane.arm, state), t),
+        })
+      : '';
+  return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
+});
+
+/** How old inodes are when they come back, beside how long their shadows are. */
+const ages = perLane(({ lane, lives, name, t }) => {
+  const { ages: old, shadows } = agesIn(lives, 0, t);
+  const tally = tallyOf(lane, lives, t);
+  const of = (count: keyof Tally, text?: string) => counted(lane, tally, count, text);
+  if (old.length < 5) {
+    const { free } = populationAt(lives, t);
+    if (free.length === 0)
+      return tr('on {name} no inode is free yet, and none has come back.', { name });
+    const shaded = free.filter((one) => t < one.shadowEnd).length;
+    const still = tr('{shaded, plural, =0 {none is} one {# is} other {# are}}', { shaded });
+    const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
+    return tr('on {name} {free} are free, and {shaded} in the shadow still.', {
+      name,
+      free: say('free', free.length, inodes(free.length)),
+      shaded: say('in the shadow', shaded, still),
+    });
+  }
+  const median = (what: string, values: number[]) => {
+    const value = quantile(values, 0.5);
+    return figure('far', lane.arm, `median ${what}`, value, formatNs(value));
+  };
+  const waited =
+    tally.gpWaits === 0
+      ? tr(' Nobody waited.')
+      : tr(' So far {gpWaits} somebody waited, {gpWaitNs} in all.', {
+          gpWaits: of('gpWaits', times(tally.gpWaits)),
+          gpWaitNs: of('gpWaitNs'),
+        });
+  const inside =
+    tally.early === 0
+      ? tr('None came back inside it.')
+      : tr('{early} of {reused} came back inside it so far.', {
+          early: of('early'),
+          reused: of('reused'),
+        });
+  return tr(
+    'on {name} inodes came back {old} after they were let go (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
+    { name, old: median('age', old), shadows: median('shadow', shadows), inside, waited },
+  );
+});
+
+/** What the wait buys: occasions at which a reader could have been harmed. */
+const buys: Sentence = (index, frame, lesson) => {
+  const tallies = known(index).map((lane) => {
+    const see = seen(index, lane, frame, lesson);
+    return { lane, name: see.name, tally: tallyOf(see.lane, see.lives, see.t) };
+  });
+  if (tallies.length === 0) return '';
+  const open = tallies.map(({ lane, name, tally }) => {
+    const early = counted(lane, tally, 'early', tally.early === 0 ? someOf(0) : undefined);
+    return tr('{early} of {reused} on {name}', {
+      early,
+      reused: counted(lane, tally, 'reused'),
+      name,
+    });
+  });
+  return tr(
+    'Up to this moment a reader could have been caught in {open}. No reader walked here; these are the occasions, not the accidents.',
+    { open: list(open) },
+  );
+};
+
+export const sentences: Readonly<Record<string, Sentence>> = {
+  life,
+  reuses,
+  dam,
+  ages,
+  buys,
+};
+
+/** The window in words, a sentence per lane. */
+export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
+  return known(index).map((lane) => {
+    const see = seen(index, lane, frame, lesson);
+    const to = Math.min(see.from + frame.span, lane.watermark);
+    const tally = tallyOf(lane, see.lives, to, see.from);
+    const gps = [...spansIn(lane, 'track', see.from, to)].length;
+    const lost = lostIn(lane, see.from, to)
+      ? tr(' Events were lost here, so no number is proven.')
+      : '';
+    const of = (what: string, n: number, text = formatCount(n)) =>
+      figure('window', lane.arm, what, n, text);
+    const length = of('length', to - see.from, formatNs(to - see.from));
+    const lives = tr(
+      '{queued} queued, {inactivated} inactivated, {reused} used again, {early} of them inside the shadow',
+      {
+        queued: of('queued', tally.queued, inodes(tally.queued)),
+        inactivated: of('inactivated', tally.inactivated),
+        reused: of('reused', tally.reused),
+        early: of('early', tally.early),
+      },
+    );
+    const held = tr('{gps}, {gpWaits} for one, {throttles} for the backlog', {
+      gps: of(
+        'grace periods',
+        gps,
+        tr('{gps, plural, one {# grace period} other {# grace periods}}', { gps }),
+      ),
+      gpWaits: of('gpWaits', tally.gpWaits, waits(tally.gpWaits)),
+      throttles: of('throttles', tally.throttles, waits(tally.throttles)),
+    });
+    return tr('{name}, {length} of this window: {lives}; {held}.{lost}', {
+      ...{ name: see.name, length, lives, held, lost },
+    });
+  });
+}
+
+/** Counts of the run so far, a row per arm. */
+export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
+  const heads = [
+    tr('queued'),
+    tr('inactivated'),
+    tr('used again'),
+    tr('in the shadow'),
+    tr('waits for RCU'),
+    tr('waits for backlog'),
+  ];
+  const rows = known(index).map((lane) => {
+    const see = seen(index, lane, frame, lesson);
+    const tally = tallyOf(lane, see.lives, see.t);
+    const names = ['queued', 'inactivated', 'reused', 'early', 'gpWaits', 'throttles'] as const;
+    return [lane.arm, names.map((name) => counted(lane, tally, name))] as const;
+  });
+  return { heads, rows: new Map(rows) };
+}
+
+// Answers to predictions, from the events of the run.
+
+/** Fewer prove nothing. */
+const least = 50;
+
+/** Of a hundred reuses on the first arm, so many inside the shadow. */
+const earlyShare: Answerer = (index, prediction, lesson) => {
+  const lane = laneOf(index, prediction.arms[0]);
+  if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
+  const { lives } = lifeOf(index, lane, lesson);
+  const { early, reused } = tallyOf(lane, lives, lane.watermark);
+  if (reused < least) return null;
+  const value = (early / reused) * 100;
+  const words = t('{scope} {early} of {reused} on {name}: {value} of a hundred.', {
+    scope: scopeWords(index),
+    early: formatCount(early),
+    reused: formatCount(reused),
+    name: armTitle(lesson, lane),
+    value: Math.round(value),
+  });
+  return { value, choice: choiceOf(prediction, value), words };
+};
+
+/** Waits for the backlog on the first arm. */
+const throttles: Answerer = (index, prediction, lesson) => {
+  const lane = laneOf(index, prediction.arms[0]);
+  if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
+  const { lives } = lifeOf(index, lane, lesson);
+  const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
+  if (queued < least) return null;
+  const words = t(
+    '{scope} who unlinks on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
+    {
+      scope: scopeWords(index),
+      name: armTitle(lesson, lane),
+      value,
+      queued: formatCount(queued),
+    },
+  );
+  return { value, choice: choiceOf(prediction, value), words };
+};
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  early_share: earlyShare,
+  throttle_waits: throttles,
+};
+
+// Marks near the moment, a row each.
+
+const mostRows = 50;
+
+/** At most 50 marks near the moment: turns in the lives of inodes, batches, waits, grace periods. */
+export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
+  const found: { readonly mark: Mark; readonly far: number; readonly lane: LaneIndex }[] = [];
+  for (const lane of known(index)) {
+    const t = laneTime(frame.offset, lane.arm, frame.moment);
+    for (const mark of marksOf(index, lane, lesson, t - frame.span / 2, t + frame.span / 2))
+      found.push({ mark, far: Math.abs(mark.t0 - t), lane });
+  }
+  found.sort((a, b) => a.far - b.far);
+  return found
+    .slice(0, mostRows)
+    .map(({ mark, lane }): NearbyRow => {
+      const t0 = mark.t0 + (frame.offset.get(lane.arm) ?? 0);
+      const kind = index.kinds[mark.kind];
+      return {
+        mark,
+        t0: ns(t0),
+        when: formatMoment(t0, frame.span / 10),
+        lane: armTitle(lesson, lane),
+        row: mark.table === 'points' ? String(mark.row) : '',
+        what: describe(index, mark, lesson) || (kind?.title ?? ''),
+        length: lengthOf(mark),
+        cpu: '',
+      };
+    })
+    .sort((a, b) => a.t0 - b.t0);
+}
+
+function marksOf(index: RunIndex, lane: LaneIndex, lesson: Lesson, a: number, b: number): Mark[] {
+  const { lives, queues } = lifeOf(index, lane, lesson);
+  const marks: Mark[] = [];
+  const add = (kind: string, id: number, row: number, t0: number, t1: number) => {
+    if (t0 >= a && t0 < b) marks.push(markOf({ index, lane }, kind, id, row, t0, t1));
+  };
+  for (const one of lives.all) {
+    const { bornId, born, queued, ino } = one;
+    if (queued < never)
+      add('queued', one.queuedId, ino, queued, Math.min(one.inactivated, one.next));
+    if (bornId < 0 || one.before === null) continue;
+    if (one.early) add('early', bornId, ino, born, dangerEnd(one));
+    else add('reuse', bornId, ino, born, queued);
+  }
+  for (const batch of queues.batches) add('batch', batch.id, batch.cpu, batch.t0, batch.t1);
+  for (const wait of lives.waits)
+    if (wait.worker) add('worker_wait', wait.id, wait.cpu, wait.t0, wait.t1);
+  return marks;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Figures of a lane at the moment, for the line below it and for the counts. */
+
+import { t } from '@page/base/lang/t.ts';
+import { formatCount, formatFigure } from '@page/base/units.ts';
+import { figure } from '@page/derive/figures.ts';
+import type { LaneIndex } from '@page/derive/types.ts';
+import { backSoFar, type Facts, type LaneNow, type Now, type Sums, sumsOf } from './replay.ts';
+
+interface Sentences {
+  readonly facts: Facts;
+  readonly now: Now;
+  readonly lane: LaneIndex;
+}
+
+/** What its budget is charged for, in words. */
+export function chargeWords(one: Sentences): string {
+  const { charge } = one.facts;
+  if (charge === null) return '';
+  return charge === 'looks'
+    ? t('budget: {n} looks', { n: budgetOf(one) })
+    : t('budget: {n} gains, looks are free', { n: budgetOf(one) });
+}
+
+type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
+
+/** Of the scan that the moment is in, or that was the last, up to the moment. */
+export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): string {
+  const [value, scan] = [now.sums[name], now.scan?.number ?? 0];
+  return now.over
+    ? figure('mark', lane.arm, `${name} of scan ${scan}`, value, text)
+    : figure('operation', lane.arm, name, value, text);
+}
+
+/** Of all scans up to the moment. */
+export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string): string {
+  return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
+}
+
+/** Entries that were freed and have come back. */
+export function backText(
+  { lane, points }: Pick<LaneNow, 'lane' | 'points'>,
+  text?: string,
+): string {
+  return figure('far', lane.arm, 'put back', backSoFar(lane, points), text);
+}
+
+/** The number of the scan that the moment is in. */
+export function scanNumber({ lane, now }: One): string {
+  return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
+}
+
+export function budgetOf({ lane, facts }: One, text?: string): string {
+  return figure('setup', lane.arm, 'budget', facts.budget, text);
+}
+
+/** Visits for each entry freed, up to the moment; a dash while nothing was. */
+export function eachFreed({ lane, facts, now }: One): string {
+  const sums = sumsOf(facts, 0, now.visits);
+  const { visited, freed } = sums;
+  return freed === 0
+    ? '–'
+    : figure('far', lane.arm, 'visited per freed', visited / freed, perFreed(sums));
+}
+
+/** Scans that are over at the moment. */
+export function scansSoFar({ lane, facts, now }: One, of = formatCount): string {
+  const n = scansOver(facts, now.visits);
+  return figure('far', lane.arm, 'scans over', n, of(n));
+}
+
+/** "9 looks" for each entry that the scans freed which are over; null: they have freed none. */
+export function eachFreedByOver({ lane, facts, now }: One): string | null {
+  const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
+  const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
+  const { visited, freed } = sums;
+  if (freed === 0) return null;
+  const text = visited === freed ? t('1 look') : t('{n} looks', { n: perFreed(sums) });
+  return figure('far', lane.arm, 'visited per freed, of scans over', visited / freed, text);
+}
+
+/** Between the figures of a scan and the sums. */
+export const soFarWords = t('. So far: ');
+/** The same at the begin of a line. */
+export const soFarBegin = t('So far: ');
+
+/** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
+export function figures(
+  one: Sentences & Pick<LaneNow, 'points'>,
+): { text: string; strong: boolean }[] {
+  const { now } = one;
+  if (now.beyond) return [{ text: t('not known yet'), strong: false }];
+  if (now.scan === null) return [];
+  const words = (text: string) => ({ text, strong: false });
+  const number = (text: string) => ({ text, strong: true });
+  return [
+    words(t('scan {n}: looked at ', { n: scanNumber(one) })),
+    number(ofScan(one, 'visited')),
+    words(t(', freed ')),
+    number(ofScan(one, 'freed')),
+    words(soFarWords),
+    number(soFar(one, 'visited')),
+    words(t(', freed ')),
+    number(soFar(one, 'freed')),
+    ...(backSoFar(one.lane, one.points) > 0
+      ? [words(t(', put back ')), number(backText(one))]
+      : []),
+  ];
+}
+
+/** Visits for each entry freed; a dash while nothing was. */
+export function perFreed({ visited, freed }: Sums): string {
+  return freed === 0 ? '–' : formatFigure(visited / freed);
+}
+
+/** Scans that are over at the moment. */
+export function scansOver({ scans }: Facts, visits: number): number {
+  let n = 0;
+  for (const scan of scans) if (!scan.open && scan.to <= visits) n += 1;
+  return n;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The view of lesson 04: a file's entries as lettered boxes, one strip a kernel; the axis counts entries visited. */
+
+import { t } from '@page/base/lang/t.ts';
+import { formatCount } from '@page/base/units.ts';
+import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { Kind, Lesson, Scene } from '@page/protocol/lesson.ts';
+import type { Artist, Drawing, SwatchProps, ViewKind } from '@page/views/contract.ts';
+import { canvasTiles, type Pen } from '@page/views/paints.ts';
+import { type Draw, useCanvas } from '@page/views/use-canvas.ts';
+import { useCallback, useMemo, useRef } from 'react';
+import { about } from './about.ts';
+import { type Brush, type Brushes, brushBox, brushesFor, drawPlus, drawStrip } from './draw.ts';
+import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
+import { behindBox, describe, hit, looks, partOf, step } from './marks.ts';
+import { panels } from './panels.tsx';
+import { blocksOf, factsOf, letterOf } from './replay.ts';
+import { budget } from './toy.ts';
+import { answers, counts, nearby, sentences, summary } from './words.ts';
+
+// One visit in words: which block, what the entry is, and what the scan did with it.
+
+const letters = [
+  t('of no known kind'),
+  t('delayed'),
+  t('written'),
+  t('a hole'),
+  t('unwritten'),
+] as const;
+const fates = [t('kept'), t('spared'), t('freed')] as const;
+
+function entryWords({ points }: LaneIndex, i: number): string {
+  const block = formatCount(points.b[i]!);
+  return t('block {block}, {letter}, {fate}', {
+    block,
+    letter: letters[letterOf(points.d[i]!)],
+    fate: fates[points.e[i]!] ?? fates[0],
+  });
+}
+
+// How a kind looks, for legends: by the brushes of the picture.
+
+const letterFor: Readonly<Record<string, string>> = {
+  delayed: 'D',
+  written: 'W',
+  hole: 'H',
+  unwritten: 'U',
+  vain: 'D',
+  spared: 'W',
+  freed: 'W',
+  asked: 'D',
+};
+
+function Swatch({ kind, theme, width = 17, height = 17 }: SwatchProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
+  const size = useMemo(() => ({ width, height, dpr }), [width, height, dpr]);
+  const tiles = useMemo(() => canvasTiles(dpr), [dpr]);
+  const draw = useCallback<Draw>(
+    (ctx, s) => {
+      ctx.clearRect(0, 0, s.width, s.height);
+      drawSwatch(ctx, kind, brushesFor(theme, tiles), s.width, s.height);
+    },
+    [kind, theme, tiles],
+  );
+  useCanvas(canvas, size, draw, null);
+  return <canvas ref={canvas} className="kind-swatch" style={{ width, height }} />;
+}
+
+function brushOf(brushes: Brushes, kind: string): Brush {
+  const look = looks.find((one) => one === kind);
+  if (look !== undefined) return brushes[look];
+  if (kind === 'spent_vain' || kind === 'spent_gain') return brushes[kind];
+  return kind === 'asked' ? brushes.delayed : brushes.written;
+}
+
+export function drawSwatch(
+  ctx: Pen,
+  kind: string,
+  brushes: Brushes,
+  width: number,
+  height: number,
+): void {
+  const edge = Math.min(width, height) - 2;
+  if (kind === 'thread' || kind === 'scan') {
+    ctx.strokeStyle = brushes.mechanism;
+    ctx.fillStyle = brushes.mechanism;
+    ctx.lineWidth = kind === 'scan' ? 2.5 : 1.25;
+    ctx.beginPath();
+    if (kind === 'scan') ctx.rect(2, 2, edge - 2, edge - 2);
+    else {
+      ctx.moveTo(0, height / 2);
+      ctx.lineTo(width, height / 2);
+    }
+    ctx.stroke();
+    if (kind === 'scan') return;
+    for (const x of [width * 0.25, width * 0.75]) {
+      ctx.beginPath();
+      ctx.arc(x, height / 2, 2, 0, 7);
+      ctx.fill();
+    }
+    return;
+  }
+  if (kind === 'spoken_of') return drawSpoken(ctx, brushes, edge);
+  const brush = brushOf(brushes, kind);
+  brushBox(ctx, brush, [{ x: 1, y: 1 }], kind.startsWith('spent') ? edge * 0.6 : edge, edge);
+  if (kind === 'asked') {
+    ctx.strokeStyle = brushes.ink;
+    ctx.lineWidth = 1.6;
+    ctx.strokeRect(1.8, 1.8, edge - 1.6, edge - 1.6);
+  }
+  if (kind === 'put_back') {
+    ctx.fillStyle = brushes.ink;
+    drawPlus(ctx, { x: 1, y: 1 }, edge, edge);
+  }
+  const letter = letterFor[kind];
+  if (letter === undefined || brush.letter === null) return;
+  ctx.font = `600 ${Math.max(13, Math.round(edge * 0.8))}px ${brushes.mono}`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  ctx.fillStyle = brush.letter;
+  ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
+}
+
+/** A box within the outline that goes round what the sentence speaks of. */
+function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
+  const inner = edge - 6;
+  brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
+  ctx.strokeStyle = brushes.ink;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([5, 3]);
+  ctx.strokeRect(1.25, 1.25, edge - 0.5, edge - 0.5);
+  ctx.setLineDash([]);
+}
+
+function layout(drawing: Drawing, headerHeight: number, fontSize: number): StripLayout {
+  const { index, size } = drawing;
+  const arms = index.lanes.map((lane) => lane.arm);
+  const boxes = blocksOf(index).length;
+  return layoutStrip({ arms, boxes, budget: budgetOf(index), size, headerHeight, fontSize });
+}
+
+/** Of one scan, as the scans themselves tell it. */
+function budgetOf(index: RunIndex): number {
+  return Math.max(0, ...index.lanes.map((lane) => factsOf(lane).budget));
+}
+
+const artist: Artist<StripLayout> = {
+  layout,
+  draw: (ctx, laid, drawing, pointed, tiles) => drawStrip(ctx, laid, drawing, pointed, tiles),
+  hit,
+  step,
+  place(laid, drawing, mark) {
+    const lane = laid.lanes.find((one) => one.arm === mark.arm);
+    if (lane === undefined) return null;
+    if (partOf(drawing.lesson, mark) === 'unit')
+      return { x: lane.grid.x + mark.row * lane.unit, y: lane.meterY + laid.fontSize };
+    const { x, y } = cellAt(lane.grid, mark.row);
+    return { x: x + lane.grid.cell, y: y + lane.grid.pitch };
+  },
+  describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
+  label: t('The entries of one file as boxes, a strip for each kernel'),
+};
+
+/** Sentences that outline what they speak of. */
+const outlining: ReadonlySet<string> = new Set(
+  'one_scan each_scan first_gain charged price promise reader'.split(' '),
+);
+
+/** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
+function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
+  const seek = (scene.params['seek'] ?? 0) > 0;
+  // Whoever may turn the knob may see it.
+  const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
+  const after = lesson.arms.filter((arm) => arm.role === 'after').map((arm) => arm.name);
+  const list = scene.arms.length > 1 && scene.arms.some((arm) => after.includes(arm));
+  const wanted = new Set(['scan', 'delayed', 'written', 'vain', 'freed', 'gone']);
+  if (seek) for (const name of ['hole', 'asked']) wanted.add(name);
+  if (hot) wanted.add('spared');
+  if (list) wanted.add('thread');
+  // Where scans go on until nothing is left, lookups bring entries back.
+  if ((list && !scene.show.includes('hold')) || seek) wanted.add('put_back');
+  if (outlining.has(scene.sentence)) wanted.add('spoken_of');
+  return lesson.kinds.filter((kind) => wanted.has(kind.name));
+}
+
+export const view: ViewKind = {
+  kind: 'extent-strip',
+  about,
+  artist: () => artist,
+  behind: behindBox,
+  entryWords,
+  summary,
+  table: nearby,
+  preferredHeight(index, _lesson, _show, fontSize = 13) {
+    const lanes = Math.max(1, index.lanes.length);
+    // One lane has room for a scan of 32 to a row.
+    const [columns, cell] = lanes === 1 ? [32, 24] : [56, 17];
+    const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
+    return lanes * (34 + rows * cell + fontSize * 2 + 26);
+  },
+  // Half a scan of 32 to a row and a budget with three lines of words; several lanes are squeezed as it is.
+  narrowHeight: (index) =>
+    index.lanes.length === 1
+      ? 34 + Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 32))) * 12 + 110
+      : null,
+  sentences,
+  outlines: true,
+  answers,
+  panels,
+  counts,
+  legend,
+  Swatch,
+  toys: { budget },
+};

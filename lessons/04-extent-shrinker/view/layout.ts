@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where boxes, budget and words stand. Lanes lie under each other, with equal cells at equal places. */
+
+import type { Size } from '@page/derive/types.ts';
+import type { LaidLane } from '@page/views/contract.ts';
+
+export interface Grid {
+  readonly x: number;
+  readonly y: number;
+  readonly columns: number;
+  readonly rows: number;
+  /** Width of a cell with its gap, px. */
+  readonly cell: number;
+  readonly gap: number;
+  /** Height of a row, and of the boxes in it. */
+  readonly pitch: number;
+  readonly high: number;
+  readonly boxes: number;
+  /** Cells are large enough for their letter. */
+  readonly lettered: boolean;
+}
+
+export interface StripLane extends LaidLane {
+  readonly grid: Grid;
+  /** The budget stands here, and the words beside or below it. */
+  readonly meterY: number;
+  readonly unit: number;
+  readonly wordsX: number;
+  readonly wordsY: number;
+  /** How many lines the words take: all in one, the sums in a second, or the budget, the scan and the sums in one each. */
+  readonly wordLines: number;
+}
+
+export interface StripLayout {
+  readonly lanes: readonly StripLane[];
+  readonly gutter: number;
+  readonly fontSize: number;
+  readonly headerHeight: number;
+}
+
+export interface LayoutInput {
+  readonly arms: readonly string[];
+  readonly boxes: number;
+  /** Budget of a scan. */
+  readonly budget: number;
+  readonly size: Size;
+  readonly headerHeight: number;
+  readonly fontSize: number;
+}
+
+/** Whole scans of 32, or halves of them, to a row. */
+const columnChoices = [32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
+const mostCell = 26;
+/** Room between two lanes. */
+const between = 16;
+
+/** The budget, and so many lines of words below it. */
+export function footHeight(fontSize: number, lines: number): number {
+  return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
+}
+
+/** All words need at most so much, in widths of 1 em; budget and scan without the sums the second of them. */
+const oneLine = 55;
+const twoLines = 33;
+
+/** A letter with its border, and room to the next row, in heights of the text. */
+const letteredRow = 1.2;
+/** Boxes may be so much wider than high, so that a low lane is as wide as its stage. */
+const widest = 1.6;
+
+/**
+ * The columns that give the largest cells, if need be of those that have room for letters; of equal cells the wider
+ * grid, which has fewer rows.
+ */
+export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
+  let best = { columns: 32, rows: 1, wide: 0, high: 0, lettered: false };
+  for (const columns of columnChoices) {
+    const rows = Math.max(1, Math.ceil(boxes / columns));
+    const wide = wholePixels(Math.min(width / columns, mostCell));
+    const high = wholePixels(Math.min(Math.max(20, height) / rows, mostCell * 1.25));
+    const lettered = wide >= fontSize && high >= Math.floor(fontSize * letteredRow);
+    const larger = Math.min(wide, high) >= Math.min(best.wide, best.high);
+    if (lettered === best.lettered ? larger : lettered)
+      best = { columns, rows, wide, high, lettered };
+  }
+  const { columns, rows, high, lettered } = best;
+  const cell = wholePixels(Math.min(width / columns, high * widest));
+  // Lettered rows may stand a little apart: the list runs between them.
+  return { columns, rows, cell, lettered, pitch: Math.min(high, lettered ? cell * 1.25 : cell) };
+}
+
+function wholePixels(cell: number): number {
+  return cell >= 4 ? Math.floor(cell) : Math.max(0.5, cell);
+}
+
+/** Width of one unit of the budget: that of a box, so that a budget is as long as the entries that it pays for. */
+function unitWidth(cell: number, budget: number, width: number): number {
+  const most = width / Math.max(1, budget);
+  return Math.max(2, Math.floor(Math.min(Math.max(cell, 7), most)));
+}
+
+export function layoutStrip(input: LayoutInput): StripLayout {
+  const { arms, boxes, size, headerHeight, fontSize } = input;
+  const gutter = Math.round(fontSize * (size.width >= 600 ? 5 : 3.6));
+  const width = Math.max(120, size.width - gutter - 6);
+  const n = Math.max(1, arms.length);
+  const each = size.height / n;
+  const gridOver = (foot: number) =>
+    gridFor(boxes, width, each - headerHeight - foot - between, fontSize);
+  // The words stand beside the budget if they fit there.
+  const wide = unitWidth(gridOver(footHeight(fontSize, 0)).cell, input.budget, width);
+  const below = width - wide * input.budget < fontSize * oneLine;
+  const wordLines =
+    !below || width >= fontSize * oneLine ? 1 : width >= fontSize * twoLines ? 2 : 3;
+  const foot = footHeight(fontSize, below ? wordLines : 0);
+  const grid = gridOver(foot);
+  const gap = gapOf(grid.cell);
+  const pitch = grid.cell < 4 ? grid.pitch : Math.floor(grid.pitch);
+  const high = pitch - (grid.lettered ? Math.max(3, Math.min(4, pitch - fontSize)) : gap);
+  const used = headerHeight + grid.rows * pitch + foot + between;
+  // Spare room stands between the lanes, evenly, and above the first.
+  const spare = Math.max(0, Math.min(each - used, 56));
+  const unit = unitWidth(grid.cell, input.budget, width);
+  const lanes = arms.map((arm, i): StripLane => {
+    const top = Math.round(i * (used + spare) + (spare / 2) * (n === 1 ? 2 : 1));
+    const y = top + headerHeight + 4;
+    const meterY = Math.round(y + grid.rows * pitch + 8);
+    return {
+      arm,
+      left: gutter,
+      top,
+      width: size.width - gutter,
+      grid: { x: gutter, y, ...grid, pitch, gap, high, boxes },
+      meterY,
+      unit,
+      wordsX: below ? gutter : gutter + unit * input.budget + fontSize * 1.2,
+      wordsY: below ? meterY + Math.round(fontSize * 1.8) : meterY,
+      wordLines,
+    };
+  });
+  return { lanes, gutter, fontSize, headerHeight };
+}
+
+function gapOf(cell: number): number {
+  if (cell >= 16) return 3;
+  return cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
+}
+
+/** Left upper corner of a box. */
+export function cellAt(grid: Grid, box: number): { readonly x: number; readonly y: number } {
+  const row = Math.floor(box / grid.columns);
+  return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.pitch };
+}
+
+/** The box at a point; -1: none. */
+export function boxAt(grid: Grid, x: number, y: number): number {
+  const column = Math.floor((x - grid.x) / grid.cell);
+  const row = Math.floor((y - grid.y) / grid.pitch);
+  if (column < 0 || column >= grid.columns || row < 0 || row >= grid.rows) return -1;
+  const box = row * grid.columns + column;
+  return box < grid.boxes ? box : -1;
+}
+
+/** The unit of the budget at a point; -1: none. */
+export function unitAt(
+  lane: StripLane,
+  budget: number,
+  fontSize: number,
+  x: number,
+  y: number,
+): number {
+  if (y < lane.meterY - 2 || y > lane.meterY + fontSize + 4) return -1;
+  const unit = Math.floor((x - lane.grid.x) / lane.unit);
+  return unit >= 0 && unit < budget ? unit : -1;
+}
+
+/** The box beside one in a direction of the keyboard. */
+export function boxBeside(grid: Grid, box: number, key: string): number {
+  const to = {
+    ArrowLeft: box - 1,
+    ArrowRight: box + 1,
+    ArrowUp: box - grid.columns,
+    ArrowDown: box + grid.columns,
+    Home: box - (box % grid.columns),
+    End: box - (box % grid.columns) + grid.columns - 1,
+  }[key];
+  if (to === undefined) return box;
+  if (key === 'Home' || key === 'End') return Math.min(grid.boxes - 1, to);
+  return to;
+}

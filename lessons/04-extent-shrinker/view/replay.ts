@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What is known of a file's entries after each event: boxes, one for each block that ever had an entry of its own,
+ * and their states, replayed from the points of a lane. A pure function of (points, how many of them).
+ */
+
+import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
+import { t as tr } from '@page/base/lang/t.ts';
+import { heldOp, laneTime } from '@page/derive/align.ts';
+import { stepNs } from '@page/derive/retime.ts';
+import type { Frame, LaneIndex, RunIndex } from '@page/derive/types.ts';
+
+export const letters = ['', 'D', 'W', 'H', 'U'] as const;
+export type Letter = 0 | 1 | 2 | 3 | 4;
+export const fates = ['kept', 'referenced', 'freed'] as const;
+export const kept = 0;
+export const spared = 1;
+export const freed = 2;
+
+/** EXTENT_STATUS_* of fs/ext4/extents_status.h, as ext4_es_status() tells it: one bit each. */
+export function letterOf(status: number): Letter {
+  if (status & 4) return 1;
+  if (status & 1) return 2;
+  if (status & 8) return 3;
+  return status & 2 ? 4 : 0;
+}
+
+/** State of every box after so many points. */
+export interface Boxes {
+  /** 0: no event has named this block yet. */
+  readonly letter: Uint8Array;
+  /** 1: there is an entry. */
+  readonly there: Uint8Array;
+  /** Number of the visit (from 1) that came by last; 0: none. */
+  readonly visit: Int32Array;
+  readonly fate: Uint8Array;
+  /** Visits that had been made when a reader last asked for the entry, plus 1; 0: never. */
+  readonly asked: Int32Array;
+  /** Place of the point (plus 1) that made the entry, which orders the list; 0: was there before. */
+  readonly made: Int32Array;
+  /** Visits that had been made when a lookup brought the freed entry back, plus 1; 0: none has. */
+  readonly back: Int32Array;
+  /** Place of the point (plus 1) that named it last. */
+  readonly point: Int32Array;
+}
+
+const columns = ['letter', 'there', 'visit', 'fate', 'asked', 'made', 'back', 'point'] as const;
+
+function emptyBoxes(n: number): Boxes {
+  return {
+    letter: new Uint8Array(n),
+    there: new Uint8Array(n),
+    visit: new Int32Array(n),
+    fate: new Uint8Array(n),
+    asked: new Int32Array(n),
+    made: new Int32Array(n),
+    back: new Int32Array(n),
+    point: new Int32Array(n),
+  };
+}
+
+function copy(from: Boxes, to: Boxes): Boxes {
+  for (const name of columns) to[name].set(from[name]);
+  return to;
+}
+
+export const telling = ['visit', 'insert', 'found'] as const;
+
+/** The inode that most points of a lane speak of; points of others are not drawn. */
+export function fileOf(lane: LaneIndex): number {
+  const seen = new Map<number, number>();
+  for (const name of telling) {
+    const { order, length } = lane.pointsOf(name);
+    for (let p = 0; p < length; p++) {
+      const ino = lane.points.a[order[p]!]!;
+      seen.set(ino, (seen.get(ino) ?? 0) + 1);
+    }
+  }
+  return [...seen].sort((a, b) => b[1] - a[1])[0]?.[0] ?? -1;
+}
+
+const blocksByIndex = new WeakMap<RunIndex, Float64Array>();
+
+/** First blocks of all entries that any lane ever tells of, rising: the boxes, at the same place in every lane. */
+export function blocksOf(index: RunIndex): Float64Array {
+  const known = blocksByIndex.get(index);
+  if (known !== undefined) return known;
+  const all = new Set<number>();
+  for (const lane of index.lanes) {
+    const file = fileOf(lane);
+    for (const name of telling) {
+      const { order, length } = lane.pointsOf(name);
+      for (let p = 0; p < length; p++) {
+        if (lane.points.a[order[p]!] === file) all.add(lane.points.b[order[p]!]!);
+      }
+    }
+  }
+  const blocks = Float64Array.from(all).sort();
+  blocksByIndex.set(index, blocks);
+  return blocks;
+}
+
+const everyPoints = 4096;
+
+/** The points of one lane, ready to be replayed to any place. */
+export class BlockReplay {
+  readonly #lane: LaneIndex;
+  readonly #blocks: Float64Array;
+  readonly #file: number;
+  /** What a kind of point tells; by its number. */
+  readonly #does = new Map<number, (typeof telling)[number]>();
+  readonly #frames: { readonly boxes: Boxes; readonly visits: number }[] = [];
+  #last: { readonly upTo: number; readonly boxes: Boxes } | null = null;
+
+  constructor(lane: LaneIndex, blocks: Float64Array) {
+    this.#lane = lane;
+    this.#blocks = blocks;
+    this.#file = fileOf(lane);
+    for (const name of telling) {
+      const { order, length } = lane.pointsOf(name);
+      if (length > 0) this.#does.set(lane.points.kind[order[0]!]!, name);
+    }
+  }
+
+  /** The boxes when every point up to this moment of the axis has happened. */
+  at(t: number): Boxes {
+    const { points } = this.#lane;
+    return this.after(firstAbove(points.length, (i) => points.t[i]!, t));
+  }
+
+  /** The boxes after the first `upTo` points. Do not write to them. */
+  after(upTo: number): Boxes {
+    if (this.#last?.upTo === upTo) return this.#last.boxes;
+    const wanted = Math.floor(upTo / everyPoints);
+    while (this.#frames.length <= wanted) this.#frame();
+    const frame = this.#frames[wanted]!;
+    const boxes = copy(frame.boxes, emptyBoxes(this.#blocks.length));
+    this.#play(boxes, wanted * everyPoints, upTo, frame.visits);
+    this.#last = { upTo, boxes };
+    return boxes;
+  }
+
+  #frame(): void {
+    const n = this.#frames.length;
+    const before = this.#frames[n - 1];
+    const boxes = emptyBoxes(this.#blocks.length);
+    if (before === undefined) {
+      this.#frames.push({ boxes, visits: 0 });
+      return;
+    }
+    copy(before.boxes, boxes);
+    const visits = this.#play(boxes, (n - 1) * everyPoints, n * everyPoints, before.visits);
+    this.#frames.push({ boxes, visits });
+  }
+
+  #play(boxes: Boxes, from: number, to: number, visitsBefore: number): number {
+    const { kind, a, b, c, d, e } = this.#lane.points;
+    const blocks = this.#blocks;
+    let visits = visitsBefore;
+    for (let i = from; i < to; i++) {
+      const does = this.#does.get(kind[i]!);
+      if (does === undefined) continue;
+      if (does === 'visit') visits += 1;
+      if (a[i] !== this.#file) continue;
+      const end = b[i]! + Math.max(1, c[i]!);
+      let box = firstAtLeast(blocks.length, (x) => blocks[x]!, b[i]!);
+      for (; box < blocks.length && blocks[box]! < end; box++) {
+        const gone = boxes.there[box] === 0 && boxes.visit[box]! > 0;
+        boxes.point[box] = i + 1;
+        boxes.letter[box] = letterOf(d[i]!);
+        boxes.there[box] = 1;
+        if (does === 'insert') {
+          boxes.made[box] = i + 1;
+          boxes.back[box] = gone ? visits + 1 : 0;
+        } else if (does === 'found') boxes.asked[box] = visits + 1;
+        else {
+          boxes.visit[box] = visits;
+          boxes.fate[box] = e[i]!;
+          if (e[i] === freed) boxes.there[box] = 0;
+        }
+      }
+    }
+    return visits;
+  }
+}
+
+const replays = new WeakMap<
+  LaneIndex,
+  { readonly blocks: Float64Array; readonly replay: BlockReplay }
+>();
+
+export function replayOf(lane: LaneIndex, blocks: Float64Array): BlockReplay {
+  const known = replays.get(lane);
+  if (known?.blocks === blocks) return known.replay;
+  const replay = new BlockReplay(lane, blocks);
+  replays.set(lane, { blocks, replay });
+  return replay;
+}
+
+/** Visits that are over at a moment of the axis. */
+function visitsAt(lane: LaneIndex, t: number): number {
+  const { length } = lane.pointsOf('visit');
+  return Math.max(0, Math.min(length, Math.floor(t / stepNs + 1e-6)));
+}
+
+// Scans, the fate of the entries they looked at, and what their budget was charged for. All from events.
+
+/** One scan: the visits (from, to], counted from 1. */
+export interface Scan {
+  /** From 1. */
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+  /** It has not come back yet, as far as is known. */
+  readonly open: boolean;
+}
+
+/** What a budget is charged for: every look, or every entry freed. */
+export type Charge = 'looks' | 'gains';
+
+export interface Sums {
+  readonly visited: number;
+  readonly kept: number;
+  readonly spared: number;
+  readonly freed: number;
+}
+
+/** What does not change with the moment. */
+export interface Facts {
+  readonly scans: readonly Scan[];
+  /** Entries with that fate among the first n visits. */
+  readonly upTo: readonly [Int32Array, Int32Array, Int32Array];
+  readonly visits: number;
+  readonly charge: Charge | null;
+  /** Budget of one scan; 0: not known. */
+  readonly budget: number;
+  /** Visits that scans count but no event reported one by one. */
+  readonly untold: number;
+  /** The scan (from 1) that freed its first entry; 0: none did. */
+  readonly firstGain: number;
+}
+
+const facts = new WeakMap<LaneIndex, Facts>();
+
+export function factsOf(lane: LaneIndex): Facts {
+  let known = facts.get(lane);
+  if (known === undefined) {
+    known = make(lane);
+    facts.set(lane, known);
+  }
+  return known;
+}
+
+function make(lane: LaneIndex): Facts {
+  const visit = lane.pointsOf('visit');
+  const visits = visit.length;
+  const upTo = [0, 1, 2].map(() => new Int32Array(visits + 1)) as unknown as Facts['upTo'];
+  for (let v = 0; v < visits; v++) {
+    const fate = lane.points.e[visit.order[v]!]!;
+    for (let f = 0; f < 3; f++) upTo[f]![v + 1] = upTo[f]![v]! + (f === fate ? 1 : 0);
+  }
+  const scans = scansOf(lane, visits);
+  const gain = scans.find((scan) => upTo[freed][scan.to]! > upTo[freed][scan.from]!);
+  const scanned = lane.pointsOf('scanned');
+  let counted = 0;
+  for (let p = 0; p < scanned.length; p++) counted += lane.points.b[scanned.order[p]!]!;
+  const budget = scanned.length > 0 ? lane.points.a[scanned.order[0]!]! : 0;
+  return {
+    scans,
+    upTo,
+    visits,
+    charge: chargeOf(lane),
+    budget,
+    untold: Math.max(0, counted - visits),
+    firstGain: gain?.number ?? 0,
+  };
+}
+
+/** Why there is nothing to see of a lane: scans are counted, but visits were not traced one by one, or nothing came yet. */
+export function absence(lane: LaneIndex): string {
+  return lane.pointsOf('scanned').length > 0
+    ? tr(
+        'With so many entries visits are counted, not reported one by one. Fewer delayed entries bring the picture back.',
+      )
+    : tr('No entry has been seen yet.');
+}
+
+function scansOf(lane: LaneIndex, visits: number): Scan[] {
+  const { order, length } = lane.opsByEnd;
+  const scans: Scan[] = [];
+  for (let p = 0; p < length; p++) {
+    const i = order[p]!;
+    const from = Math.round(lane.ops.t0[i]! / stepNs);
+    const to = Math.round(lane.ops.t1[i]! / stepNs);
+    scans.push({ number: lane.opsEvicted + p + 1, from, to, open: false });
+  }
+  const last = scans.at(-1);
+  const from = last?.to ?? 0;
+  if (from < visits) {
+    scans.push({ number: (last?.number ?? lane.opsEvicted) + 1, from, to: visits, open: true });
+  }
+  return scans;
+}
+
+/** A walk tells its budget before and after: what it went down by says what was charged. */
+function chargeOf(lane: LaneIndex): Charge | null {
+  const { order, length } = lane.pointsOf('walk');
+  const { a, d, e, f } = lane.points;
+  for (let p = 0; p < length; p++) {
+    const i = order[p]!;
+    const spent = e[i]! - f[i]!;
+    if (a[i] === d[i] || (spent !== a[i] && spent !== d[i])) continue;
+    return spent === a[i] ? 'looks' : 'gains';
+  }
+  // Where every look was a gain the two are one.
+  return length > 0 ? 'looks' : null;
+}
+
+/** Fates of the visits (from, to]. */
+export function sumsOf({ upTo }: Facts, from: number, to: number): Sums {
+  const of = (fate: 0 | 1 | 2) => upTo[fate][to]! - upTo[fate][from]!;
+  return { visited: to - from, kept: of(kept), spared: of(spared), freed: of(freed) };
+}
+
+/** Where a lane is at the moment of a frame. */
+export interface Now {
+  /** Visits that are over. */
+  readonly visits: number;
+  /** The scan whose visits these are; before the first visit the first; null: there is none. */
+  readonly scan: Scan | null;
+  /** Of the scan, up to now. */
+  readonly sums: Sums;
+  /** The scan has come back. */
+  readonly over: boolean;
+  /** The moment lies beyond what is known of a lane that still runs. */
+  readonly beyond: boolean;
+  /** Up to which moment of the lane's axis to replay. */
+  readonly t: number;
+}
+
+/** `hold` of the frame may be overruled: a sentence about one scan speaks of that alone. */
+export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true): Now {
+  const known = factsOf(lane);
+  const wanted = laneTime(frame.offset, lane.arm, frame.moment);
+  const held = hold ? (known.scans[heldOp(lane, frame)] ?? known.scans.at(-1) ?? null) : null;
+  const least = held === null ? 0 : held.from;
+  const most = held === null || held.open ? known.visits : held.to;
+  const visits = Math.max(least, Math.min(most, visitsAt(lane, wanted)));
+  const stopped = held !== null && wanted >= (most + 1) * stepNs;
+  const { scans } = known;
+  const scan = held ?? scans[firstAtLeast(scans.length, (s) => scans[s]!.to, visits)] ?? null;
+  const sums = sumsOf(known, scan === null ? visits : Math.min(visits, scan.from), visits);
+  return {
+    visits,
+    scan,
+    sums,
+    over: scan !== null && !scan.open && visits >= scan.to,
+    beyond: !lane.ended && wanted > lane.watermark,
+    t: stopped ? most * stepNs : Math.max(wanted, least * stepNs),
+  };
+}
+
+// Entries that were freed and are there again: when none is left to free, the workload looks the blocks up once more.
+
+/** One entry that came back: the place of its point, and how many visits had been made. */
+interface Back {
+  readonly place: number;
+  readonly visits: number;
+  readonly block: number;
+}
+
+const known = new WeakMap<LaneIndex, readonly Back[]>();
+
+/** In order of time, of the file that is drawn. */
+function backsOf(lane: LaneIndex): readonly Back[] {
+  const found = known.get(lane);
+  if (found !== undefined) return found;
+  const { kind, a, b, e, length } = lane.points;
+  const kindOf = (name: string) => {
+    const of = lane.pointsOf(name);
+    return of.length > 0 ? kind[of.order[0]!] : undefined;
+  };
+  const [visit, insert, file] = [kindOf('visit'), kindOf('insert'), fileOf(lane)];
+  const gone = new Set<number>();
+  const backs: Back[] = [];
+  let visits = 0;
+  for (let i = 0; i < length; i++) {
+    if (kind[i] === visit) visits += 1;
+    if (a[i] !== file) continue;
+    const block = b[i]!;
+    if (kind[i] === visit && e[i] === freed) gone.add(block);
+    if (kind[i] === insert && gone.delete(block)) backs.push({ place: i, visits, block });
+  }
+  known.set(lane, backs);
+  return backs;
+}
+
+/** How many entries have come back among the first `upTo` points of a lane. */
+export function backSoFar(lane: LaneIndex, upTo: number): number {
+  const all = backsOf(lane);
+  return firstAtLeast(all.length, (p) => all[p]!.place, upTo);
+}
+
+/** How often the entry of one block has come back. */
+export function backsOfBlock(lane: LaneIndex, block: number, upTo: number): number {
+  return backsOf(lane).filter((one) => one.block === block && lane.points.t[one.place]! <= upTo)
+    .length;
+}
+
+/** Visits after which entries came back, each once, up to a visit. */
+export function refillsOf(lane: LaneIndex, upTo: number): readonly number[] {
+  const at = new Set(backsOf(lane).map(({ visits }) => visits));
+  return [...at].filter((visits) => visits <= upTo);
+}
+
+/** Visits for which an entry goes on to be shown as just back: one scan of the usual budget. */
+const shownFor = 32;
+
+/** How new an entry is that has come back, from 1 down to 0; 0: it is not new, or never went. */
+export function newness(
+  { back, there }: Boxes,
+  box: number,
+  { visits }: Pick<Now, 'visits'>,
+): number {
+  const at = back[box]! - 1;
+  if (at < 0 || there[box] === 0) return 0;
+  return Math.max(0, 1 - (visits - at) / shownFor);
+}
+
+// The list of entries that may be freed: which lanes have one, read off their visits, and its order.
+
+const delayed = 1;
+const lists = new WeakMap<LaneIndex, boolean>();
+
+/**
+ * Does this kernel go along a list? Then its first visit is to the entry that was made last (the list grows at its
+ * head), while a walk through the tree begins at the left end.
+ */
+export function hasList(lane: LaneIndex): boolean {
+  let known = lists.get(lane);
+  if (known === undefined) {
+    known = startsAtNewest(lane);
+    lists.set(lane, known);
+  }
+  return known;
+}
+
+function startsAtNewest(lane: LaneIndex): boolean {
+  const { points } = lane;
+  const visit = lane.pointsOf('visit');
+  const insert = lane.pointsOf('insert');
+  const first = visit.order[0];
+  if (visit.length === 0 || first === undefined) return false;
+  let made = 0;
+  let newest = -1;
+  for (let p = 0; p < insert.length && insert.order[p]! < first; p++) {
+    const i = insert.order[p]!;
+    if (points.a[i] !== points.a[first] || letterOf(points.d[i]!) === delayed) continue;
+    made += 1;
+    newest = points.b[i]!;
+  }
+  return made > 1 && points.b[first] === newest;
+}
+
+/** Boxes on the list, from its head: the newest first. */
+export function threadOf(boxes: Boxes): number[] {
+  const on: number[] = [];
+  for (let box = 0; box < boxes.there.length; box++) {
+    if (boxes.there[box] === 1 && boxes.letter[box]! > delayed && boxes.made[box]! > 0)
+      on.push(box);
+  }
+  return on.sort((x, y) => boxes.made[y]! - boxes.made[x]!);
+}
+
+/** Times that an entry was put on the list or taken off, among the first `upTo` points; null: there is no list. */
+export function listSteps(lane: LaneIndex, upTo: number): number | null {
+  if (!hasList(lane)) return null;
+  const { points } = lane;
+  const counted = (name: string, counts: (i: number) => boolean) => {
+    const { order, length } = lane.pointsOf(name);
+    let n = 0;
+    for (let p = 0; p < length && order[p]! < upTo; p++) n += counts(order[p]!) ? 1 : 0;
+    return n;
+  };
+  const on = counted('insert', (i) => letterOf(points.d[i]!) > delayed);
+  return on + counted('visit', (i) => points.e[i] === 2);
+}
+
+// All that a drawing or a sentence asks about a lane at a moment.
+
+export interface LaneNow {
+  readonly lane: LaneIndex;
+  readonly facts: Facts;
+  readonly now: Now;
+  /** First block of each box. */
+  readonly blocks: Float64Array;
+  readonly boxes: Boxes;
+  /** How many points of the lane have happened. */
+  readonly points: number;
+}
+
+/** `hold`: of the one operation that the frame holds at, whether it does or not. */
+export function laneNow(
+  { index, frame }: { readonly index: RunIndex; readonly frame: Frame },
+  lane: LaneIndex,
+  hold?: boolean,
+): LaneNow {
+  const blocks = blocksOf(index);
+  const now = nowOf(lane, frame, hold);
+  const points = firstAbove(lane.points.length, (i) => lane.points.t[i]!, now.t);
+  const boxes = replayOf(lane, blocks).after(points);
+  return { lane, facts: factsOf(lane), now, blocks, boxes, points };
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The picture in words: the sentence of each scene, read off the events up to the moment. */
+
+import { t } from '@page/base/lang/t.ts';
+import { formatCount, ns } from '@page/base/units.ts';
+import { about, figure } from '@page/derive/figures.ts';
+import { type Answer, choiceOf } from '@page/derive/prediction.ts';
+import { momentWords, stepNs } from '@page/derive/retime.ts';
+import type { NearbyRow } from '@page/derive/summary.ts';
+import type { Frame, LaneIndex, RunIndex } from '@page/derive/types.ts';
+import { armTitle, capital, list } from '@page/derive/words.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type { Answerer, Counts, Sentence } from '@page/views/contract.ts';
+import {
+  backText,
+  budgetOf,
+  eachFreed,
+  eachFreedByOver,
+  ofScan,
+  scanNumber,
+  scansOver,
+  scansSoFar,
+  soFar,
+} from './figures.ts';
+import { aheadOf, answerOf, blockBytes, boxMark } from './marks.ts';
+import {
+  absence,
+  backSoFar,
+  blocksOf,
+  type Facts,
+  factsOf,
+  fates,
+  type LaneNow,
+  laneNow,
+  letterOf,
+  letters,
+  listSteps,
+  sumsOf,
+  threadOf,
+} from './replay.ts';
+
+type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
+
+/** Each sentence speaks of the lanes on show; `hold`: of the one scan that the scene stays at. */
+function sentence(tell: SentenceOf, hold?: boolean): Sentence {
+  return (index, frame, lesson) => {
+    const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
+    const known = states.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
+    if (known.length === 0) return states[0] === undefined ? '' : absence(states[0].lane);
+    if (known.some(({ now }) => now.beyond)) return t('More is not known yet.');
+    return tell(known, lesson);
+  };
+}
+
+function none(n: number): string {
+  return t('{n, plural, =0 {none} other {#}}', { n });
+}
+
+const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
+
+/** One scan, from its first look to its return. */
+const oneScan: SentenceOf = (states, lesson) => {
+  const one = states[0]!;
+  const { lane, now, facts } = one;
+  const { visited, kept } = now.sums;
+  const asked = budgetOf(
+    one,
+    t('{budget, plural, one {# entry} other {# entries}}', { budget: facts.budget }),
+  );
+  if (visited === 0)
+    return t('{name} is asked to look for {asked}.', {
+      name: capital(title(lesson, lane)),
+      asked,
+    });
+  const stay = ofScan(one, 'kept', kept === visited ? t('all of them') : none(kept));
+  const many = t('{visited, plural, one {# entry} other {# entries}}', { visited });
+  const looked = t('{scan} looked at, {stay} must stay', {
+    scan: about(lane.arm, 'scan', ofScan(one, 'visited', many)),
+    stay,
+  });
+  const freed = ofScan(one, 'freed', none(now.sums.freed));
+  return now.over
+    ? t('The scan comes back: {looked}, {freed} freed. Its budget of {budget} is gone.', {
+        looked,
+        freed,
+        budget: budgetOf(one),
+      })
+    : t('The scan has begun: {looked}, {freed} freed so far.', { looked, freed });
+};
+
+/** Entries that the scan has looked at, and where they are. */
+function scanned(one: LaneNow): string {
+  const text = ofScan(one, 'visited');
+  return one.now.sums.visited > 0 ? about(one.lane.arm, 'scan', text) : text;
+}
+
+const eachScan: SentenceOf = (states, lesson) => {
+  const parts = states.map((one) => {
+    const { lane, now } = one;
+    return t('{name} {over, select, yes {looked at} other {has looked at}} {n} and freed {freed}', {
+      ...{ name: title(lesson, lane), over: now.over ? 'yes' : 'no', n: scanned(one) },
+      freed: ofScan(one, 'freed', none(now.sums.freed)),
+    });
+  });
+  const over = states.every(({ now }) => now.over);
+  return t(
+    'In scan {scan}, asked for {budget}: {parts}.{over, select, yes { All have come back.} other {}}',
+    {
+      ...{ scan: scanNumber(states[0]!), budget: budgetOf(states[0]!), parts: list(parts) },
+      over: over ? 'yes' : 'no',
+    },
+  );
+};
+
+const firstGain: SentenceOf = (states, lesson) => {
+  const one = states[0]!;
+  const { lane, now, facts } = one;
+  const freedOf = (other: LaneNow) =>
+    soFar(other, 'freed', none(sumsOf(other.facts, 0, other.now.visits).freed));
+  const name = title(lesson, lane);
+  const rest = states.slice(1).map((other) =>
+    t(' {name} has freed {n} so far{back}.', {
+      name: capital(title(lesson, other.lane)),
+      n: freedOf(other),
+      back: alsoBack(other),
+    }),
+  );
+  const all = sumsOf(facts, 0, now.visits);
+  if (all.freed === 0) {
+    const ahead = aheadOf(one)?.length ?? -1;
+    const more = () => about(lane.arm, 'ahead', figure('now', lane.arm, 'delayed ahead', ahead));
+    const way = ahead > 0 ? t(', {more} more delayed ones lie ahead', { more: more() }) : '';
+    return t(
+      'Scan {scan} of {name}: so far {visited} entries looked at, {freed} freed{way}.{rest}',
+      {
+        scan: scanNumber(one),
+        name,
+        visited: soFar(one, 'visited'),
+        freed: freedOf(one),
+        way,
+        rest: rest.join(''),
+      },
+    );
+  }
+  const first = facts.scans.find((scan) => scan.number === facts.firstGain);
+  const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
+  const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
+  return t(
+    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks in vain; so far {freed} are freed{back}.{rest}',
+    {
+      firstGain: of('first gain', facts.firstGain),
+      name,
+      looksBefore: of('looks before', before),
+      freed: freedNow(one, freedOf(one)),
+      back: alsoBack(one),
+      rest: rest.join(''),
+    },
+  );
+};
+
+/** Entries that were freed and are there again, since a program looked their blocks up. */
+function putBack(one: LaneNow): string {
+  const n = backSoFar(one.lane, one.points);
+  return n === 0
+    ? ''
+    : backText(one, t('{n, plural, one {# entry was} other {# entries were}} put back', { n }));
+}
+
+function alsoBack(one: LaneNow): string {
+  const back = putBack(one);
+  return back && t('; {back}', { back });
+}
+
+/** Freed entries, and which of them this scan has freed. */
+function freedNow(one: LaneNow, text: string): string {
+  return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
+}
+
+/** What the looks so far brought: the same number on every lane, until one lane's run is over. */
+const charged: SentenceOf = (states, lesson) => {
+  const looks = (one: LaneNow) =>
+    soFar(
+      one,
+      'visited',
+      t('{visits, plural, one {# look} other {# looks}}', { visits: one.now.visits }),
+    );
+  const first = states[0]!;
+  const same = states.every(({ now }) => now.visits === first.now.visits);
+  const parts = states.map((one) => {
+    const { lane, now, facts } = one;
+    const freed = soFar(one, 'freed', none(sumsOf(facts, 0, now.visits).freed));
+    const back = putBack(one);
+    return t('{name} {freed}{by} up to scan {scan}{back}', {
+      ...{ name: title(lesson, lane), freed: freedNow(one, freed), scan: scanNumber(one) },
+      by: same ? '' : t(' by {looks}', { looks: looks(one) }),
+      back: back && t(' ({back})', { back }),
+    });
+  });
+  return same
+    ? t('{looks} each so far, and this many entries freed: {parts}.', {
+        looks: looks(first),
+        parts: list(parts),
+      })
+    : t('Entries freed so far: {parts}.', { parts: list(parts) });
+};
+
+const price: SentenceOf = (states, lesson) => {
+  const one = states.at(-1)!;
+  const { lane, boxes } = one;
+  const on = threadOf(boxes).length;
+  let off = 0;
+  for (let box = 0; box < boxes.there.length; box++)
+    if (boxes.there[box] === 1 && boxes.letter[box] === 1) off += 1;
+  const steps = listSteps(lane, one.points) ?? 0;
+  const many = figure(
+    'now',
+    lane.arm,
+    'on the list',
+    on,
+    t('{on, plural, one {# entry is} other {# entries are}}', { on }),
+  );
+  const entries = on > 0 ? about(lane.arm, 'list', many) : many;
+  const changed = figure(
+    'far',
+    lane.arm,
+    'list steps',
+    steps,
+    t('{steps, plural, one {# time} other {# times}}', { steps }),
+  );
+  return t(
+    '{name}: {entries} on the list, which was changed {changed} so far; {others} delayed ones carry its pointers and are not on it.',
+    {
+      name: capital(title(lesson, lane)),
+      entries,
+      changed,
+      others: figure('now', lane.arm, 'letter 1 there', off),
+    },
+  );
+};
+
+const promise: SentenceOf = (states, lesson) => {
+  const parts = states.map((one) => {
+    const { freed, kept } = one.now.sums;
+    const vain = ofScan(one, 'kept', t('{kept, plural, one {# look} other {# looks}}', { kept }));
+    const gain = freedNow(one, ofScan(one, 'freed', none(freed)));
+    const of = { name: title(lesson, one.lane), gain, vain };
+    return one.now.over
+      ? t('{name} brings {gain}, for {vain} in vain', { name: of.name, gain, vain })
+      : t('{name} has brought {gain} so far, for {vain} in vain', { name: of.name, gain, vain });
+  });
+  const first = states[0]!;
+  return t('Scan {scan}, asked for {budget}: {parts}.', {
+    scan: scanNumber(first),
+    budget: budgetOf(first),
+    parts: list(parts),
+  });
+};
+
+/** What lseek last answered, and how many delayed entries the kernel found for it. */
+const reader: SentenceOf = (states, lesson) => {
+  const answers = states.flatMap((one) => {
+    const { lane } = one;
+    const answer = answerOf(one);
+    if (answer === null) return [];
+    const { p, data, hole } = answer;
+    const { order } = lane.pointsOf('answer');
+    const found = lane.pointsOf('found');
+    let n = 0;
+    for (let f = 0; f < found.length; f++)
+      if (found.order[f]! > order[p - 1]! && found.order[f]! < order[p]!) n += 1;
+    const say = (what: string, value: number, text?: string) =>
+      figure('now', lane.arm, `answer: ${what}`, value, text);
+    const start = about(lane.arm, 'data', say('data', data / blockBytes));
+    const from = t('data from block {start}, a hole at {hole}', {
+      start,
+      hole: say('hole', hole / blockBytes),
+    });
+    const entries = say(
+      'found',
+      n,
+      t('{n, plural, one {# delayed entry} other {# delayed entries}}', { n }),
+    );
+    const words = t('{from}; {entries} gave the answer', { from, entries });
+    return [{ name: title(lesson, lane), words }];
+  });
+  if (answers.length === 0) return t('No program has asked where the data are yet.');
+  const same = answers.every(({ words }) => words === answers[0]!.words);
+  const { words } = answers[0]!;
+  const said = answers.length > 1 ? t('{words} on each kernel', { words }) : words;
+  const each = answers.map(({ name, words }) => `${name}: ${words}`).join('. ');
+  return t('After a scan, SEEK_DATA and SEEK_HOLE ask for the data. {said}.', {
+    said: capital(same ? said : each),
+  });
+};
+
+/** Of scans that are over alone: what the one under way has freed is not theirs. */
+const totals: SentenceOf = (states, lesson) => {
+  const parts = states.map((one) => {
+    const name = title(lesson, one.lane);
+    if (scansOver(one.facts, one.now.visits) === 0)
+      return t('{name} is in its first scan', { name });
+    const looks = eachFreedByOver(one);
+    const per = looks === null ? t('nothing freed') : t('{looks} for each entry freed', { looks });
+    const scans = scansSoFar(one, (n) => t('{n, plural, one {# scan} other {# scans}}', { n }));
+    return t('{name} {per} in {scans} that came back', { name, per, scans });
+  });
+  return t('So far: {parts}.', { parts: list(parts) });
+};
+
+export const sentences: Readonly<Record<string, Sentence>> = {
+  one_scan: sentence(oneScan, true),
+  each_scan: sentence(eachScan, true),
+  first_gain: sentence(firstGain),
+  charged: sentence(charged),
+  price: sentence(price),
+  promise: sentence(promise, true),
+  reader: sentence(reader),
+  totals: sentence(totals),
+};
+
+/** The window in words, a sentence per lane. */
+export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
+  index,
+  frame,
+  lesson,
+) => {
+  const boxes = blocksOf(index).length;
+  return index.lanes.map((lane) => {
+    const one = laneNow({ index, frame }, lane);
+    const { facts, now } = one;
+    const name = capital(title(lesson, lane));
+    const entries = figure(
+      'setup',
+      lane.arm,
+      'entries',
+      boxes,
+      t('{boxes, plural, one {# entry} other {# entries}}', { boxes }),
+    );
+    if (now.scan === null) return t('{name}: {entries}, no visit yet.', { name, entries });
+    const { visited, spared } = sumsOf(facts, 0, now.visits);
+    const fates = [
+      t('{freed} freed', { freed: soFar(one, 'freed') }),
+      t('{kept} kept', { kept: soFar(one, 'kept') }),
+    ];
+    if (spared > 0) fates.push(t('{spared} spared once', { spared: soFar(one, 'spared') }));
+    const scan = t('scan {n}{over, select, yes { is over} other {}}', {
+      n: scanNumber(one),
+      over: now.over ? 'yes' : 'no',
+    });
+    const more = () =>
+      figure(
+        'run',
+        lane.arm,
+        'untold',
+        facts.untold,
+        t('{untold, plural, one {# visit} other {# visits}}', { untold: facts.untold }),
+      );
+    const untold =
+      facts.untold > 0
+        ? t(' In the whole run {more} more were counted, not reported.', { more: more() })
+        : '';
+    return t('{name}: {scan}; {visited} so far, {fates}.{untold}', {
+      name,
+      scan,
+      visited: soFar(
+        one,
+        'visited',
+        t('{visited, plural, one {# visit} other {# visits}}', { visited }),
+      ),
+      fates: list(fates),
+      untold,
+    });
+  });
+};
+
+// The truth about predictions, counts of the run, and the marks near a moment: all from visits reported one by one.
+
+type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
+
+/** Read off the first of a prediction's arms. */
+function reading(read: Reading): Answerer {
+  return (index, prediction, lesson): Answer | null => {
+    const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);
+    if (lane === undefined || lane.losses.length > 0) return null;
+    const found = read(factsOf(lane), capital(armTitle(lesson, lane)));
+    return found === null ? null : { ...found, choice: choiceOf(prediction, found.value) };
+  };
+}
+
+export const answers: Readonly<Record<string, Answerer>> = {
+  first_scan_visits: reading((facts, name) => {
+    const first = facts.scans[0];
+    if (first === undefined || first.open) return null;
+    const { visited, freed } = sumsOf(facts, first.from, first.to);
+    const words = t(
+      '{name} looked at {visited, plural, one {# entry} other {# entries}} in its first scan and freed {freed}.',
+      { name, visited, freed: formatCount(freed) },
+    );
+    return { value: visited, words };
+  }),
+  first_gain_scan: reading((facts, name) => {
+    const n = facts.firstGain;
+    const all = facts.scans.length;
+    if (n === 0)
+      return all === 0
+        ? null
+        : {
+            value: 0,
+            words: t(
+              '{name}: none of {all, plural, one {# scan} other {# scans}} freed anything.',
+              { name, all },
+            ),
+          };
+    return {
+      value: n,
+      words: t('{name} freed its first entry in scan {n}.', { name, n: formatCount(n) }),
+    };
+  }),
+};
+
+/** Up to the moment; nothing for a lane of which that is not known yet. */
+export function counts(index: RunIndex, frame: Frame): Counts {
+  // Nobody is spared where no entry was in use.
+  const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
+  const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
+  const heads = [
+    t('scans'),
+    t('visited'),
+    t('freed'),
+    t('kept'),
+    ...(spared ? [t('spared')] : []),
+    t('visited per freed'),
+    ...(refilled ? [t('put back')] : []),
+  ];
+  const names = ['visited', 'freed', 'kept', ...(spared ? (['spared'] as const) : [])] as const;
+  const rows = index.lanes.map((lane): [string, string[]] => {
+    const one = laneNow({ index, frame }, lane);
+    if (one.now.beyond) return [lane.arm, []];
+    const made = refilled ? [backText(one)] : [];
+    const sums = names.map((name) => soFar(one, name));
+    return [lane.arm, [scansSoFar(one), ...sums, eachFreed(one), ...made]];
+  });
+  return { heads, rows: new Map(rows) };
+}
+
+function sparesAny(lane: LaneIndex): boolean {
+  const { upTo, visits } = factsOf(lane);
+  return upTo[1][visits]! > 0;
+}
+
+const mostNearby = 50;
+
+/** Visits nearest to the moment on all lanes, at most 50. */
+export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
+  const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
+  return index.lanes.flatMap((lane) => visitsNear(index, frame, lesson, lane, each));
+}
+
+function visitsNear(
+  index: RunIndex,
+  frame: Frame,
+  lesson: Lesson,
+  lane: LaneIndex,
+  most: number,
+): NearbyRow[] {
+  const state = laneNow({ index, frame }, lane);
+  const visit = lane.pointsOf('visit');
+  const blocks = blocksOf(index);
+  const { scans } = state.facts;
+  // What is past: the picture tells nothing of what comes.
+  const from = Math.max(0, state.now.visits - most);
+  const shift = frame.offset.get(lane.arm) ?? 0;
+  const rows: NearbyRow[] = [];
+  for (let v = from; v < state.now.visits; v++) {
+    const i = visit.order[v]!;
+    const { points } = lane;
+    const box = blocks.indexOf(points.b[i]!);
+    const scan = scans.find((one) => v >= one.from && v < one.to);
+    const t0 = ns((v + 1) * stepNs + shift);
+    const letter = letters[letterOf(points.d[i]!)] ?? '';
+    rows.push({
+      mark: { ...boxMark(state, lesson, Math.max(0, box)), id: points.id[i]!, t0, t1: t0 },
+      t0,
+      when: momentWords(index.axis, t0),
+      lane: armTitle(lesson, lane),
+      row: t('block {n} {letter}', { n: formatCount(points.b[i]!), letter }),
+      what: t(
+        'visited, {fate, select, kept {kept} referenced {referenced} freed {freed} other {reported}}',
+        { fate: fates[points.e[i]!] ?? 'reported' },
+      ),
+      length: scan === undefined ? '' : t('scan {n}', { n: formatCount(scan.number) }),
+      cpu: String(points.cpu[i]!),
+    });
+  }
+  return rows;
+}

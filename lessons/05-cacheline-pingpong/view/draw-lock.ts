@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The second act: which way lockref operations took, over time, in the workload's three phases; and how many came through. */
+
+import { t, t as tr } from '@page/base/lang/t.ts';
+import { formatCount, formatNs, ns, second } from '@page/base/units.ts';
+import { laneTime } from '@page/derive/align.ts';
+import type { LaneIndex, Mark } from '@page/derive/types.ts';
+import { armTitle, capital } from '@page/derive/words.ts';
+import { kindNumber, type Lesson } from '@page/protocol/lesson.ts';
+import { msTicks } from '@page/views/axis.ts';
+import type { ArrowKey, Drawing } from '@page/views/contract.ts';
+import { fitting, type Pen, type TileMaker } from '@page/views/paints.ts';
+import { bisector } from 'd3-array';
+import { type Brushes, brushesFor, dashedBox } from './brush.ts';
+import { noPath } from './counted.ts';
+import { drawPhase } from './easel.ts';
+import {
+  type Interval,
+  intervalsOf,
+  type LockLane,
+  type LockLayout,
+  type Phase,
+  pathFigures,
+  phasesOf,
+  rateHeight,
+  rateOf,
+  shareIn,
+  slowShare,
+} from './lock.ts';
+
+interface Easel {
+  readonly pen: Pen;
+  readonly laid: LockLane;
+  readonly drawing: Drawing;
+  readonly lane: LaneIndex;
+  readonly brushes: Brushes;
+  readonly fontSize: number;
+  /** The moment, on the lane's axis. */
+  readonly now: number;
+  readonly x: (t: number) => number;
+}
+
+export const phaseWords: Readonly<Record<Phase['name'], string>> = {
+  before: tr('nobody lists'),
+  listing: tr('somebody lists the directory'),
+  after: tr('nobody lists any more'),
+};
+
+const phaseShort: Readonly<Record<Phase['name'], string>> = {
+  before: 'nobody',
+  listing: 'listed',
+  after: 'nobody',
+};
+
+export function drawLock(
+  pen: Pen,
+  layout: LockLayout,
+  drawing: Drawing,
+  pointed: Mark | null,
+  tiles: TileMaker,
+): void {
+  const { size, frame, theme } = drawing;
+  pen.clearRect(0, 0, size.width, size.height);
+  const brushes = brushesFor(theme, tiles);
+  for (const laid of layout.lanes) {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    if (lane === undefined) continue;
+    const now = laneTime(frame.offset, lane.arm, frame.moment);
+    const x = timeScale(laid, drawing);
+    pen.save();
+    pen.textBaseline = 'alphabetic';
+    const easel = { pen, laid, drawing, lane, brushes, fontSize: layout.fontSize, now, x };
+    drawLane(easel);
+    drawPhase(pen, laid, drawing, x);
+    for (const mark of [frame.selection, pointed]) {
+      if (mark?.arm !== laid.arm || mark.table !== 'samples') continue;
+      const one = intervalsOf(lane)[mark.row];
+      if (one === undefined) continue;
+      const box = { x: x(one.t0) - 1, y: laid.share.y - 2, w: x(one.t1) - x(one.t0) + 2, h: 0 };
+      dashedBox(pen, { ...box, h: laid.rate.y + laid.rate.h - box.y }, theme.ink, 1.5, []);
+    }
+    pen.restore();
+  }
+}
+
+/** Guest time of a lane -> px. */
+export function timeScale(laid: LockLane, { frame }: Drawing): (t: number) => number {
+  const start = laneTime(frame.offset, laid.arm, frame.start);
+  return (t) => laid.share.x + ((t - start) / Math.max(1, frame.span)) * laid.share.w;
+}
+
+function drawLane(easel: Easel): void {
+  const { pen, laid, drawing, lane, now, x } = easel;
+  const { theme } = drawing;
+  headline(easel);
+  axes(easel);
+  phases(easel);
+  const intervals = intervalsOf(lane);
+  if (intervals.length === 0) {
+    text(
+      easel,
+      noPath(lane) ?? tr('The counts of the kernel were read once, which gives no rate.'),
+      laid.share.x + 8,
+      laid.share.y + 28,
+    );
+    return;
+  }
+  columns(easel);
+  rates(easel);
+  const at = x(now);
+  const { share, rate } = laid;
+  if (at >= share.x && at <= share.x + share.w) {
+    pen.fillStyle = theme.ink;
+    pen.fillRect(at - 0.75, share.y - 4, 1.5, rate.y + rate.h - share.y + 8);
+  }
+}
+
+function text(
+  { pen, drawing, fontSize }: Easel,
+  words: string,
+  x: number,
+  y: number,
+  more: { colour?: string; weight?: number; size?: number; align?: CanvasTextAlign } = {},
+): number {
+  pen.font = `${more.weight ?? 400} ${more.size ?? fontSize}px ${drawing.theme.font}`;
+  pen.fillStyle = more.colour ?? drawing.theme.soft;
+  pen.textAlign = more.align ?? 'left';
+  pen.fillText(words, x, y);
+  return pen.measureText(words).width;
+}
+
+/** "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
+function headline(easel: Easel): void {
+  const { laid, drawing, lane, now, fontSize } = easel;
+  const { theme } = drawing;
+  const recent = shareIn(intervalsOf(lane), now - second / 4, now, now);
+  const slow = slowShare(recent);
+  const rate = rateOf(recent);
+  const big = Math.round(fontSize * 1.45);
+  const y = laid.headlineY + big;
+  const narrow = drawing.size.width < fontSize * 44;
+  let at = text(easel, narrow ? tr('last 250 ms:') : tr('In the last 250 ms:'), 0, y) + 9;
+  const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
+  at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
+  at += text(easel, tr('under the lock'), at, y, { weight: 600, colour: theme.ink }) + 22;
+  // The rate can be read off its chart where it has no room here.
+  easel.pen.font = `700 ${big}px ${theme.font}`;
+  const rest = at + easel.pen.measureText(per).width + 7;
+  easel.pen.font = `400 ${fontSize}px ${theme.font}`;
+  const room = drawing.size.width - rest;
+  const noun = fitting(easel.pen, [tr('operations a second'), tr('a second')], room);
+  if (easel.pen.measureText(noun).width > room) return;
+  text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink });
+  at = rest + text(easel, noun, rest, y);
+  if (drawing.size.width > fontSize * 62)
+    text(easel, tr(', counted, with tracing on: no verdict'), at, y);
+}
+
+function axes(easel: Easel): void {
+  const { pen, laid, drawing, fontSize } = easel;
+  const { theme, frame } = drawing;
+  const { share, rate } = laid;
+  pen.fillStyle = theme.sunk;
+  pen.fillRect(share.x, share.y, share.w, share.h);
+  pen.fillRect(rate.x, rate.y, rate.w, rate.h);
+  for (const part of [0, 0.5, 1]) {
+    const y = share.y + share.h * (1 - part);
+    text(easel, `${part * 100} %`, share.x - 8, y + fontSize * 0.35, { align: 'right' });
+  }
+  text(easel, tr('operations, by the way they took'), share.x, share.y - fontSize * 0.5, {
+    colour: theme.soft,
+  });
+  text(easel, tr('operations a second'), rate.x, rate.y - fontSize * 0.5);
+  for (const per of [1, 100, 10_000, 1_000_000]) {
+    const y = rate.y + rate.h * (1 - rateHeight(per));
+    pen.fillStyle = theme.rule;
+    pen.fillRect(rate.x, Math.round(y), rate.w, 1);
+    text(easel, formatCount(per), rate.x - 8, y + fontSize * 0.35, { align: 'right' });
+  }
+  const window = { start: frame.start, span: frame.span, left: share.x, right: share.x + share.w };
+  for (const tick of msTicks(window, fontSize * 6)) {
+    pen.fillStyle = theme.staff;
+    pen.fillRect(Math.round(tick.x), rate.y + rate.h, 1, 5);
+    if (tick.x < rate.x + rate.w - fontSize)
+      text(
+        easel,
+        frame.span >= second ? formatNs(tick.t) : `${tick.label} ms`,
+        tick.x,
+        rate.y + rate.h + fontSize * 1.5,
+        { align: 'center' },
+      );
+  }
+}
+
+function phases(easel: Easel): void {
+  const { pen, laid, drawing, fontSize, x, now } = easel;
+  const { theme, index } = drawing;
+  const { share, rate } = laid;
+  const right = share.x + share.w;
+  const y = share.y - fontSize * 1.95;
+  for (const phase of phasesOf(index)) {
+    const [a, b] = [Math.max(share.x, x(phase.t0)), Math.min(right, x(phase.t1))];
+    if (b <= a) continue;
+    const on = now >= phase.t0 && now < phase.t1;
+    pen.fillStyle = phase.name === 'listing' ? theme.ink : theme.staff;
+    pen.fillRect(a + 1, y + 4, b - a - 2, phase.name === 'listing' ? 3 : 2);
+    if (phase.t0 > 0) {
+      pen.strokeStyle = theme.faint;
+      pen.lineWidth = 1;
+      pen.setLineDash([3, 4]);
+      pen.beginPath();
+      pen.moveTo(Math.round(a) + 0.5, y + 4);
+      pen.lineTo(Math.round(a) + 0.5, rate.y + rate.h);
+      pen.stroke();
+      pen.setLineDash([]);
+    }
+    const weight = on ? 650 : 400;
+    pen.font = `${weight} ${fontSize}px ${theme.font}`;
+    text(
+      easel,
+      fitting(pen, [phaseWords[phase.name], phaseShort[phase.name]], b - a - 6),
+      a + 4,
+      y,
+      {
+        weight,
+        colour: on ? theme.ink : theme.soft,
+      },
+    );
+  }
+}
+
+/** A column for each look at the counts: from below what went by compare-and-swap, above it what took the lock. */
+function columns(easel: Easel): void {
+  const { pen, laid, drawing, lane, brushes, x, now } = easel;
+  const { theme, frame } = drawing;
+  const shade = (kind: string) => (frame.focus.size > 0 && !frame.focus.has(kind) ? 0.35 : 1);
+  const { share } = laid;
+  const right = share.x + share.w;
+  for (const one of intervalsOf(lane)) {
+    if (one.t1 > now) break;
+    const [a, b] = [Math.max(share.x, x(one.t0)), Math.min(right, x(one.t1))];
+    if (b <= a) continue;
+    const slow = slowShare(one);
+    if (slow === null) {
+      pen.fillStyle = brushes.fog;
+      pen.fillRect(a, share.y, b - a, share.h);
+      continue;
+    }
+    const wide = Math.max(1, b - a - (b - a > 4 ? 1 : 0));
+    const high = share.h * slow;
+    pen.globalAlpha = shade('by_cas');
+    pen.fillStyle = brushes.bytes.count.fill;
+    pen.fillRect(a, share.y + high, wide, share.h - high);
+    pen.fillStyle = theme.mechanism;
+    if (share.h - high > 1) pen.fillRect(a, share.y + high, wide, Math.min(2, share.h - high));
+    pen.globalAlpha = shade('under_lock');
+    pen.fillStyle = wide >= 6 ? brushes.slow : theme.wait;
+    if (high > 0) pen.fillRect(a, share.y, wide, Math.max(1, high));
+    pen.globalAlpha = 1;
+  }
+}
+
+function rates(easel: Easel): void {
+  const { pen, laid, drawing, lane, x, now } = easel;
+  const { rate } = laid;
+  pen.strokeStyle = drawing.theme.ink;
+  pen.lineWidth = 1.75;
+  pen.beginPath();
+  let open = false;
+  for (const one of intervalsOf(lane)) {
+    if (one.t1 > now) break;
+    const [a, b] = [x(one.t0), x(one.t1)];
+    if (b < rate.x || a > rate.x + rate.w) continue;
+    const per = rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0;
+    const y = rate.y + rate.h * (1 - rateHeight(per));
+    if (open) pen.lineTo(Math.max(rate.x, a), y);
+    else pen.moveTo(Math.max(rate.x, a), y);
+    pen.lineTo(Math.min(rate.x + rate.w, b), y);
+    open = true;
+  }
+  if (open) pen.stroke();
+}
+
+// Columns of the second act as marks.
+
+export type LockKind = 'by_cas' | 'under_lock';
+
+export function intervalMark(
+  lane: LaneIndex,
+  lesson: Pick<Lesson, 'kinds'>,
+  row: number,
+  kind: LockKind,
+): Mark | null {
+  const one = intervalsOf(lane)[row];
+  if (one === undefined) return null;
+  const times = { t0: ns(one.t0), t1: ns(one.t1) };
+  return {
+    arm: lane.arm,
+    table: 'samples',
+    id: row + 1,
+    row,
+    kind: kindNumber(lesson, kind),
+    ...times,
+  };
+}
+
+export function hitLock(layout: LockLayout, drawing: Drawing, px: number, py: number): Mark | null {
+  for (const laid of layout.lanes) {
+    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
+    const { share, rate } = laid;
+    if (lane === undefined || py < share.y || py > rate.y + rate.h) continue;
+    const x = timeScale(laid, drawing);
+    const now = laneTime(drawing.frame.offset, lane.arm, drawing.frame.moment);
+    const all = intervalsOf(lane);
+    const row = bisector((one: Interval) => x(one.t1)).right(all, px);
+    const one = all[row];
+    if (one === undefined || px < x(one.t0) || one.t1 > now) return null;
+    const slow = slowShare(all[row]!) ?? 0;
+    const under = py < share.y + share.h ? py < share.y + share.h * slow : slow >= 0.5;
+    return intervalMark(lane, drawing.lesson, row, under ? 'under_lock' : 'by_cas');
+  }
+  return null;
+}
+
+/** Left and right go along time, up and down to the other way, and on to the next lane. */
+export function stepLock(
+  layout: LockLayout,
+  drawing: Drawing,
+  from: Mark | null,
+  key: ArrowKey,
+): Mark | null {
+  const { lesson, index, frame } = drawing;
+  const at = Math.max(
+    0,
+    layout.lanes.findIndex((one) => one.arm === from?.arm),
+  );
+  const laneAt = (i: number) => index.lanes.find((one) => one.arm === layout.lanes[i]?.arm);
+  const lane = laneAt(at);
+  if (lane === undefined) return null;
+  const lastOf = (one: LaneIndex) => {
+    const now = laneTime(frame.offset, one.arm, frame.moment);
+    return intervalsOf(one).filter(({ t1 }) => t1 <= now).length - 1;
+  };
+  const last = lastOf(lane);
+  const kind = from === null ? 'under_lock' : ((lesson.kinds[from.kind]?.name ?? '') as LockKind);
+  if (from === null) return intervalMark(lane, lesson, last, kind);
+  const row = { ArrowLeft: from.row - 1, ArrowRight: from.row + 1, Home: 0, End: last }[
+    key as 'Home'
+  ];
+  if (row !== undefined) return row > last ? from : (intervalMark(lane, lesson, row, kind) ?? from);
+  const other = key === 'ArrowDown' ? 'by_cas' : 'under_lock';
+  if (other !== kind) return intervalMark(lane, lesson, from.row, other);
+  const next = laneAt(at + (key === 'ArrowDown' ? 1 : -1));
+  if (next === undefined) return from;
+  const entry = Math.min(from.row, lastOf(next));
+  return intervalMark(next, lesson, entry, key === 'ArrowDown' ? 'under_lock' : 'by_cas') ?? from;
+}
+
+export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): string {
+  const one = intervalsOf(lane)[mark.row];
+  if (one === undefined) return '';
+  const slow = slowShare(one);
+  const where = t('{name}, {t0} to {t1}', {
+    name: capital(armTitle(lesson, lane)),
+    t0: formatNs(one.t0),
+    t1: formatNs(one.t1),
+  });
+  if (slow === null) return t('{where}: no operation ended.', { where });
+  const [share, rate] = pathFigures(
+    lane,
+    'mark',
+    `in interval ${mark.row}`,
+    slow,
+    rateOf({ ...one, over: one.t1 - one.t0 }) ?? 0,
+  );
+  const [fast, under] = [formatCount(one.fast), formatCount(one.slow)];
+  return t(
+    '{where}: {fast} by compare-and-swap, {under} under the lock ({share}); {rate} a second.',
+    { where, fast, under, share, rate },
+  );
+}

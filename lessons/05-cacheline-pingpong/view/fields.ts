@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * The object as the x-ray found it: fields by offset, and what each is to the operation. Places are bytes from the
+ * begin of the object's first line, which the object need not begin.
+ */
+
+import { t } from '@page/base/lang/t.ts';
+import type { LaneIndex, LaneSample } from '@page/derive/types.ts';
+
+// Rows of the microscope's counts: which are of the watched object's lines, and where they lie on them.
+
+export const lineBytes = 64;
+
+/** Bytes of the object's first line before the object: a variable may begin anywhere on a line. */
+export function leadOf(address: number): number {
+  return address % lineBytes;
+}
+
+/** The newest counts; null: there are none. */
+export function countsOf(lane: LaneIndex): LaneSample | null {
+  return lane.samples('microscope').at(-1) ?? null;
+}
+
+type Counts = Pick<LaneSample, 'columns' | 'facts'>;
+
+/** Whether a row is of the watched object's lines; each other is the sum of a busy line elsewhere. */
+export function isOwn({ columns, facts }: Counts, i: number): boolean {
+  const [base, size] = [facts['address'] ?? 0, facts['size'] ?? 0];
+  const line = Number(columns['address']?.[i] ?? 0);
+  return line >= base - leadOf(base) && line < base + size;
+}
+
+/** Whether an operation did it. */
+export function isInside({ columns }: Counts, i: number): boolean {
+  return Number(columns['inside']?.[i] ?? 0) === 1;
+}
+
+/** First byte of a row of the object's lines, from the begin of the first line. */
+export function placeOf({ columns, facts }: Counts, i: number): number {
+  return Number(columns['at']?.[i] ?? 0) + leadOf(facts['address'] ?? 0);
+}
+
+/** Of the places of the object's lines, the one that is written most, by any function; -1: none is written. */
+function mostWritten(counts: LaneSample, within: (at: number) => number): number {
+  const sums = new Map<number, number>();
+  for (let i = 0; i < counts.n; i++) {
+    if (!isOwn(counts, i)) continue;
+    const key = within(placeOf(counts, i));
+    const { writes, rmws } = counts.columns;
+    const written = Number(writes?.[i] ?? 0) + Number(rmws?.[i] ?? 0);
+    if (key >= 0 && written > 0) sums.set(key, (sums.get(key) ?? 0) + written);
+  }
+  let [best, most] = [-1, 0];
+  for (const [key, sum] of sums) if (sum > most) [best, most] = [key, sum];
+  return best;
+}
+
+// What is known of a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which one is the
+// reference count, and how a name is compared. Of any other object only the counts tell what is written.
+
+/** What a field is to the operation; the same names as the lesson's kinds. */
+export type Role = 'name' | 'count' | 'chain' | 'plain';
+
+/** What is known of a kind of object before anything was counted. */
+export interface Known {
+  readonly roles: Readonly<Record<string, Role>>;
+  /** The field that everybody writes, and its line, in words. */
+  readonly hot: string;
+  readonly hotLine: string;
+  /** The field whose bytes are compared. */
+  readonly name: string;
+}
+
+const dentry: Known = {
+  roles: {
+    d_iname: 'name',
+    d_lockref: 'count',
+    d_seq: 'chain',
+    d_hash: 'chain',
+    d_parent: 'chain',
+    d_name: 'chain',
+  },
+  hot: t('count'),
+  hotLine: t("count's line"),
+  name: 'd_iname',
+};
+
+/** What is known of an object with these fields; null: nothing. */
+function knownOf(fields: ReadonlySet<string>): Known | null {
+  return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
+}
+
+/** dentry_string_cmp() compares words of so many bytes. */
+const wordBytes = 8;
+
+/** The name of the live object, as far as it lies inside. */
+interface InnerName {
+  readonly length: number;
+  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name lies elsewhere. */
+  readonly compared: readonly [from: number, to: number];
+  /** Its letters by byte; '' elsewhere. */
+  readonly letters: readonly string[];
+}
+
+interface Place {
+  readonly at: number;
+  readonly size: number;
+}
+
+/**
+ * @param field where its inner name lies
+ * @param bytes of all lines
+ * @param lead bytes of the first line before the object
+ */
+function innerName(
+  { facts, columns }: Pick<LaneSample, 'facts' | 'columns'>,
+  field: Place,
+  bytes: number,
+  lead: number,
+): InnerName {
+  const length = facts['name_length'] ?? 0;
+  const { at: from, size } = field;
+  if (facts['inline_name'] !== 1)
+    return { length, compared: [from, from], letters: Array(bytes).fill('') };
+  const words = Math.ceil(length / wordBytes) * wordBytes;
+  const letters = Array.from({ length: bytes }, (_, at) => {
+    const code = at >= from && at < from + length ? Number(columns['bytes']?.[at - lead] ?? 0) : 0;
+    return code > 32 && code < 127 ? String.fromCharCode(code) : '';
+  });
+  return { length, compared: [from, from + Math.min(words, size)], letters };
+}
+
+export interface Field {
+  readonly name: string;
+  /** Place of its first byte. */
+  readonly at: number;
+  readonly size: number;
+  readonly role: Role;
+}
+
+export interface Struct {
+  readonly size: number;
+  /** Bytes of the first line before the object. */
+  readonly lead: number;
+  readonly lines: number;
+  readonly fields: readonly Field[];
+  /** Number in `fields` of each place; -1: padding, not known, or beside the object. */
+  readonly fieldAt: Int16Array;
+  /** null: the object has no name that is compared. */
+  readonly name: InnerName | null;
+  /** What everybody writes; null: not known, or nothing is written. */
+  readonly hot: Hot | null;
+}
+
+export interface Hot {
+  readonly at: number;
+  readonly line: number;
+  /** "count" or "nr_files", and "count's line" or "line of nr_files": after "the". */
+  readonly words: string;
+  readonly lineWords: string;
+}
+
+interface Made {
+  readonly written: number;
+  readonly struct: Struct;
+}
+
+/** Samples of another axis are made anew whenever they are asked for; their columns stay. */
+const made = new WeakMap<LaneSample['columns'], Made>();
+
+/** The watched object of a lane; null while the x-ray has not found it. */
+export function structOf(lane: LaneIndex): Struct | null {
+  const sample = objectOf(lane);
+  if (sample === null) return null;
+  const known = made.get(sample.columns);
+  const written = hotField(lane, sample);
+  if (known?.written === written) return known.struct;
+  const struct = makeStruct(sample, written);
+  made.set(sample.columns, { written, struct });
+  return struct;
+}
+
+/** The newest sample that lists the fields of a live object; of several objects the one that is watched. */
+function objectOf(lane: LaneIndex): LaneSample | null {
+  const address = countsOf(lane)?.facts['address'] ?? 0;
+  const found = lane.probes().flatMap((probe) => {
+    const one = lane.samples(probe).findLast(({ facts, columns }) => {
+      return facts['found'] === 1 && 'offset' in columns && 'size' in columns;
+    });
+    return one === undefined ? [] : [one];
+  });
+  return found.find(({ facts }) => facts['address48'] === address) ?? found[0] ?? null;
+}
+
+const hots = new WeakMap<LaneSample['columns'], number>();
+
+/** Number of the field that is written most; -1: not known. Of an object that is known, its roles tell. */
+function hotField(lane: LaneIndex, sample: LaneSample): number {
+  const counts = countsOf(lane);
+  if (counts === null || knownOf(new Set(sample.texts)) !== null) return -1;
+  let hot = hots.get(counts.columns);
+  if (hot === undefined) {
+    const { fieldAt } = makeStruct(sample);
+    hot = mostWritten(counts, (at) => fieldAt[at] ?? -1);
+    hots.set(counts.columns, hot);
+  }
+  return hot;
+}
+
+/** @param written number of the field that is written most; -1: not known */
+export function makeStruct(
+  sample: Pick<LaneSample, 'columns' | 'facts' | 'texts' | 'n'>,
+  written = -1,
+): Struct {
+  const size = sample.facts['size'] ?? endOf(sample);
+  const lead = leadOf(sample.facts['address48'] ?? 0);
+  const known = knownOf(new Set(sample.texts));
+  const fields = fieldsOf(sample, lead).map((field, i): Field => {
+    const counted = i === written ? 'count' : 'plain';
+    return { ...field, role: known === null ? counted : (known.roles[field.name] ?? 'plain') };
+  });
+  const lines = Math.max(1, Math.ceil((lead + size) / lineBytes));
+  const bytes = lines * lineBytes;
+  const fieldAt = new Int16Array(bytes).fill(-1);
+  for (const [i, { at, size: long }] of fields.entries()) fieldAt.fill(i, at, at + long);
+  const hot = fields.find((field) => field.role === 'count');
+  const named = known && fields.find((field) => field.name === known.name);
+  const lineWords = known?.hotLine ?? t('line of {name}', { name: hot?.name });
+  return {
+    size,
+    lead,
+    lines,
+    fields,
+    fieldAt,
+    name: named ? innerName(sample, named, bytes, lead) : null,
+    hot: hot
+      ? {
+          at: hot.at,
+          line: Math.floor(hot.at / lineBytes),
+          words: known?.hot ?? hot.name,
+          lineWords,
+        }
+      : null,
+  };
+}
+
+function endOf({ columns, n }: Pick<LaneSample, 'columns' | 'n'>): number {
+  const { offset, size } = columns;
+  return Math.max(0, ...Array.from({ length: n }, (_, i) => Number(offset![i]) + Number(size![i])));
+}
+
+/** Whole fields in order, without their parts; of a union its first member. */
+function fieldsOf(
+  { columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>,
+  lead: number,
+): Omit<Field, 'role'>[] {
+  const { offset, size, nested } = columns;
+  const fields: Omit<Field, 'role'>[] = [];
+  let end = lead;
+  for (let i = 0; i < n; i++) {
+    const at = Number(offset![i]) + lead;
+    if (nested?.[i] === 1 || at < end || Number(size![i]) === 0) continue;
+    fields.push({ name: texts[i] ?? '', at, size: Number(size![i]) });
+    end = at + Number(size![i]);
+  }
+  return fields;
+}
+
+/** "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes of it where it is a part. */
+export function fieldWords(struct: Struct | null, at: number, size: number): string {
+  const field = struct?.fields[struct.fieldAt[at] ?? -1];
+  if (struct === null) return t('byte {at}', { at });
+  if (field === undefined) {
+    const inside = at >= struct.lead && at < struct.lead + struct.size;
+    return inside ? t('byte {at}', { at: at - struct.lead }) : t('other data on the line');
+  }
+  if (field.at === at && field.size <= size) return field.name;
+  if (field.role !== 'name') return field.name;
+  const first = at - field.at;
+  return `${field.name}[${first}..${first + size - 1}]`;
+}
+
+/** Does this access compare the name? */
+export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
+  return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
+}
+
+// How the bytes of an object are marked, and the boxes that they are drawn as.
+
+/** How a byte is marked: by its field, and the name apart where it lies with the count. */
+export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
+
+export function byteKind(struct: Struct, at: number): ByteKind {
+  const field = struct.fields[struct.fieldAt[at] ?? -1];
+  if (field === undefined) return 'plain';
+  if (field.role !== 'name') return field.role;
+  const [from, to] = struct.name?.compared ?? [0, 0];
+  if (at < from || at >= to) return 'plain';
+  return Math.floor(at / lineBytes) === struct.hot?.line ? 'name_shared' : 'name';
+}
+
+/** A run of bytes of one kind and one field within a line: what is drawn as one box. */
+export interface Run {
+  readonly at: number;
+  readonly size: number;
+  readonly kind: ByteKind;
+  readonly field: number;
+}
+
+const runsCache = new WeakMap<Struct, readonly (readonly Run[])[]>();
+
+/** The runs of each line, in order. */
+export function runsOf(struct: Struct): readonly (readonly Run[])[] {
+  let known = runsCache.get(struct);
+  if (known === undefined) {
+    known = Array.from({ length: struct.lines }, (_, line) => runsIn(struct, line));
+    runsCache.set(struct, known);
+  }
+  return known;
+}
+
+function runsIn(struct: Struct, line: number): Run[] {
+  const runs: Run[] = [];
+  const end = (line + 1) * lineBytes;
+  for (let at = line * lineBytes; at < end; ) {
+    const [field, kind] = [struct.fieldAt[at]!, byteKind(struct, at)];
+    let to = at + 1;
+    while (to < end && struct.fieldAt[to] === field && byteKind(struct, to) === kind) to += 1;
+    runs.push({ at, size: to - at, kind, field });
+    at = to;
+  }
+  return runs;
+}

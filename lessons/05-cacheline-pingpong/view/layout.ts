@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * Where everything stands. Lanes lie side by side with equal cells: the struct in boxes of 64 bytes, under it a card
+ * for each CPU with its copies of the lines, and at the bottom the order of the accesses.
+ */
+
+import type { Size } from '@page/derive/types.ts';
+import type { LaidLane } from '@page/views/contract.ts';
+import type { Box } from './brush.ts';
+import { lineBytes } from './fields.ts';
+
+export interface LinesLane extends LaidLane {
+  readonly headlineY: number;
+  /** Left upper corner of the first byte of each line. */
+  readonly lines: readonly { readonly x: number; readonly y: number }[];
+  readonly cards: readonly Card[];
+  /** The merged order, a row a CPU. */
+  readonly order: Box;
+  /** The order as it was executed. */
+  readonly executed: Box;
+  readonly captions: { readonly cards: number; readonly order: number; readonly executed: number };
+}
+
+/** A CPU with its copies. */
+export interface Card extends Box {
+  readonly cpu: number;
+  /** Of each line. */
+  readonly slots: readonly Box[];
+}
+
+export interface LinesLayout {
+  readonly lanes: readonly LinesLane[];
+  readonly fontSize: number;
+  readonly gutter: number;
+  /** Bytes in a row. */
+  readonly perRow: number;
+  /** Width and height of a byte's cell, and from row to row. */
+  readonly cell: number;
+  readonly high: number;
+  readonly pitch: number;
+  /** From line to line. */
+  readonly block: number;
+  /** Copies are wide enough to show what lies in them. */
+  readonly strips: boolean;
+  /** Cards have a title of their own. */
+  readonly titled: boolean;
+  /** Lines of text that a card has above its copies. */
+  readonly cardHead: number;
+}
+
+export interface LayoutInput {
+  readonly arms: readonly string[];
+  readonly lines: number;
+  readonly cpus: number;
+  readonly size: Size;
+  readonly headerHeight: number;
+  readonly fontSize: number;
+}
+
+const between = 28;
+const mostCell = 27;
+/** A copy that is narrower shows no bytes. */
+const leastStrip = 96;
+
+/** Where the height does not do, the order as executed goes, and cards have one line of words. */
+export function layoutLines(input: LayoutInput): LinesLayout {
+  const usual = laidOut(input, false);
+  const [lane] = usual.lanes;
+  const low = lane === undefined ? 0 : lane.executed.y + lane.executed.h;
+  return low <= input.size.height ? usual : laidOut(input, true);
+}
+
+/** Below this height the foot of the picture is cut off, px. */
+export function leastHeight(input: LayoutInput): number {
+  const { lanes } = laidOut({ ...input, size: { ...input.size, height: 0 } }, true);
+  return Math.max(0, ...lanes.map(({ order }) => order.y + order.h + 4));
+}
+
+function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
+  const { arms, size, fontSize, headerHeight, cpus } = input;
+  const n = Math.max(1, arms.length);
+  const wide = (size.width - between * (n - 1)) / n;
+  const lines = Math.max(1, input.lines);
+  const gutter = Math.round(fontSize * 4.3);
+  const perRow = rowBytes(wide - gutter, fontSize);
+  const cell = Math.max(2, Math.min(mostCell, Math.floor((wide - gutter - 2) / perRow)));
+  const text = Math.round(fontSize * 1.35);
+  const rows = lineBytes / perRow;
+  const [cardWide, cardGap] = cardWidth(wide, gutter, cpus);
+  const strips = cardWide - fontSize * 2.2 >= leastStrip;
+  const titled = cardWide >= fontSize * 3.4;
+  const cardHead = titled ? (strips && !tight ? 2 : 1) : 0;
+  const lineGap = tight ? 2 : 10;
+  // What does not grow: words, and the strips below.
+  const headline = text * (wide < fontSize * 62 ? 2 : 1) + 10;
+  const orderHigh = Math.max(34, Math.min(72, cpus * 14));
+  const foot = tight ? text * 2 + orderHigh + 12 : text * 3 + orderHigh + 12 + 22;
+  const cardWords = (titled ? cardHead : 1) * text + text + 14;
+  const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + lineGap) + 20;
+  // What does: cells of the struct, and the copies.
+  const units = lines * rows + lines * 1.25;
+  const room = (size.height - fixed) / units;
+  const high = Math.round(Math.max(fontSize + 3, Math.min(fontSize * 2.3, cell * 2, room)));
+  const slot = Math.round(Math.max(fontSize + 5, Math.min(fontSize * 2.6, room * 1.25)));
+  const pitch = high + text;
+  const block = rows * pitch + lineGap;
+  const lanes = arms.map((arm, i): LinesLane => {
+    const left = Math.round(i * (wide + between));
+    const headlineY = headerHeight + 2;
+    const first = headlineY + headline + text;
+    const cardsTop = first + lines * block + (titled ? text : 2 * text) - 4;
+    const cards = Array.from({ length: cpus }, (_, cpu): Card => {
+      const x = left + gutter + cpu * (cardWide + cardGap);
+      const head = cardsTop + cardHead * text + (cardHead > 0 ? 3 : 0);
+      const label = strips ? Math.round(fontSize * 1.7) : 0;
+      const inset = cardHead > 0 ? 5 : 0;
+      const slots = Array.from({ length: lines }, (_, line) => ({
+        x: x + inset + label,
+        y: head + line * (slot + 4),
+        w: cardWide - 2 * inset - label,
+        h: slot,
+      }));
+      return {
+        cpu,
+        x,
+        y: cardsTop,
+        w: cardWide,
+        h: head - cardsTop + lines * (slot + 4) + 2,
+        slots,
+      };
+    });
+    const cardsEnd = (cards[0]?.y ?? cardsTop) + (cards[0]?.h ?? 0);
+    const orderY = cardsEnd + 8 + text;
+    const width = perRow * cell;
+    const order = { x: left + gutter, y: orderY, w: width, h: orderHigh };
+    const executedY = orderY + orderHigh + text + 6;
+    const executed = { x: left + gutter, y: executedY, w: width, h: tight ? 0 : 12 };
+    return {
+      arm,
+      left,
+      top: 0,
+      width: wide,
+      headlineY,
+      lines: Array.from({ length: lines }, (_, line) => ({
+        x: left + gutter,
+        y: first + line * block,
+      })),
+      cards,
+      order,
+      executed,
+      captions: {
+        cards: cardsTop - (titled ? text : 2 * text),
+        order: orderY - text,
+        executed: executed.y - text,
+      },
+    };
+  });
+  const shape = { fontSize, gutter, perRow, cell, high, pitch, block };
+  return { lanes, ...shape, strips, titled, cardHead };
+}
+
+/** As many bytes to a row as still have room for a letter each. */
+function rowBytes(room: number, fontSize: number): number {
+  for (const bytes of [64, 32]) if (room / bytes >= fontSize * 0.85) return bytes;
+  return 16;
+}
+
+/** Cards fill the width; many of them stand without a gap. */
+function cardWidth(wide: number, gutter: number, cpus: number): readonly [number, number] {
+  const room = wide - gutter - 2;
+  const gap = cpus <= 8 ? 14 : cpus <= 24 ? 2 : 1;
+  return [Math.max(3, Math.min(520, (room - gap * (cpus - 1)) / cpus)), gap];
+}
+
+/** The room that the picture wants, px. */
+export function heightFor(lanes: number, lines: number, fontSize: number): number {
+  const rows = lanes > 1 ? 2 : 1;
+  const text = Math.round(fontSize * 1.35);
+  const struct = lines * (rows * (text + fontSize * 1.75) + 10);
+  return Math.round(40 + text * 9 + struct + lines * fontSize * 2.3 + 120);
+}
+
+/** Parts of the bytes [at, at + size) of a line, row by row. */
+export function byteBoxes(
+  layout: LinesLayout,
+  lane: LinesLane,
+  at: number,
+  size: number,
+): readonly Box[] {
+  const { perRow, cell, high, pitch } = layout;
+  const boxes: Box[] = [];
+  for (let from = at; from < at + size; ) {
+    const line = lane.lines[Math.floor(from / lineBytes)];
+    if (line === undefined) break;
+    const inLine = from % lineBytes;
+    const row = Math.floor(inLine / perRow);
+    const to = Math.min(at + size, from - inLine + (row + 1) * perRow);
+    const x = line.x + (inLine % perRow) * cell;
+    boxes.push({ x, y: line.y + row * pitch, w: (to - from) * cell, h: high });
+    from = to;
+  }
+  return boxes;
+}
+
+/** The byte at a point; -1: none. */
+export function byteAt(layout: LinesLayout, lane: LinesLane, x: number, y: number): number {
+  const { perRow, cell, high, pitch } = layout;
+  for (const [i, line] of lane.lines.entries()) {
+    const column = Math.floor((x - line.x) / cell);
+    const row = Math.floor((y - line.y) / pitch);
+    if (column < 0 || column >= perRow || row < 0 || row >= lineBytes / perRow) continue;
+    if (y - line.y - row * pitch > high) continue;
+    return i * lineBytes + row * perRow + column;
+  }
+  return -1;
+}
+
+/** Where in a copy the bytes [at, at + size) of its line lie. */
+export function partOf({ x, y, w, h }: Box, at: number, size: number): Box {
+  const from = at % lineBytes;
+  const wide = Math.min(size, lineBytes - from);
+  return { x: x + (from / lineBytes) * w, y, w: Math.max(1.5, (wide / lineBytes) * w), h };
+}
+
+export function inside({ x, y, w, h }: Box, px: number, py: number): boolean {
+  return px >= x && px < x + w && py >= y && py < y + h;
+}

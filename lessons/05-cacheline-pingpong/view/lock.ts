@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The second act: lockref operations by compare-and-swap and under the lock, between one look at the counts and the next. */
+
+import { t, t as tr } from '@page/base/lang/t.ts';
+import { formatCount, formatFigure, formatNs, second } from '@page/base/units.ts';
+import type { Behind } from '@page/derive/behind.ts';
+import { figure, type Scope } from '@page/derive/figures.ts';
+import type { LaneIndex, LaneSample, Mark, RunIndex, Size } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type { LaidLane } from '@page/views/contract.ts';
+import { scaleLog } from 'd3-scale';
+import type { Box } from './brush.ts';
+
+/** What happened between two samples. */
+export interface Interval {
+  readonly t0: number;
+  readonly t1: number;
+  readonly fast: number;
+  readonly slow: number;
+  readonly retries: number;
+}
+
+export interface Phase {
+  readonly name: 'before' | 'listing' | 'after';
+  readonly t0: number;
+  readonly t1: number;
+}
+
+const cache = new WeakMap<LaneIndex, { readonly n: number; readonly intervals: Interval[] }>();
+
+export function intervalsOf(lane: LaneIndex): readonly Interval[] {
+  const samples = lane.samples('lockref-counts');
+  const known = cache.get(lane);
+  if (known?.n === samples.length) return known.intervals;
+  const sums = samples.map((sample) => ({ t: sample.t, ...sumsIn(sample) }));
+  const intervals: Interval[] = [];
+  for (let i = 1; i < sums.length; i++) {
+    const [a, b] = [sums[i - 1]!, sums[i]!];
+    // Counts only rise; two looks at one guest time tell nothing of a rate.
+    if (b.t <= a.t) continue;
+    const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
+    intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
+  }
+  cache.set(lane, { n: samples.length, intervals });
+  return intervals;
+}
+
+/** The workload's three phases, of `seconds` each; without a listing there is one. */
+export function phasesOf({ params, workload }: Pick<RunIndex, 'params' | 'workload'>): Phase[] {
+  const length = (params['seconds'] ?? 3) * second;
+  const end = Number.POSITIVE_INFINITY;
+  if (workload !== 'listing') return [{ name: 'before', t0: 0, t1: end }];
+  return [
+    { name: 'before', t0: 0, t1: length },
+    { name: 'listing', t0: length, t1: 2 * length },
+    { name: 'after', t0: 2 * length, t1: 3 * length },
+  ];
+}
+
+/** What a look at the counters found, all CPUs together. */
+function sumsIn({ columns, n }: Pick<LaneSample, 'columns' | 'n'>) {
+  const sum = (...names: string[]) =>
+    names.reduce((all, name) => {
+      for (let i = 0; i < n; i++) all += Number(columns[name]?.[i] ?? 0);
+      return all;
+    }, 0);
+  const fast = sum('get_fast', 'put_fast');
+  return { fast, slow: sum('get_slow', 'put_slow'), retries: sum('retry') };
+}
+
+export interface Share {
+  readonly fast: number;
+  readonly slow: number;
+  readonly retries: number;
+  /** Of guest time that was looked at, ns. */
+  readonly over: number;
+}
+
+/** Sums of the intervals whose middle lies in [from, to), up to a moment. */
+export function shareIn(
+  intervals: readonly Interval[],
+  from: number,
+  to: number,
+  upTo = Number.POSITIVE_INFINITY,
+): Share {
+  const sum = { fast: 0, slow: 0, retries: 0, over: 0 };
+  for (const { t0, t1, fast, slow, retries } of intervals) {
+    const middle = (t0 + t1) / 2;
+    if (middle < from || middle >= to || t1 > upTo) continue;
+    sum.fast += fast;
+    sum.slow += slow;
+    sum.retries += retries;
+    sum.over += t1 - t0;
+  }
+  return sum;
+}
+
+/** Of a phase: what came through before the lock stayed taken, and what did then. */
+export interface Burst {
+  readonly before: Share;
+  readonly then: Share;
+}
+
+/** From so much of its operations on an interval is one in which the lock stays taken. */
+const taken = 0.5;
+
+/**
+ * Where most operations of a phase came before its first look at which most took the lock: a share of the phase is then
+ * one of its first moments. Null: there is no such look, or most came later.
+ */
+function burstOf(
+  intervals: readonly Interval[],
+  { t0, t1 }: Pick<Phase, 't0' | 't1'>,
+  upTo = Number.POSITIVE_INFINITY,
+): Burst | null {
+  const jam = intervals.find(
+    (one) => (one.t0 + one.t1) / 2 >= t0 && one.t1 <= upTo && (slowShare(one) ?? 0) >= taken,
+  );
+  if (jam === undefined || jam.t0 >= t1) return null;
+  const before = shareIn(intervals, t0, jam.t0, upTo);
+  const then = shareIn(intervals, jam.t0, t1, upTo);
+  return before.fast + before.slow > then.fast + then.slow ? { before, then } : null;
+}
+
+/** Share under the lock, 0 to 1; null while there was no operation. */
+export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number | null {
+  return fast + slow === 0 ? null : slow / (fast + slow);
+}
+
+/** Operations a second of guest time; null while nothing was looked at. */
+export function rateOf({ fast, slow, over }: Share): number | null {
+  return over <= 0 ? null : ((fast + slow) * second) / over;
+}
+
+// Figures of the lock path that sentence, picture, panel and tips have in common.
+
+/** "94.3 %", "135": share under the lock, and operations a second. */
+export function pathFigures(
+  { arm }: Pick<LaneIndex, 'arm'>,
+  scope: Scope,
+  of: string,
+  slow: number | null,
+  rate: number | null,
+): readonly [string, string] {
+  const percent = slow === null ? null : slow * 100;
+  return [
+    percent === null
+      ? '–'
+      : figure(scope, arm, `slow ${of}`, percent, `${formatFigure(percent)} %`),
+    rate === null ? '–' : figure(scope, arm, `rate ${of}`, rate, formatCount(rate)),
+  ];
+}
+
+/** Of a phase of the workload, up to the moment or, where it is over, all of it. */
+export function phaseFigures(
+  lane: Pick<LaneIndex, 'arm'>,
+  phase: string,
+  over: boolean,
+  slow: number | null,
+  rate: number | null,
+): readonly [string, string] {
+  return pathFigures(lane, over ? 'mark' : 'far', `in phase ${phase}`, slow, rate);
+}
+
+const during: Readonly<Record<Phase['name'], string>> = {
+  before: t('before the listing'),
+  listing: t('during the listing'),
+  after: t('after the listing'),
+};
+
+/**
+ * " Of the 25,500 operations during the listing 24,437 came in its first 45.9 ms, before the lock stayed taken; of the
+ * others 96.9 % went under it.": why the share of a phase is not that of its columns. Empty: it is. `now`: on the lane.
+ */
+export function burstWords(
+  lane: LaneIndex,
+  index: Pick<RunIndex, 'params' | 'workload'>,
+  now = Number.POSITIVE_INFINITY,
+): string {
+  const sentences = phasesOf(index).map((phase) => {
+    const burst = burstOf(intervalsOf(lane), phase, now);
+    const slow = burst === null ? null : slowShare(burst.then);
+    if (burst === null || slow === null) return '';
+    const { before, then } = burst;
+    const over = now >= phase.t1;
+    const of = (what: string, value: number, text: string) =>
+      figure(over ? 'mark' : 'far', lane.arm, `${what} in phase ${phase.name}`, value, text);
+    const early = before.fast + before.slow;
+    const all = early + then.fast + then.slow;
+    const [first, length] = [of('early', early, formatCount(early)), formatNs(before.over)];
+    const rest = of('slow, late', slow * 100, `${formatFigure(slow * 100)} %`);
+    return t(
+      ' Of the {all} operations {during}{over} {first} came in its first {length}, before the lock stayed taken; of the others {rest} went under it.',
+      {
+        all: of('all', all, formatCount(all)),
+        during: during[phase.name],
+        over: over ? '' : t(' so far'),
+        first,
+        length: of('length', before.over, length),
+        rest,
+      },
+    );
+  });
+  return sentences.join('');
+}
+
+// Where the second act stands: time runs to the right, lanes lie under each other on one axis.
+
+export interface LockLane extends LaidLane {
+  readonly headlineY: number;
+  /** Shares by the way taken. */
+  readonly share: Box;
+  /** Operations a second, logarithmic. */
+  readonly rate: Box;
+}
+
+export interface LockLayout {
+  readonly lanes: readonly LockLane[];
+  readonly fontSize: number;
+}
+
+/** Rates from 1 to so many a second are drawn, on a logarithmic scale. */
+export const mostRate = 1e7;
+
+export function layoutLock(
+  arms: readonly string[],
+  size: Size,
+  headerHeight: number,
+  fontSize: number,
+): LockLayout {
+  const n = Math.max(1, arms.length);
+  const text = Math.round(fontSize * 1.4);
+  const gutter = Math.round(fontSize * 5.2);
+  const each = size.height / n;
+  const width = Math.max(80, size.width - gutter - 10);
+  const room = Math.max(100, each - headerHeight - text * 7 - 26);
+  const lanes = arms.map((arm, i): LockLane => {
+    const top = Math.round(i * each);
+    const headlineY = top + headerHeight + 2;
+    const share = {
+      x: gutter,
+      y: headlineY + text * 4 + 4,
+      w: width,
+      h: Math.round(Math.min(320, room * 0.6)),
+    };
+    const rate = {
+      x: gutter,
+      y: share.y + share.h + text * 1.5,
+      w: width,
+      h: Math.round(Math.min(200, room * 0.4)),
+    };
+    return { arm, left: 0, top, width: size.width, headlineY, share, rate };
+  });
+  return { lanes, fontSize };
+}
+
+const heightOf = scaleLog([1, mostRate], [0, 1]).clamp(true);
+
+/** Height of a rate, 0 to 1. */
+export function rateHeight(perSecond: number): number {
+  return heightOf(Math.max(1, perSecond));
+}
+
+// What a column of the second act was computed from: two looks of the x-ray at the kernel's counters.
+
+export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind | null {
+  const one = intervalsOf(lane)[mark.row];
+  if (one === undefined) return null;
+  const kind = lesson.kinds[mark.kind];
+  const looks = [one.t0, one.t1].flatMap((t) => {
+    const sample = lane.samples('lockref-counts').find((found) => found.t === t);
+    return sample === undefined ? [] : [sample];
+  });
+  return {
+    arm: lane.arm,
+    title: kind?.title ?? tr('a mark'),
+    who: '',
+    t0: lane.guestTime(mark.t0),
+    t1: lane.guestTime(mark.t1),
+    evidence: kind?.evidence ?? 'counted',
+    how: tr(
+      'The kernel counts these operations; the x-ray read its counters twice, and the mark is the difference.',
+    ),
+    rows: looks.map((sample) => ({
+      t: lane.guestTime(sample.t),
+      cpu: -1,
+      what: tr('counters since the start'),
+      fields: countWords(sample),
+    })),
+    trace: null,
+  };
+}
+
+function countWords(sample: LaneSample): string {
+  const { fast, slow, retries } = sumsIn(sample);
+  const [by, under, failed] = [fast, slow, retries].map(formatCount);
+  return tr('{by} by compare-and-swap, {under} under the lock, {failed} failed compare-and-swaps', {
+    by,
+    under,
+    failed,
+  });
+}

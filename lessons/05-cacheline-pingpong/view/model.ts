@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** How the counted streams meet, modelled: a merged order, states and transfers, with sums up to every step. */
+
+import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import { countsOf, isNameRead, leadOf, type Struct, structOf } from './fields.ts';
+import {
+  type AccessStream,
+  type Protocol,
+  readTransfer,
+  type Schedule,
+  type Settings,
+  simulate,
+  type Trace,
+  upgrade,
+  writeTransfer,
+} from './model/coherence.ts';
+import { interleave } from './model/interleave.ts';
+import { pointAt } from './model/prediction.ts';
+import { isPlaced, statedSettings } from './model/stated.ts';
+import {
+  askedFor,
+  endsOperation,
+  recordedStreams,
+  spreadOver,
+  wholeOperations,
+} from './model/streams.ts';
+
+// The model's settings: knobs that the page alone reads; where a lesson has none, the stated numbers.
+
+export interface ModelSettings extends Settings {
+  readonly cpus: number;
+  readonly seed: number;
+  /** A load that leads to a read-modify-write asks for the line to own at once; see owningLoads(). The profile of the mail supports it. */
+  readonly owning: boolean;
+}
+
+const protocols: readonly Protocol[] = ['MESI', 'MSI'];
+const schedules: readonly Schedule[] = ['random', 'timed'];
+
+/** Of the picture; the curve has several, and says how far they lie apart. */
+export const pictureSeed = 1;
+
+const { latencies, jitter, handover } = statedSettings;
+
+const usual = {
+  model_cpus: 2,
+  protocol: 0,
+  schedule: 1,
+  owning: 1,
+  // A hit takes little more than a nanosecond, and knobs are whole numbers.
+  hit_ps: latencies.hitNs * 1000,
+  transfer_ns: latencies.transferNs,
+  upgrade_ns: latencies.upgradeNs,
+  own_ns: latencies.ownNs,
+} as const;
+
+/** Names of the knobs that a lesson may declare. */
+export const modelKnobs: readonly string[] = Object.keys(usual);
+
+export function settingsOf(
+  params: RunIndex['params'],
+  lesson: Pick<Lesson, 'params'>,
+): ModelSettings {
+  const of = (name: keyof typeof usual) =>
+    params[name] ?? lesson.params[name]?.default ?? usual[name];
+  return {
+    cpus: Math.max(1, Math.min(64, Math.round(of('model_cpus')))),
+    protocol: protocols[of('protocol')] ?? 'MESI',
+    schedule: schedules[of('schedule')] ?? 'random',
+    latencies: {
+      hitNs: of('hit_ps') / 1000,
+      transferNs: of('transfer_ns'),
+      upgradeNs: of('upgrade_ns'),
+      ownNs: of('own_ns'),
+    },
+    jitter,
+    handover,
+    seed: pictureSeed,
+    owning: of('owning') === 1,
+  };
+}
+
+/** One word for equal settings. */
+export function settingsKey(settings: ModelSettings): string {
+  return JSON.stringify(settings);
+}
+
+// Each CPU's own accesses, as they were counted, made fit for the model: whole operations, and of every CPU as many. More
+// CPUs than there were run the same streams again.
+
+export interface Counted {
+  /** Whole operations of each vCPU that did at least half as many as the busiest. */
+  readonly streams: readonly AccessStream[];
+  /** Per stream: which point of the lane an access is. */
+  readonly source: readonly Uint32Array[];
+  /** vCPUs the streams come from. */
+  readonly cpus: readonly number[];
+  /** Whole operations of each stream. */
+  readonly ops: number;
+  /** Accesses of an operation, on average. */
+  readonly perOp: number;
+  /** Accesses that were reported, those outside of operations too: the length of the axis. */
+  readonly shown: number;
+  /** Where in an operation the functions' accesses lie is known, so private work is; else no rate can be predicted. */
+  readonly placed: boolean;
+  /** Bytes of the object's first line before the object. */
+  readonly lead: number;
+}
+
+interface Cached {
+  readonly length: number;
+  readonly names: number;
+  readonly ended: boolean;
+  readonly counted: Counted;
+}
+
+const countedCache = new WeakMap<LaneIndex, Cached>();
+
+/** Accesses come in many small pieces, and each costs a look at all of them: what grew by less has to wait. */
+const leastGrowth = 1.15;
+
+export function countedOf(lane: LaneIndex): Counted {
+  const known = countedCache.get(lane);
+  const { length } = lane.points;
+  const names = countsOf(lane)?.texts.length ?? 0;
+  const { ended } = lane;
+  const lead = structOf(lane)?.lead ?? leadOf(countsOf(lane)?.facts['address'] ?? 0);
+  const same = known?.names === names && known.ended === ended && known.counted.lead === lead;
+  if (known !== undefined && same) {
+    if (length >= known.length && length < (ended ? known.length + 1 : known.length * leastGrowth))
+      return known.counted;
+  }
+  const counted = makeCounted(lane, lead);
+  countedCache.set(lane, { length, names, ended, counted });
+  return counted;
+}
+
+/** The columns of `access` points; see the lesson's `points`. */
+function makeCounted(lane: LaneIndex, lead: number): Counted {
+  const { order, length } = lane.pointsOf('access');
+  const { points } = lane;
+  const column = (of: ArrayLike<number>) => Float64Array.from({ length }, (_, p) => of[order[p]!]!);
+  const records = {
+    length,
+    cpu: column(points.cpu),
+    at: column(points.a),
+    size: column(points.b),
+    kind: column(points.c),
+    func: column(points.d),
+    op: column(points.e),
+  };
+  const functions = countsOf(lane)?.texts ?? [];
+  const named = functions.length > 0 ? { functions } : {};
+  const recorded = recordedStreams(records, { ...named, offset: lead });
+  const all = recorded.streams.map((stream, i) => {
+    const whole = wholeOperations(stream);
+    return {
+      whole,
+      cpu: recorded.cpus[i]!,
+      ops: operations(whole),
+      source: sourceOf(stream, recorded.source[i]!, order),
+    };
+  });
+  const most = Math.max(0, ...all.map((one) => one.ops));
+  const used = all.filter((one) => one.ops > 0 && one.ops >= most / 2);
+  const ops = used.length === 0 ? 0 : Math.min(...used.map((one) => one.ops));
+  const accesses = used.reduce((sum, one) => sum + one.whole.op.length, 0);
+  const operationsOfAll = used.reduce((sum, one) => sum + one.ops, 0);
+  return {
+    streams: used.map((one) => one.whole),
+    source: used.map((one) => one.source),
+    cpus: used.map((one) => one.cpu),
+    ops,
+    perOp: operationsOfAll === 0 ? 0 : accesses / operationsOfAll,
+    shown: length,
+    placed:
+      functions.length > 0 && isPlaced(new Set(Array.from(records.func, (f) => functions[f]))),
+    lead,
+  };
+}
+
+function operations({ op }: AccessStream): number {
+  let n = 0;
+  for (let i = 0; i < op.length; i++) if (i === 0 || op[i] !== op[i - 1]) n += 1;
+  return n;
+}
+
+/** Points of the accesses that wholeOperations() keeps. */
+function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array): Uint32Array {
+  const [first, last] = [op[0] ?? 0, op[op.length - 1] ?? 0];
+  const places: number[] = [];
+  for (let i = 0; i < op.length; i++)
+    if (op[i] !== 0 && op[i] !== first && op[i] !== last) places.push(order[source[i]!]!);
+  return Uint32Array.from(places);
+}
+
+/** What spreadOver() makes of a stream, for its sources: operation after operation, again from the first. */
+function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
+  const begins: number[] = [];
+  for (let i = 0; i < stream.op.length; i++)
+    if (i === 0 || stream.op[i] !== stream.op[i - 1]) begins.push(i);
+  begins.push(stream.op.length);
+  const places: number[] = [];
+  for (let n = 0; n < ops; n++) {
+    const b = n % (begins.length - 1);
+    for (let i = begins[b]!; i < begins[b + 1]!; i++) places.push(source[i]!);
+  }
+  return Uint32Array.from(places);
+}
+
+/** Sums over the first k accesses, for every k. */
+export interface Sums {
+  readonly ops: Uint32Array;
+  readonly transfers: Uint32Array;
+  /** Transfers for the sake of comparing the name. */
+  readonly forName: Uint32Array;
+  readonly upgrades: Uint32Array;
+}
+
+export interface Modelled {
+  readonly trace: Trace;
+  readonly settings: ModelSettings;
+  readonly counted: Counted;
+  /** The point of the lane that an access is. */
+  readonly point: Uint32Array;
+  /** Number of the operation of its CPU that an access belongs to, from 1. */
+  readonly op: Uint32Array;
+  readonly sums: Sums;
+}
+
+const modelCache = new WeakMap<Counted, Map<string, Modelled | null>>();
+/** Settings a lane is kept for: those of the picture, and of what a sentence compares it with. */
+const maxCached = 4;
+
+/** The model of a lane; null while there is no whole operation. */
+export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | null {
+  const counted = countedOf(lane);
+  const struct = structOf(lane);
+  const key = `${settingsKey(settings)} ${struct === null}`;
+  const models = modelCache.get(counted) ?? new Map<string, Modelled | null>();
+  modelCache.set(counted, models);
+  const known = models.get(key);
+  if (known !== undefined) return known;
+  const modelled = counted.ops === 0 ? null : makeModelled(lane, counted, struct, settings);
+  if (models.size >= maxCached) models.delete([...models.keys()][0]!);
+  models.set(key, modelled);
+  return modelled;
+}
+
+/** The axis ends with the accesses on show, so the model needs no more of each CPU than fills it. */
+function opsEach({ shown, perOp, ops }: Counted, cpus: number, real: number): number {
+  if (cpus <= real) return ops;
+  return Math.max(4, Math.ceil((shown / (cpus * perOp)) * 1.3) + 2);
+}
+
+function makeModelled(
+  lane: LaneIndex,
+  counted: Counted,
+  struct: Struct | null,
+  settings: ModelSettings,
+): Modelled {
+  const { streams, source } = counted;
+  const ops = opsEach(counted, settings.cpus, streams.length);
+  const spread = spreadOver(askedFor(streams, settings.owning), settings.cpus, ops);
+  const sources = streams.map((stream, i) => repeatedSource(stream, source[i]!, ops));
+  const log = interleave(spread, settings, settings.seed);
+  const trace = simulate(log, settings.protocol);
+  const { length, cpu, index } = log;
+  const point = new Uint32Array(length);
+  const op = new Uint32Array(length);
+  const sums: Sums = {
+    ops: new Uint32Array(length + 1),
+    transfers: new Uint32Array(length + 1),
+    forName: new Uint32Array(length + 1),
+    upgrades: new Uint32Array(length + 1),
+  };
+  for (let k = 0; k < length; k++) {
+    const [c, i] = [cpu[k]!, index[k]!];
+    point[k] = sources[c % sources.length]![i]!;
+    op[k] = spread[c]!.op[i]!;
+    const event = trace.event[k]!;
+    const moves = event === readTransfer || event === writeTransfer;
+    const name =
+      moves &&
+      isNameRead(struct, lane.points.a[point[k]!]! + counted.lead, lane.points.c[point[k]!] !== 0);
+    add(sums.ops, k, endsOperation(spread[c]!, i));
+    add(sums.transfers, k, moves);
+    add(sums.forName, k, name);
+    add(sums.upgrades, k, event === upgrade);
+  }
+  return { trace, settings, counted, point, op, sums };
+}
+
+function add(sum: Uint32Array, k: number, one: boolean): void {
+  sum[k + 1] = sum[k]! + (one ? 1 : 0);
+}
+
+/** Over the whole order, its cold begin included; NaN without an operation. */
+export function transfersPerStat({ sums, trace }: Modelled): number {
+  const { length } = trace.log;
+  return sums.transfers[length]! / sums.ops[length]!;
+}
+
+// Stats a second that the model predicts, for one number of CPUs: for sentences and answers. The curve has its worker.
+
+const cache = new WeakMap<Counted, Map<string, number | null>>();
+
+/** By the schedule of modelled time, whatever the picture has; null while the run is not whole, or nobody knows by whom. */
+export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
+  if (!lane.ended) return null;
+  const counted = countedOf(lane);
+  const all = cache.get(counted) ?? new Map<string, number | null>();
+  cache.set(counted, all);
+  const timed: ModelSettings = { ...settings, schedule: 'timed' };
+  const key = settingsKey(timed);
+  let value = all.get(key);
+  if (value === undefined) {
+    value = counted.ops === 0 || !counted.placed ? null : rate(counted, timed);
+    all.set(key, value);
+  }
+  return value;
+}
+
+function rate({ streams }: Counted, settings: ModelSettings): number {
+  return pointAt(askedFor(streams, settings.owning), settings, settings.cpus).opsPerS.median;
+}
+
+/** How many times as many stats a second the last lane does; null while that is not known. */
+export function predictedRatio(
+  before: LaneIndex | undefined,
+  after: LaneIndex | undefined,
+  settings: ModelSettings,
+): number | null {
+  if (before === undefined || after === undefined || before === after) return null;
+  const [one, other] = [before, after].map((lane) => predictedPerSecond(lane, settings));
+  return one == null || other == null ? null : other / one;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Where a lane is at the moment of a frame: which access was the last, which is under way, and how far it is. */
+
+import { laneTime } from '@page/derive/align.ts';
+import { stepNs } from '@page/derive/retime.ts';
+import type { Frame, LaneIndex, RunIndex } from '@page/derive/types.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import { type Struct, structOf } from './fields.ts';
+import {
+  hit,
+  type LineStates,
+  nobody,
+  readFetch,
+  reads,
+  stateAfter,
+  upgrade,
+  writeFetch,
+} from './model/coherence.ts';
+import { type Counted, countedOf, type Modelled, modelOf, settingsOf } from './model.ts';
+
+/** One access of the merged order. */
+export interface Access {
+  /** Place in the order, from 0. */
+  readonly k: number;
+  readonly point: number;
+  readonly cpu: number;
+  /** Number of the CPU's operation, from 1. */
+  readonly op: number;
+  readonly line: number;
+  /** Place of its first byte; see fields.ts. */
+  readonly at: number;
+  readonly size: number;
+  /** 0 read, 1 write, 2 read-modify-write. */
+  readonly kind: number;
+  /** Modelled: a read that asks to own its line. */
+  readonly owns: boolean;
+  /** Index into the lesson's functions. */
+  readonly func: number;
+  /** See model/coherence.ts. */
+  readonly event: number;
+  /** Who gave the data; -1: nobody, or memory. */
+  readonly from: number;
+  /** Copies that were lost. */
+  readonly lost: number;
+}
+
+export interface LaneNow {
+  readonly lane: LaneIndex;
+  readonly struct: Struct | null;
+  readonly counted: Counted;
+  readonly model: Modelled | null;
+  /** Accesses of the merged order that are over. */
+  readonly done: number;
+  /** Of the access after them, 0 to 1; 0: none is under way. */
+  readonly part: number;
+  /** The access that is under way. */
+  readonly under: Access | null;
+  /** The moment lies beyond what is known of a lane that still runs. */
+  readonly beyond: boolean;
+}
+
+export function laneNow(
+  { index, frame, lesson }: { index: RunIndex; frame: Frame; lesson: Lesson },
+  lane: LaneIndex,
+): LaneNow {
+  const model = modelOf(lane, settingsOf(index.params, lesson));
+  const t = laneTime(frame.offset, lane.arm, frame.moment);
+  const all = model?.trace.log.length ?? 0;
+  const steps = Math.max(0, t / stepNs);
+  const done = Math.min(all, Math.floor(steps + 1e-6));
+  const part = done < all ? Math.max(0, steps - done) : 0;
+  const moving = part > 1e-3;
+  return {
+    lane,
+    struct: structOf(lane),
+    counted: countedOf(lane),
+    model,
+    done,
+    part: moving ? part : 0,
+    under: moving && model !== null ? accessAt(lane, model, done) : null,
+    beyond: !lane.ended && t > lane.watermark,
+  };
+}
+
+export function accessAt(lane: LaneIndex, model: Modelled, k: number): Access {
+  const { trace, point, op } = model;
+  const p = point[k]!;
+  const from = trace.from[k]!;
+  return {
+    k,
+    point: p,
+    cpu: trace.log.cpu[k]!,
+    op: op[k]!,
+    line: trace.log.line[k]!,
+    at: lane.points.a[p]! + model.counted.lead,
+    size: lane.points.b[p]!,
+    kind: lane.points.c[p]!,
+    owns: lane.points.c[p]! === reads && trace.log.kind[k]! !== reads,
+    func: lane.points.d[p]!,
+    event: trace.event[k]!,
+    from: from === nobody ? -1 : from,
+    lost: trace.lost[k]!,
+  };
+}
+
+/** What an access makes happen beside itself. */
+export type Happening = 'hit' | 'fetch' | 'transfer' | 'upgrade';
+
+export function happening({ event }: Pick<Access, 'event'>): Happening {
+  if (event === hit) return 'hit';
+  if (event === readFetch || event === writeFetch) return 'fetch';
+  return event === upgrade ? 'upgrade' : 'transfer';
+}
+
+/** States when so many accesses are over, and which copies were lost by the last few of them. */
+export interface States {
+  readonly states: LineStates;
+  /** Age in accesses (1: the last one) of the loss of a copy, by line * cpus + cpu; 0: not lost of late. */
+  readonly lostAge: Uint8Array;
+}
+
+/** Accesses for which a loss is shown. */
+export const glowSteps = 6;
+
+export function statesAt(model: Modelled, done: number): States {
+  const { log } = model.trace;
+  const from = Math.max(0, done - glowSteps);
+  const states = stateAfter(model.trace, from);
+  const lostAge = new Uint8Array(log.lines * log.cpus);
+  for (let k = from; k < done; k++) {
+    const [cpu, line] = [log.cpu[k]!, log.line[k]!];
+    for (let c = 0; model.trace.lost[k]! > 0 && c < log.cpus; c++)
+      if (c !== cpu && states.has(c, line)) lostAge[line * log.cpus + c] = done - k;
+    states.access(cpu, line, log.kind[k]!);
+    lostAge[line * log.cpus + cpu] = 0;
+  }
+  return { states, lostAge };
+}
+
+/** The last access of a CPU among the first `done`, at most so many back; null: none. */
+export function lastOf(shown: LaneNow, cpu: number, back = 4000): Access | null {
+  if (shown.model === null) return null;
+  const { log } = shown.model.trace;
+  for (let k = shown.done - 1; k >= Math.max(0, shown.done - back); k--)
+    if (log.cpu[k] === cpu) return accessAt(shown.lane, shown.model, k);
+  return null;
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Beside the stage: what was counted, what the model predicts, which way the lock's operations took. */
+
+import { t } from '@page/base/lang/t.ts';
+import { formatCount, formatFigure } from '@page/base/units.ts';
+import { figure } from '@page/derive/figures.ts';
+import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
+import { armTitle } from '@page/derive/words.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import { ArmTable } from '@page/views/arm-table.tsx';
+import type { Panel, PanelProps } from '@page/views/contract.ts';
+import {
+  type BusyLine,
+  type Cell,
+  isStack,
+  noCounts,
+  objectName,
+  type Sum,
+  stillRead,
+  type Totals,
+  totalsOf,
+} from './counted.ts';
+import { phaseWords } from './draw-lock.ts';
+import { lineBytes, structOf } from './fields.ts';
+import {
+  burstWords,
+  intervalsOf,
+  phaseFigures,
+  phasesOf,
+  rateOf,
+  shareIn,
+  slowShare,
+} from './lock.ts';
+import { ModelPanel } from './model-panel.tsx';
+
+// What the microscope counted, for each operation: the object's fields by function, and the busiest other lines.
+
+/** "4 r, 2 rmw", without what is nothing. `say` writes one of them. */
+export function sumWords(
+  sum: Sum,
+  say: (of: keyof Sum, n: number) => string = (_, n) => formatFigure(n),
+): string {
+  const parts = [
+    ['reads', 'r'],
+    ['writes', 'w'],
+    ['rmws', 'rmw'],
+  ] as const;
+  const words = parts.flatMap(([of, short]) =>
+    sum[of] < 0.005 ? [] : [`${say(of, sum[of])} ${short}`],
+  );
+  return words.length === 0 ? '0' : words.join(', ');
+}
+
+/** The line that is written most: the picture says the same of it, once the run is whole. */
+function hotWords({ arm, ended }: LaneIndex, sum: Sum): string {
+  if (!ended) return sumWords(sum);
+  return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
+}
+
+/** Lines of the object: what each arm does to it in an operation. */
+function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
+  const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
+  const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
+  const lines = Math.max(0, ...runIndex.lanes.map((lane) => structOf(lane)?.lines ?? 0));
+  const rows = Array.from({ length: lines }, (_, line) => ({
+    head: t('line {line}', { line }),
+    of: (arm: string) => {
+      const lane = lanes.get(arm);
+      const totals = lane && totalsOf(lane);
+      if (!totals || lane === undefined) return '–';
+      const hot = structOf(lane)?.hot;
+      const sum = totals.lines[line] ?? { reads: 0, writes: 0, rmws: 0 };
+      return hot?.line === line ? `${hotWords(lane, sum)} (${hot.words})` : sumWords(sum);
+    },
+  }));
+  return <ArmTable arms={arms} rows={rows} testId="line-counts" />;
+}
+
+interface CellRow extends Cell {
+  readonly title: string;
+}
+
+/** Accesses to the line that is written most, by field and function, a row each; of an object without one, to all. */
+function CellTable({ lane, totals, title, lesson }: LaneProps) {
+  const hot = structOf(lane)?.hot ?? null;
+  const rows: CellRow[] = totals.cells
+    .filter((cell) => hot === null || Math.floor(cell.at / lineBytes) === hot.line)
+    .map((cell) => ({ ...cell, title }));
+  return (
+    <table className="table small" data-testid={`cells-${lane.arm}`}>
+      <caption className="small quiet">
+        {hot === null
+          ? t('{title}: who touches the {object}, for each {name}', {
+              ...{ title, object: objectName(lesson), name: lesson.operation.name },
+            })
+          : t('{title}: who touches the {line} (line {n}), for each {name}', {
+              ...{ title, line: hot.lineWords, n: hot.line, name: lesson.operation.name },
+            })}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">{t('field')}</th>
+          <th scope="col">{t('function')}</th>
+          <th scope="col" className="right">
+            {t('accesses')}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={`${row.at} ${row.func}`}>
+            <td>{row.field}</td>
+            <td className="mono-break">{row.func}</td>
+            <td className="right">{sumWords(row)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface LaneProps {
+  readonly lane: LaneIndex;
+  readonly totals: Totals;
+  readonly title: string;
+  readonly lesson: Lesson;
+}
+
+/** Lines on show before the reader asks for more. */
+const fewLines = 4;
+
+/** Of all lines that these functions touch: what the object's are among them. */
+function BusyLines({ totals, title, lane, lesson }: LaneProps) {
+  const { busiest } = totals;
+  if (busiest.length === 0) return null;
+  const few = busiest.slice(0, fewLines);
+  const rest = busiest.slice(fewLines);
+  const caption = t(
+    '{title}: the busiest lines; first those that several vCPUs touch and one writes',
+    { title },
+  );
+  return (
+    <>
+      <BusyTable lines={few} {...{ caption, lesson }} testId={`busiest-${lane.arm}`} />
+      {rest.length > 0 && (
+        <details className="small">
+          <summary>{t('{n} more', { n: rest.length })}</summary>
+          <BusyTable lines={rest} caption="" lesson={lesson} testId={`more-lines-${lane.arm}`} />
+        </details>
+      )}
+    </>
+  );
+}
+
+interface BusyProps {
+  readonly lines: readonly BusyLine[];
+  readonly caption: string;
+  readonly testId: string;
+  readonly lesson: Lesson;
+}
+
+function BusyTable({ lines, caption, testId, lesson }: BusyProps) {
+  return (
+    <table className="table small" data-testid={testId}>
+      {caption !== '' && <caption className="small quiet">{caption}</caption>}
+      <thead>
+        <tr>
+          <th scope="col">{t('line')}</th>
+          <th scope="col" className="right">
+            {t('vCPUs')}
+          </th>
+          <th scope="col" className="right">
+            {t('for each {name}', { name: lesson.operation.name })}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={`${line.address} ${line.line}`}>
+            <td>{lineWords(line)}</td>
+            <td className="right">{line.vcpus}</td>
+            <td className="right">{sumWords(line)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function lineWords(line: BusyLine): string {
+  if (line.line >= 0) return t('line {line}, {field}', { line: line.line, field: line.field });
+  if (isStack(line)) return t('a stack, as a rule');
+  return `…${line.address.toString(16).slice(-8)}`;
+}
+
+function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
+  const how = exact
+    ? t('Exact, over {ops} {plural}; how the host ran the CPUs changes nothing of it.', {
+        ops: formatCount(ops),
+        plural: operation.plural,
+      })
+    : t('From the accesses reported one by one so far; exact when the run has ended.');
+  const shown =
+    lost > 0 ? t(' {n} accesses were counted, not reported.', { n: formatCount(lost) }) : '';
+  const more = over > 0 ? t(' {n} came after the log was used up.', { n: formatCount(over) }) : '';
+  return `${how}${shown}${more}`;
+}
+
+export function CountedPanel({ runIndex, lesson }: PanelProps) {
+  const lanes = runIndex.lanes.flatMap((lane): LaneProps[] => {
+    const totals = totalsOf(lane);
+    return totals === null ? [] : [{ lane, totals, lesson, title: titleOf(lesson, lane) }];
+  });
+  if (lanes.length === 0)
+    return runIndex.lanes.map((lane) => (
+      <p key={lane.arm} className="small quiet" data-testid={`refused-${lane.arm}`}>
+        {titleOf(lesson, lane)}: {noCounts(lane, lesson)}
+      </p>
+    ));
+  return (
+    <>
+      <LineTable runIndex={runIndex} lesson={lesson} />
+      {lanes.map((one) => (
+        <CellTable key={one.lane.arm} {...one} />
+      ))}
+      <p className="small quiet">
+        {t('r: reads, w: writes, rmw: read-modify-writes. {losses}', {
+          losses: lossWords(lanes[0]!.totals, lesson),
+        })}
+      </p>
+      {lanes.map((one) => (
+        <BusyLines key={one.lane.arm} {...one} />
+      ))}
+    </>
+  );
+}
+
+function titleOf(lesson: Lesson, lane: LaneIndex): string {
+  return armTitle(lesson, lane);
+}
+
+// The lock path in figures, phase by phase, and why it feeds itself or does not.
+
+export interface PhaseRow {
+  readonly phase: string;
+  readonly slow: string;
+  readonly rate: string;
+  readonly retries: string;
+}
+
+export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
+  const intervals = intervalsOf(lane);
+  return phasesOf(index).map(({ name, t0, t1 }) => {
+    if (!lane.ended && lane.watermark < t1)
+      return { phase: phaseWords[name], slow: stillRead, rate: stillRead, retries: stillRead };
+    const share = shareIn(intervals, t0, t1);
+    const rate = rateOf(share);
+    const [percent, per] = phaseFigures(lane, name, true, slowShare(share), rate);
+    return {
+      phase: phaseWords[name],
+      slow: percent,
+      rate: per,
+      retries: rate === null ? '–' : formatCount(share.retries),
+    };
+  });
+}
+
+/** Why a lock that is taken once stays taken. */
+const feeds = [
+  t('Somebody holds the lock of the word, if only for an instant.'),
+  t('Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.'),
+  t(
+    'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
+  ),
+  t(
+    'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
+  ),
+];
+
+/** Why it does not, where nobody stands in a queue. */
+const recovers = [
+  t('Somebody holds the lock of the word, if only for an instant.'),
+  t('Whoever comes by now finds it locked. He may not swap; so he tries to take the lock, too.'),
+  t('Nobody stands in a queue: the lock is free until one of them is awake and tries again.'),
+  t(
+    'An operation that comes by in such a moment finds it free, and swaps. So it ends with what began it.',
+  ),
+];
+
+/** What this run shows, if it is known: with most operations under the lock after the storm, the state feeds itself. */
+export function stepsOf(lane: LaneIndex, index: RunIndex): readonly string[] {
+  const after = phasesOf(index).find(({ name }) => name === 'after');
+  if (after === undefined) return feeds;
+  const slow = slowShare(shareIn(intervalsOf(lane), after.t0, after.t1));
+  return slow !== null && slow < 0.5 ? recovers : feeds;
+}
+
+function PathPanel({ runIndex, lesson }: PanelProps) {
+  return (
+    <>
+      {runIndex.lanes.map((lane) => (
+        <table key={lane.arm} className="table small" data-testid={`path-${lane.arm}`}>
+          <caption className="small quiet">
+            {t('{name}, whole phases', { name: armTitle(lesson, lane) })}
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">{t('phase')}</th>
+              <th scope="col" className="right">
+                {t('under the lock')}
+              </th>
+              <th scope="col" className="right">
+                {t('a second')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {phaseRows(lane, runIndex).map(({ phase, slow, rate, retries }) => (
+              <tr key={phase} title={t('failed compare-and-swaps: {retries}', { retries })}>
+                <th scope="row">{phase}</th>
+                <td className="right">{slow}</td>
+                <td className="right">{rate}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ))}
+      {runIndex.lanes.map((lane) => {
+        const words = lane.ended ? burstWords(lane, runIndex).trim() : '';
+        return (
+          words && (
+            <p key={lane.arm} className="small" data-testid={`burst-${lane.arm}`}>
+              {words}
+            </p>
+          )
+        );
+      })}
+      <ol className="small">
+        {(runIndex.lanes[0] ? stepsOf(runIndex.lanes[0], runIndex) : feeds).map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+      <p className="small quiet">
+        {t('Rates are of a traced run on vCPUs that share the host: read the share, not the rate.')}
+      </p>
+    </>
+  );
+}
+
+export const panels: Readonly<Record<string, Panel>> = {
+  counted: { title: t('Accesses of one operation'), evidence: 'counted', Body: CountedPanel },
+  model: { title: t('Two to 64 CPUs'), evidence: 'modelled', Body: ModelPanel },
+  path: { title: t('By swap or under the lock'), evidence: 'counted', Body: PathPanel },
+};

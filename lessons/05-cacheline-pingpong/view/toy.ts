@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The toy of the lines: choose order and sizes of the fields, see the lines, and beat the layout that was merged. */
+
+import { t } from '@page/base/lang/t.ts';
+import { formatFigure } from '@page/base/units.ts';
+import type { RunIndex } from '@page/derive/types.ts';
+import { armTitle } from '@page/derive/words.ts';
+import type { Lesson } from '@page/protocol/lesson.ts';
+import type {
+  Part,
+  Tile,
+  TileGame,
+  TilePlay,
+  TileSetting,
+  TileToy,
+} from '@page/toys/tiles/types.ts';
+import type { Face } from '@page/toys/types.ts';
+import { lineBytes, type Role, type Struct, structOf } from './fields.ts';
+import { type AccessStream, modifies, reads, simulate } from './model/coherence.ts';
+import { interleave } from './model/interleave.ts';
+import { partOf, workOf } from './model/stated.ts';
+import { askedFor, spreadOver } from './model/streams.ts';
+import { countedOf, type ModelSettings, settingsOf } from './model.ts';
+
+// Fields in an order, as a compiler lays them: each at a multiple of its alignment, holes where that needs some. Pure.
+
+interface ToyField {
+  readonly name: string;
+  readonly size: number;
+  readonly role: Role;
+}
+
+interface Laid {
+  /** Field -> place of its first byte. */
+  readonly at: ReadonlyMap<string, number>;
+  /** Fields and holes, in order. */
+  readonly runs: readonly {
+    readonly field: string | null;
+    readonly at: number;
+    readonly size: number;
+  }[];
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+/** Alignment of the largest, which that of the whole is, too. */
+const most = 8;
+
+/** Of a field as struct dentry has them: numbers of four bytes, pointers and pairs of them, and an array of bytes. */
+function alignOf({ size, role }: ToyField): number {
+  return role === 'name' ? 1 : Math.min(most, size);
+}
+
+export function lay(fields: readonly ToyField[]): Laid {
+  const at = new Map<string, number>();
+  const runs: { field: string | null; at: number; size: number }[] = [];
+  let end = 0;
+  const upTo = (place: number) => {
+    if (place > end) runs.push({ field: null, at: end, size: place - end });
+    end = place;
+  };
+  for (const field of fields) {
+    const align = alignOf(field);
+    upTo(Math.ceil(end / align) * align);
+    at.set(field.name, end);
+    runs.push({ field: field.name, at: end, size: field.size });
+    end += field.size;
+  }
+  upTo(Math.ceil(end / most) * most);
+  return { at, runs, bytes: end, lines: Math.ceil(end / lineBytes) };
+}
+
+// What the toy of fields plays with: fields of the object, and each CPU's own accesses to them, out of a run or chosen.
+
+/** One CPU's accesses; `line` of the stream is not used. */
+interface FieldStream {
+  readonly stream: AccessStream;
+  /** Number of the field of each access; -1: of none. */
+  readonly field: Int16Array;
+  /** Bytes of the field before it. */
+  readonly offset: Uint16Array;
+}
+
+interface Stats {
+  readonly fields: readonly ToyField[];
+  readonly streams: readonly FieldStream[];
+  /** Whole operations of each stream. */
+  readonly ops: number;
+  /** Letters of the name that is compared. */
+  readonly letters: number;
+  /** Names of the fields as the other kernel has them. */
+  readonly other: readonly string[];
+  readonly settings: ModelSettings;
+  readonly counted: boolean;
+}
+
+/** struct dentry of 6.1, pahole; d_wait lies in d_lru. */
+const dentry: readonly (readonly [string, number])[] = [
+  ['d_flags', 4],
+  ['d_seq', 4],
+  ['d_hash', 16],
+  ['d_parent', 8],
+  ['d_name', 16],
+  ['d_inode', 8],
+  ['d_iname', 32],
+  ['d_lockref', 8],
+  ['d_op', 8],
+  ['d_sb', 8],
+  ['d_time', 8],
+  ['d_fsdata', 8],
+  ['d_lru', 16],
+  ['d_child', 16],
+  ['d_subdirs', 16],
+  ['d_u', 16],
+];
+const roles: Readonly<Record<string, ToyField['role']>> = {
+  d_iname: 'name',
+  d_lockref: 'count',
+  d_seq: 'chain',
+  d_hash: 'chain',
+  d_parent: 'chain',
+  d_name: 'chain',
+};
+
+/** One stat as it was counted on a name of 24 letters: function, and its fields with the bytes before; "!" writes. */
+const stat: readonly (readonly [string, string])[] = [
+  ['__d_lookup_rcu', 'seq parent hash+8 name name+8 iname iname+8 iname+16'],
+  ['lookup_fast', 'flags'],
+  ['step_into', 'flags inode seq'],
+  ['lockref_get_not_dead', 'lockref lockref!'],
+  ['__legitimize_path', 'seq'],
+  ['try_to_unlazy', 'inode'],
+  ['vfs_getattr_nosec', 'inode'],
+  ['shmem_getattr', 'inode'],
+  ['dput', 'flags'],
+  ['lockref_put_or_lock', 'lockref lockref!'],
+];
+
+export function statsOf(index: RunIndex | null, lesson: Lesson): Stats {
+  const lane = index?.lanes[0];
+  const struct = lane && structOf(lane);
+  const counted = lane && countedOf(lane);
+  const settings = settingsOf(index?.params ?? {}, lesson);
+  if (!lane || !struct?.name || !struct.hot || !counted || counted.ops === 0 || !counted.placed)
+    return chosen(settings);
+  const fields = struct.fields.map(({ name, size, role }) => ({ name, size, role }));
+  const streams = counted.streams.map((stream, s): FieldStream => {
+    const places = Array.from(counted.source[s]!, (p) => lane.points.a[p]! + counted.lead);
+    return {
+      stream,
+      field: Int16Array.from(places, (at) => struct.fieldAt[at] ?? -1),
+      offset: Uint16Array.from(
+        places,
+        (at) => at - (struct.fields[struct.fieldAt[at] ?? -1]?.at ?? 0),
+      ),
+    };
+  });
+  const { length } = struct.name;
+  const last = index?.lanes.at(-1);
+  const other = namesOf((last && structOf(last)) ?? struct, struct);
+  return { fields, streams, ops: counted.ops, letters: length, other, settings, counted: true };
+}
+
+/** The fields as another kernel has them; where that is not shown, the count behind d_lru, as the patch has it. */
+function namesOf(other: Struct, own: Struct): readonly string[] {
+  const names = other.fields.map(({ name }) => name);
+  const same = new Set(names).size === own.fields.length && other.hot?.at !== own.hot?.at;
+  return same ? names : countMoved(own.fields.map(({ name }) => name));
+}
+
+function countMoved(names: readonly string[]): readonly string[] {
+  return names.flatMap((name) =>
+    name === 'd_lockref' ? [] : name === 'd_lru' ? [name, 'd_lockref'] : [name],
+  );
+}
+
+function chosen(settings: ModelSettings): Stats {
+  const fields = dentry.map(([name, size]) => ({ name, size, role: roles[name] ?? 'plain' }));
+  const steps = stat.flatMap(([by, all]) => all.split(' ').map((word) => ({ by, word })));
+  const weights = workOf(steps.map(({ by }) => by));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const stream: AccessStream = {
+    line: new Uint8Array(steps.length),
+    kind: Uint8Array.from(steps, ({ word }) => (word.endsWith('!') ? modifies : reads)),
+    op: new Uint32Array(steps.length).fill(1),
+    work: Float64Array.from(weights, (weight) => weight / sum),
+    part: Uint8Array.from(steps, ({ by }) => partOf(by)),
+  };
+  const places = steps.map(({ word }) => word.replace('!', '').split('+'));
+  const one: FieldStream = {
+    stream,
+    field: Int16Array.from(places, ([name]) => dentry.findIndex(([id]) => id === `d_${name}`)),
+    offset: Uint16Array.from(places, ([, offset]) => Number(offset ?? 0)),
+  };
+  return {
+    fields,
+    streams: [one, one],
+    ops: 500,
+    letters: 24,
+    other: countMoved(dentry.map(([name]) => name)),
+    settings,
+    counted: false,
+  };
+}
+
+// What an order of fields costs: lines that travel in each operation, by the lesson's model on the counted accesses. Pure.
+
+interface Layout {
+  readonly fields: readonly ToyField[];
+  readonly laid: Laid;
+  /** The name does not fit and lies elsewhere, with no other thing that is written. */
+  readonly outside: boolean;
+}
+
+/** @param name bytes of the field of the name; one of them ends the name */
+export function layoutOf(stats: Stats, order: readonly string[], name: number): Layout {
+  const fields = order.flatMap((id) => {
+    const field = stats.fields.find((one) => one.name === id);
+    return field ? [field.role === 'name' ? { ...field, size: name } : field] : [];
+  });
+  return { fields, laid: lay(fields), outside: stats.letters >= name };
+}
+
+/** Line of each access under a layout. Of an access over a line's end, the first: fields of the object have none. */
+function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
+  const places = fields.map(({ name, role }) =>
+    role === 'name' && outside ? (laid.lines + 1) * lineBytes : (laid.at.get(name) ?? 0),
+  );
+  // What lies in no field is on a line of its own.
+  return Uint8Array.from(field, (f, i) =>
+    f < 0 ? laid.lines : Math.floor((places[f]! + offset[i]!) / lineBytes),
+  );
+}
+
+/** Operations of all CPUs together: as many as the picture's own model has on two. */
+const atMost = 2000;
+
+/** Transfers of each operation, its cold begin included, as the picture counts them. */
+export function transfersOf(stats: Stats, layout: Layout, cpus: number): number {
+  const { settings } = stats;
+  const streams = stats.streams.map((one) => ({
+    ...one.stream,
+    line: linesUnder(stats, layout, one),
+  }));
+  const ops = Math.min(stats.ops, Math.ceil(atMost / cpus));
+  const spread = spreadOver(askedFor(streams, settings.owning), cpus, ops);
+  const { transfers, ops: done } = simulate(
+    interleave(spread, settings, settings.seed),
+    settings.protocol,
+  ).totals;
+  return transfers / done;
+}
+
+/** Differences below this are of chance, transfers an operation. */
+const chance = 0.01;
+
+const faces: Readonly<Record<Role, Face>> = {
+  name: 'work',
+  count: 'mechanism',
+  chain: 'other',
+  plain: 'idle',
+};
+
+interface Score {
+  readonly mine: number;
+  readonly stock: number;
+  readonly other: number;
+}
+
+/** What is scored against what: both with the name's field as the run has it. */
+export interface Bench {
+  readonly stats: Stats;
+  readonly order: readonly string[];
+  readonly name: number;
+  readonly otherTitle: string;
+  readonly known: Map<string, number>;
+}
+
+export function benchOf(stats: Stats, otherTitle: string): Bench {
+  const order = stats.fields.map(({ name }) => name);
+  const name = stats.fields.find(({ role }) => role === 'name')!.size;
+  return { stats, order, name, otherTitle, known: new Map() };
+}
+
+export function scored(bench: Bench, order: readonly string[], name: number, cpus: number): number {
+  const key = `${order} ${name} ${cpus}`;
+  const value =
+    bench.known.get(key) ?? transfersOf(bench.stats, layoutOf(bench.stats, order, name), cpus);
+  bench.known.set(key, value);
+  return value;
+}
+
+function hotLine({ laid, fields }: Layout): number {
+  const hot = fields.find(({ role }) => role === 'count');
+  return Math.floor((laid.at.get(hot?.name ?? '') ?? 0) / lineBytes);
+}
+
+/** Bytes of the name's field that a comparison reads. */
+function comparedBytes({ letters }: Stats, { outside }: Layout): number {
+  return outside ? 0 : Math.ceil(letters / 8) * 8;
+}
+
+export function playFields(bench: Bench, setting: TileSetting): TilePlay {
+  const { stats, order, name } = bench;
+  const { cpus, name: long } = setting.amounts as { cpus: number; name: number };
+  const layout = layoutOf(stats, setting.order, long);
+  const score: Score = {
+    mine: scored(bench, setting.order, long, cpus),
+    stock: scored(bench, order, name, cpus),
+    other: scored(bench, stats.other, name, cpus),
+  };
+  const { bytes, lines } = layout.laid;
+  const bar = (id: string, title: string, value: number, face: Face) => ({
+    name: id,
+    title,
+    value,
+    words: t('{value} transfers a stat', { value: formatFigure(value) }),
+    face,
+  });
+  return {
+    shelf: {
+      name: 'fields',
+      title: t('Your struct'),
+      verdict: t(
+        '{bytes} bytes, {lines, plural, one {# line} other {# lines}} of {size}; the count at byte {count}',
+        { bytes, lines, size: lineBytes, count: countAt(layout) },
+      ),
+      cells: lineBytes,
+      folds: 2,
+      rows: Array.from({ length: lines }, (_, i) => t('line {i}', { i })),
+      tiles: tilesOf(bench, layout),
+    },
+    results: [],
+    barsTitle: t(
+      'Lines that come from another CPU, {cpus, plural, one {# CPU} other {# CPUs}}, modelled',
+      { cpus },
+    ),
+    bars: [
+      bar('stock', t('stock'), score.stock, 'wait'),
+      bar('other', t('upstream ({title})', { title: bench.otherTitle }), score.other, 'wait'),
+      bar('mine', t('yours'), score.mine, score.mine <= score.other + chance ? 'gain' : 'hazard'),
+    ],
+    outcome: outcome(bench, layout, score),
+    reached: reached(bench, setting, layout, score),
+  };
+}
+
+function countAt({ laid, fields }: Layout): number {
+  return laid.at.get(fields.find(({ role }) => role === 'count')?.name ?? '') ?? 0;
+}
+
+function tilesOf({ stats }: Bench, layout: Layout): Tile[] {
+  const hot = hotLine(layout);
+  const touched = touchedFields(stats);
+  return layout.laid.runs.map(({ field: id, at, size }, i): Tile => {
+    const field = layout.fields.find(({ name }) => name === id);
+    if (field === undefined)
+      return {
+        id: `hole ${i}`,
+        gap: true,
+        says: t('a hole of {size} bytes', { size }),
+        parts: [{ size, label: '', face: 'idle', look: 'hollow' }],
+      };
+    const lines = [Math.floor(at / lineBytes), Math.floor((at + size - 1) / lineBytes)];
+    const where =
+      lines[0] === lines[1]
+        ? t('line {line}', { line: lines[0] })
+        : t('lines {first} and {last}', { first: lines[0], last: lines[1] });
+    const read = touched.has(field.name) ? '' : t(', not touched by a stat');
+    return {
+      id: field.name,
+      says: t('{name}, {size, plural, one {# byte} other {# bytes}} from {at}, {where}{read}', {
+        name: field.name,
+        size,
+        at,
+        where,
+        read,
+      }),
+      parts:
+        field.role === 'name'
+          ? nameParts(stats, layout, at, size, hot)
+          : [
+              {
+                size,
+                label: field.name,
+                ...lookOf(field.role, touched.has(field.name), lines, hot),
+              },
+            ],
+    };
+  });
+}
+
+function lookOf(
+  role: Role,
+  touched: boolean,
+  lines: readonly number[],
+  hot: number,
+): Pick<Part, 'face' | 'look'> {
+  if (role === 'count') return { face: 'mechanism', look: 'solid' };
+  if (!touched) return { face: 'idle', look: 'solid' };
+  return lines.includes(hot)
+    ? { face: 'hazard', look: 'hatched' }
+    : { face: faces[role] === 'idle' ? 'work' : faces[role], look: 'solid' };
+}
+
+/** What is compared, apart where it lies with the count; and the rest. */
+function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: number): Part[] {
+  const compared = Math.min(size, comparedBytes(stats, layout));
+  const parts: Part[] = [];
+  for (let from = 0; from < compared; ) {
+    const line = Math.floor((at + from) / lineBytes);
+    const to = Math.min(compared, (line + 1) * lineBytes - at);
+    parts.push({
+      size: to - from,
+      label: 'd_iname',
+      face: line === hot ? 'hazard' : 'work',
+      look: line === hot ? 'hatched' : 'solid',
+    });
+    from = to;
+  }
+  if (size > compared)
+    parts.push({
+      size: size - compared,
+      label: compared === 0 ? 'd_iname' : '',
+      face: 'idle',
+      look: 'solid',
+    });
+  return parts;
+}
+
+/** Fields that an operation reads or writes. */
+function touchedFields({ fields, streams }: Stats): ReadonlySet<string> {
+  return new Set(
+    streams.flatMap(({ field }) => [...new Set(field)].map((f) => fields[f]?.name ?? '')),
+  );
+}
+
+/** Fields that a stat reads in the line that every stat writes. */
+function guests(stats: Stats, layout: Layout): string[] {
+  const hot = hotLine(layout);
+  const touched = touchedFields(stats);
+  return layout.fields.flatMap(({ name, role, size }) => {
+    const at = layout.laid.at.get(name)!;
+    const used = role === 'name' ? Math.min(size, comparedBytes(stats, layout)) : size;
+    const [first, last] = [Math.floor(at / lineBytes), Math.floor((at + used - 1) / lineBytes)];
+    return role !== 'count' && touched.has(name) && used > 0 && first <= hot && hot <= last
+      ? [name]
+      : [];
+  });
+}
+
+function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'] {
+  const { stats } = bench;
+  const with_ = guests(stats, layout);
+  const why =
+    with_.length === 0
+      ? t(
+          'Nothing that a stat reads lies in the line of the count: what still travels is the count itself.',
+        )
+      : t(
+          'A stat also reads {fields} there, and every count of another CPU takes that away: false sharing.',
+          { fields: with_.join(', ') },
+        );
+  const outside = layout.outside
+    ? t(
+        ' A name of {letters} letters does not fit and lies elsewhere, which takes memory of its own for each such name.',
+        { letters: stats.letters },
+      )
+    : '';
+  const than =
+    score.mine < score.other - chance
+      ? t("Fewer than upstream's layout.")
+      : score.mine <= score.other + chance
+        ? t("As few as upstream's layout.")
+        : score.mine < score.stock - chance
+          ? t("Fewer than stock, more than upstream's layout.")
+          : score.mine <= score.stock + chance
+            ? t('As many as stock.')
+            : t('More than stock.');
+  const face = score.mine <= score.other + chance ? 'gain' : 'hazard';
+  return { words: `${than} ${why}${outside}`, face };
+}
+
+function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Score): string[] {
+  const { stats, order } = bench;
+  const asFew = score.mine <= score.other + chance;
+  const stockLine = hotLine(layoutOf(stats, order, bench.name));
+  const sameOrder = setting.order.join() === order.join();
+  return [
+    ...(score.mine < score.stock - chance ? ['stock'] : []),
+    ...(asFew && hotLine(layout) === stockLine ? ['line'] : []),
+    ...(asFew && sameOrder ? ['sizes'] : []),
+    ...(score.mine < score.other - chance ? ['beat'] : []),
+  ];
+}
+
+/** Each field that a stat reads, put beside the count alone: what it adds to transfers, from least to most. */
+export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
+  const { stats } = bench;
+  const none = scored(bench, stats.other, bench.name, cpus);
+  const touched = touchedFields(stats);
+  const count = stats.fields.find(({ role }) => role === 'count')!.name;
+  const plain = stats.fields.filter(({ name }) => !touched.has(name)).map(({ name }) => name);
+  const read = stats.fields.flatMap(({ name, role }) =>
+    touched.has(name) && role !== 'count' && role !== 'name' ? [name] : [],
+  );
+  const name = stats.fields.filter(({ role }) => role === 'name').map((one) => one.name);
+  return read
+    .map((one) => {
+      // Two lines of what is read, then the count, the one field, and what nobody reads.
+      const rest = read.filter((field) => field !== one);
+      const order = [...rest, ...name, ...plain, one, count];
+      return [one, scored(bench, order, 64, cpus) - none] as const;
+    })
+    .sort((a, b) => a[1] - b[1]);
+}
+
+function gameOf(stats: Stats, otherTitle: string): TileGame {
+  const bench = benchOf(stats, otherTitle);
+  const { order, name } = bench;
+  const cpus = Math.max(2, Math.min(20, stats.settings.cpus));
+  const start: TileSetting = { order, marks: {}, amounts: { cpus, name } };
+  const goal = (id: string, title: string, can: () => string) => ({ name: id, title, can });
+  return {
+    from: stats.counted
+      ? t(
+          'the fields, and {ops} whole stats of each of {cpus, plural, one {# CPU} other {# CPUs}}, each access where its field now lies. Yours was not in it',
+          { ops: stats.ops, cpus: stats.streams.length },
+        )
+      : null,
+    start,
+    amounts: [
+      {
+        name: 'name',
+        title: t('bytes of d_iname'),
+        min: 16,
+        max: 80,
+        step: 8,
+        words: (n) => t('{n}, up to {letters} letters', { n, letters: n - 1 }),
+      },
+      {
+        name: 'cpus',
+        title: t('CPUs that stat the file'),
+        min: 2,
+        max: 20,
+        step: 1,
+        words: String,
+      },
+    ],
+    presets: [
+      { title: t('as stock'), setting: start },
+      { title: t('as upstream'), setting: { ...start, order: stats.other } },
+    ],
+    play: (setting) => playFields(bench, setting),
+    goals: [
+      goal('stock', t('Fewer transfers than stock.'), () =>
+        t('Yes: whatever takes d_lockref and the end of the name apart.'),
+      ),
+      goal(
+        'line',
+        t("As few as upstream's layout, with d_lockref in the line where stock has it."),
+        () => t('Yes: then the name has to go, and nothing else that a stat reads may come.'),
+      ),
+      goal(
+        'sizes',
+        t("As few as upstream's layout, in stock's order: change the size of d_iname alone."),
+        () => t('Yes, in two ways, and both cost memory.'),
+      ),
+      goal('beat', t("Fewer than upstream's layout."), () => {
+        const [least] = added(bench, cpus);
+        return t(
+          'No: there the count has its line to itself, and all that travels is the count. Each field that a stat reads was tried on that line in turn; {least} adds least, {more} transfers a stat with {cpus, plural, one {# CPU} other {# CPUs}}.',
+          { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
+        );
+      }),
+    ],
+  };
+}
+
+export const fields: TileToy = {
+  form: 'tiles',
+  title: t('Lay out the struct'),
+  ask: t(
+    'Every stat of a file adds to d_lockref and takes it off again; each time, the whole line leaves the other CPUs. Move fields and change sizes until as little as possible travels, and try to beat the layout that upstream merged.',
+  ),
+  leavesOut: t(
+    "Upstream's layout is that of 6.1 with d_lockref behind d_lru; in 6.11 names have 40 bytes, and it stands at 128. Each object begins on a line. An access is a read, a write or both of one line; the numbers of the model are those of this lesson. Users of the other fields are not in it, and somebody may miss them.",
+  ),
+  hand: 'order',
+  open(index, lesson) {
+    const stats = statsOf(index, lesson);
+    const last = index?.lanes.at(-1);
+    const shown = last !== undefined && (index?.lanes.length ?? 0) > 1;
+    return gameOf(stats, shown ? armTitle(lesson, last) : t('d_lockref behind d_lru'));
+  },
+};
