@@ -16,13 +16,13 @@ from duet.base.errors import InfraError
 from duet.cli.doctor import deep as checks
 from duet.cli.doctor import guests, host, machine
 from duet.cli.doctor.deep import check, deep_checks
+from duet.cli.doctor.first_event import Start
 from duet.cli.doctor.guests import GuestTrials, Waiting, lane_files, limits_of, shared_spaces
 from duet.cli.doctor.line import Check, Failure, show
 from duet.cli.entry import main
 from duet.confine import missing_box
 from duet.confine.control_groups import Budget, Group
 from duet.session import Contention
-from tools.bench.lanes import Start
 
 NO_KERNEL = InfraError("no lesson has a kernel.", remedy="Run ./duet build.")
 NAMES = [
