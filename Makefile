@@ -21,7 +21,7 @@ CHECK_JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
 
-.PHONY: help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
+.PHONY: plugins-out help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -123,6 +123,12 @@ soak: ## lanes in a loop with random faults: make soak MINUTES=60 SEED=1; CI run
 
 stage: ## measure how each step of LESSON (default: all) uses its stage, on the desk and on slides, four sizes, light and dark; SHEETS=folder for contact sheets
 	@PATH="$(CURDIR)/$(VENV):$$PATH" node tests/bench/stage.ts $(if $(LESSON),--lesson $(LESSON)) $(if $(SHEETS),--sheets $(SHEETS))
+
+plugins-out: ## the core without any plug-in: make check and its unit tests, in a copy
+	@out=$$(mktemp -d) && $(VENV)/python -m tests.support.plugins_out "$$out" && \
+		export PYTHONPATH="$$out/backend/src" && \
+		$(MAKE) --no-print-directory -C "$$out" contract check test-unit; \
+		code=$$?; rm -rf "$$out"; exit $$code
 
 bench: ## load on a real server: make bench ARGS='lanes 02-grace-periods'; ARGS=--help lists them; without ARGS the figures of parts: decode, reduce, latency, frames of the page
 ifneq ($(ARGS),)
