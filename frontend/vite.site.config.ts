@@ -46,11 +46,11 @@ export default defineConfig({
   resolve: {
     // Without optical sizes a serif face has 50 KB in place of 130.
     alias: [
-      // Nothing can be changed without a server, and there are no classes and labs.
-      ...['editor', 'classroom', 'labs', 'report'].map((part) => ({
-        find: new RegExp(`^.*/${part}/entry\\.tsx$`),
-        replacement: fileURLToPath(new URL(`src/${part}/site.tsx`, import.meta.url)),
-      })),
+      // Plug-ins are what a server adds.
+      {
+        find: /^.*\/plugins-found\.ts$/,
+        replacement: fileURLToPath(new URL('src/plugins-site.ts', import.meta.url)),
+      },
       {
         find: /^.*\/catalogues\.ts$/,
         replacement: fileURLToPath(new URL('src/lang/catalogues-site.ts', import.meta.url)),

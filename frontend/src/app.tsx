@@ -4,17 +4,12 @@
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from './base/lang/t.ts';
 import { siteOf } from './base/site.ts';
-import { ClassGate, ClassOverlay } from './classroom/entry.tsx';
-import { ClassroomProvider } from './classroom/hooks.tsx';
 import { Front } from './home/home.tsx';
-import { readLab } from './labs/address.ts';
-import { LabGate, ScoresPage } from './labs/entry.tsx';
 import { withWords } from './lang/load.ts';
 import { usePlace } from './navigation/use-navigation.ts';
 import { passKeys } from './page/embed.tsx';
 import { LessonLoader, TypedLesson } from './page/lesson-loader.tsx';
-import { reportIn } from './report/address.ts';
-import { ReportPage } from './report/entry.tsx';
+import { AroundPages, pluginPage, Slot } from './plugins.tsx';
 import { connect } from './store/connect.ts';
 import { StoreProvider, useHello } from './store/hooks.tsx';
 import { Store } from './store/store.ts';
@@ -44,8 +39,7 @@ export function App() {
   const [place, go, visit, visitPlace] = usePlace();
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
-  const lab = readLab(location.search);
-  const report = reportIn(location.search);
+  const asked = site === null ? pluginPage(location.search, place, go) : null;
   // Before the effects of what is below: they ask for their lesson at once.
   useLayoutEffect(() => {
     const socket = connect(store);
@@ -55,24 +49,12 @@ export function App() {
   useEffect(() => (framed ? passKeys() : undefined), [framed]);
   return (
     <StoreProvider store={store}>
-      <ClassroomProvider
-        visit={visitPlace}
-        off={place.embed || place.present === 'notes' || place.present === 'handout'}
-      >
-        <ClassGate place={place} />
-        <ClassOverlay />
+      <AroundPages visit={visitPlace} place={place}>
+        <Slot part="Everywhere" given={{ place }} />
         {site === null && new URLSearchParams(location.search).has('gallery') ? (
           <Exhibits />
-        ) : site === null && lab?.scores ? (
-          <Suspense fallback={<p role="status">{t('The scores are on their way…')}</p>}>
-            <ScoresPage lab={lab.lab} />
-          </Suspense>
-        ) : site === null && report !== null ? (
-          <Suspense fallback={<p role="status">{t('The report is on its way…')}</p>}>
-            <ReportPage classId={report} />
-          </Suspense>
-        ) : lesson === null && lab !== null && site === null ? (
-          <LabGate lab={lab.lab} go={go} />
+        ) : asked !== null ? (
+          asked
         ) : lesson === null ? (
           <Front onOpen={(lesson) => go({ lesson })} />
         ) : (
@@ -93,7 +75,7 @@ export function App() {
             }
           </TypedLesson>
         )}
-      </ClassroomProvider>
+      </AroundPages>
     </StoreProvider>
   );
 }

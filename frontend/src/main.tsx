@@ -30,7 +30,6 @@ import './home/home.css';
 import './numbers/numbers.css';
 import './page/lanes.css';
 import './runs/saved-runs.css';
-import './classroom/classroom.css';
 import './compare/compare-view.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

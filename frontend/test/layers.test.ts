@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * The layer rule bites: base < protocol < store < derive < toys < views < playback < ui, svg and the parts of the page, where
- * navigation < runs < controls < panels < editor < the pages. Checked on files in a scratch folder.
+ * navigation < runs < controls < panels < plug-ins < the pages, which name no plug-in. Checked on files in a scratch folder.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -34,8 +34,13 @@ const forbidden = [
   ['src/runs/a.ts', '../controls/keyboard.ts'],
   ['src/controls/a.ts', '../panels/legend.tsx'],
   ['src/panels/a.ts', '../page/stage.tsx'],
-  ['src/panels/b.ts', '../editor/entry.tsx'],
-  ['src/editor/a.ts', '../page/stage.tsx'],
+  ['src/panels/b.ts', '../plugins.tsx'],
+  ['src/panels/d.ts', '../plugins/x/index.tsx'],
+  ['src/page/b.ts', '../plugins/x/index.tsx'],
+  ['src/home/b.ts', '../plugins/x/index.tsx'],
+  ['src/compare/b.ts', '../plugins/x/index.tsx'],
+  ['src/a.ts', './plugins/x/index.tsx'],
+  ['src/plugins/x/a.ts', '../../page/stage.tsx'],
   ['src/page/a.ts', '../compare/compare-view.tsx'],
   ['src/home/a.ts', '../page/stage.tsx'],
   ['src/numbers/a.ts', '../home/home.tsx'],
@@ -51,6 +56,8 @@ const allowed = [
   ['src/navigation/c.ts', '../playback/hooks.tsx'],
   ['src/compare/c.ts', '../page/stage.tsx'],
   ['src/panels/c.ts', '../controls/keyboard.ts'],
+  ['src/page/c.ts', '../plugins.tsx'],
+  ['src/plugins/x/c.ts', '../../panels/prose.tsx'],
 ] as const;
 
 /** The files of a folder whose imports the lint refuses, by their names in it. */

@@ -34,7 +34,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = join(root, 'frontend/src');
 
 /** Folders of the lessons' own pictures, within the repository. */
-export function lessonFolders(): string[] {
+function lessonFolders(): string[] {
   return readdirSync(join(root, 'lessons'))
     .sort()
     .map((slug) => `lessons/${slug}/view`)
@@ -46,12 +46,15 @@ export function pathOf(name: string): string {
   return join(name.startsWith('lessons/') ? root : page, name);
 }
 
-/** Files of a catalogue: name -> path. That of a lesson's picture is called like its folder. */
+/** Files of a catalogue: name -> path. That of a folder with words of its own is called like it. */
 export function catalogueFiles(tag: string): Record<string, string> {
-  const page = readdirSync(pathOf(`lang/${tag}`)).filter((name) => name.endsWith('.json'));
+  const own = readdirSync(pathOf(`lang/${tag}`)).filter((name) => name.endsWith('.json'));
+  const brought = allFiles()
+    .filter((name) => name.endsWith(`/lang/${tag}.json`))
+    .map((name) => name.replace(`/lang/${tag}.json`, ''));
   return Object.fromEntries([
-    ...page.map((name) => [name.replace(/\.json$/, ''), pathOf(`lang/${tag}/${name}`)] as const),
-    ...lessonFolders().map((folder) => [folder, pathOf(`${folder}/lang/${tag}.json`)] as const),
+    ...own.map((name) => [name.replace(/\.json$/, ''), pathOf(`lang/${tag}/${name}`)] as const),
+    ...brought.map((folder) => [folder, pathOf(`${folder}/lang/${tag}.json`)] as const),
   ]);
 }
 
@@ -70,14 +73,16 @@ export function sourcesOf(said: readonly Said[]): ReadonlyMap<string, readonly s
 
 /** The sources of the page and of the lessons' pictures. */
 export function allSources(): Source[] {
+  return allFiles()
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.|^base\/lang\/|\/fixtures\//.test(name))
+    .map((name) => ({ name, path: pathOf(name) }));
+}
+
+function allFiles(): string[] {
   return ['', ...lessonFolders()].flatMap((folder) =>
     readdirSync(pathOf(folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|^base\/lang\/|^fixtures\//.test(file))
       .sort()
-      .map((file) => {
-        const name = join(folder, file);
-        return { name, path: pathOf(name) };
-      }),
+      .map((file) => join(folder, file)),
   );
 }
 

@@ -4,16 +4,6 @@
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import {
-  type PageNow,
-  requestedOf,
-  useDetach,
-  useDrive,
-  useFollow,
-  useOwnGo,
-} from '../classroom/driver.ts';
-import { ShownBar } from '../classroom/entry.tsx';
-import { useRoom, useVisit } from '../classroom/hooks.tsx';
 import { type Act, keyList, useKeys } from '../controls/keyboard.ts';
 import { useModel } from '../controls/run-controls.tsx';
 import { playbackActs, Transport, useTransport } from '../controls/transport.tsx';
@@ -47,6 +37,7 @@ import {
   usePlayback,
   useRunIndex,
 } from '../playback/hooks.tsx';
+import { Slot, useAwaited, useInComparison, useOwnGo } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { contendedOf } from '../runs/runs-line.tsx';
 import { type Comparison, Differences, Figures } from '../runs/saved-runs.tsx';
@@ -264,26 +255,6 @@ function CompareWords({ lesson, arms, runs, frames, playback, onClose }: Compare
   );
 }
 
-// What the page of two runs does as a part of a class: it follows or drives, as a lesson page does.
-
-function useInCompare(page: PageNow): void {
-  useFollow(page);
-  useDetach();
-  useDrive(page, null);
-}
-
-/** Two runs that are still read, or cannot be: who follows goes on with the driver all the same. */
-function useFollowAway(place: Place): void {
-  const { room, following } = useRoom();
-  const visit = useVisit();
-  const driver = room?.place ?? null;
-  useEffect(() => {
-    if (!following || driver === null || driver.lesson !== place.lesson) return;
-    const wanted = requestedOf(driver, place);
-    if (wanted.beside !== place.beside || wanted.run !== place.run) visit(wanted);
-  }, [following, driver, place, visit]);
-}
-
 // What two runs differ in, their lanes arm by arm, and one transport for all of them.
 
 interface CompareViewPageProps {
@@ -319,7 +290,7 @@ function CompareViewPage(props: CompareViewPageProps) {
     { playback: plain, go: props.go, first },
   );
   const seen = { lesson, scene, arms, place, run: place.run, ready: settled, veiled: false };
-  useInCompare({ ...seen, playback: plain });
+  useInComparison({ ...seen, playback: plain });
   useIdle(settled && playback.state.mode === 'paused');
   const words = place.panes.includes('words');
   const onWords = () => go({ panes: words ? [] : ['words'] }, 'replace');
@@ -360,7 +331,7 @@ function CompareViewPage(props: CompareViewPageProps) {
         onFront={() => go({ ...frontPage })}
         onHelp={() => setHelp(true)}
       />
-      <ShownBar {...{ lesson, place }} />
+      <Slot part="OverComparison" given={{ lesson, place }} />
       <main className="beside-main">
         <Head {...{ lesson, found, place, go }} />
         <Notices />
@@ -591,7 +562,7 @@ function Waiting({
   readonly onLesson: () => void;
 }) {
   const store = useStore();
-  useFollowAway(place);
+  useAwaited(place);
   useEffect(() => {
     document.documentElement.dataset['idle'] = refused ? 'true' : 'false';
   }, [refused]);

@@ -98,14 +98,12 @@ export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
-const follow: Key = { act: 'follow', keys: ['g'], shown: 'g', what: t('follow the class again') };
-
-/** All keys; `aligned` false leaves out those that align by an operation, `inClass` adds those of a class. */
+/** All keys; `aligned` false leaves out those that align by an operation, `more` are those of plug-ins. */
 export function keyList(
   operation: string,
   beat = operation,
   aligned = true,
-  inClass = false,
+  more: readonly Key[] = [],
 ): readonly Key[] {
   const all: readonly Key[] = [
     { act: 'toggle', keys: [' '], shown: 'Space', what: t('play or pause') },
@@ -148,7 +146,7 @@ export function keyList(
       shown: 'Esc',
       what: t('let go of what is selected, and of the picture: arrows step the run again'),
     },
-    ...(inClass ? [follow] : []),
+    ...more,
     { act: 'help', keys: ['?'], shown: '?', what: t('this sheet') },
   ];
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));

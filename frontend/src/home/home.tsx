@@ -4,7 +4,6 @@
 import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
 import { rich, t } from '../base/lang/t.ts';
-import { JoinOnFront } from '../classroom/entry.tsx';
 import { LanguageMenu } from '../lang/menu.tsx';
 import { frontPage, writePlace } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
@@ -13,6 +12,7 @@ import { askingSteps, frontStep, readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
 import { usePlayback } from '../playback/hooks.tsx';
+import { Slot } from '../plugins.tsx';
 import { check, either } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
 import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
@@ -134,7 +134,7 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
         </p>
       )}
       {hello && <Notices empty />}
-      {hello && <JoinOnFront />}
+      {hello && <Slot part="OnHome" given={{}} />}
       <ul>
         {hello?.lessons.map((lesson) => (
           <Card key={lesson.slug} {...lesson} onOpen={onOpen} />

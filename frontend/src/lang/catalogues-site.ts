@@ -25,7 +25,7 @@ export async function pageWords(tag: Tag): Promise<Catalogue> {
 }
 
 /** The page is one script, and so are its words. */
-export async function partWords(_tag: Tag, _part: string): Promise<Catalogue> {
+export async function partWords(_tag: Tag, _folder: string): Promise<Catalogue> {
   return {};
 }
 

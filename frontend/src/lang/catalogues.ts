@@ -11,16 +11,20 @@ const chunks: Partial<Record<Tag, Chunk>> = {
   de: () => import('./de/index.ts'),
   'zh-Hans': () => import('./zh-Hans/index.ts'),
 };
-const later = import.meta.glob<{ default: Catalogue }>('./*/{editor,gallery,report,scores}.json');
+/** Of folders that are loaded on demand. */
+const later = import.meta.glob<{ default: Catalogue }>([
+  '../gallery/lang/*.json',
+  '../plugins/*/*/lang/*.json',
+]);
 
 /** What the page says from its start. */
 export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await chunks[tag]?.())?.default ?? {};
 }
 
-/** What a part of the page says that is loaded on demand. */
-export async function partWords(tag: Tag, part: string): Promise<Catalogue> {
-  return (await later[`./${tag}/${part}.json`]?.())?.default ?? {};
+/** What a folder of the page says that is loaded on demand. */
+export async function partWords(tag: Tag, folder: string): Promise<Catalogue> {
+  return (await later[`../${folder}/lang/${tag}.json`]?.())?.default ?? {};
 }
 
 export async function lessonWords(tag: Tag): Promise<LessonWords> {

@@ -13,29 +13,32 @@ describe('load', () => {
 
   test('a part that is loaded on demand comes after its words, which the page did not have', async () => {
     speak('de', await pageWords('de'));
-    expect([t('next'), t('Join a class'), t('Polls')]).toEqual([
-      'weiter',
-      'An einer Klasse teilnehmen',
-      'Polls',
-    ]);
-    expect(await withWords('report', async () => t('Polls'))).toBe('Umfragen');
+    expect([t('next'), t('number'), t('scene')]).toEqual(['weiter', 'Zahl', 'scene']);
+    expect(await withWords('gallery', async () => t('scene'))).toBe('Szene');
     expect(t('next')).toBe('weiter');
   });
 
   test('without words a part is English, and comes all the same', async () => {
-    expect(await withWords('report', async () => t('Polls'))).toBe('Polls');
+    expect(await withWords('gallery', async () => t('scene'))).toBe('scene');
     speak('de', {});
-    expect(await withWords('no-such-part', async () => t('Polls'))).toBe('Polls');
+    expect(await withWords('no-such-part', async () => t('scene'))).toBe('scene');
   });
 
   test('a text belongs to the part that alone says it, else to the page', () => {
-    expect(partOf('editor/pane.tsx')).toBe('editor');
-    expect(partOf('editor/door.tsx')).toBe('server');
-    expect(partOf('labs/scores-page.tsx')).toBe('scores');
+    expect(partOf('plugins/x/index.tsx')).toBe('plugins/x');
+    expect(partOf('plugins/x/later/page.tsx')).toBe('plugins/x/later');
+    expect(partOf('gallery/gallery.tsx')).toBe('gallery');
     expect(partOf('lessons/07-x/view/model/y.ts')).toBe('lessons/07-x/view');
     expect(filesOf(['controls/transport.tsx'])).toEqual([page]);
     expect(filesOf(['runs/phase.ts', 'home/home.tsx'])).toEqual(['server']);
-    expect(filesOf(['runs/phase.ts', 'gallery/gallery.tsx'])).toEqual([page]);
+    expect(filesOf(['runs/phase.ts', 'page/story.tsx'])).toEqual([page]);
+    expect(filesOf(['runs/phase.ts', 'gallery/gallery.tsx'])).toEqual(['server', 'gallery']);
+  });
+
+  test('what a plug-in says from its start, its later parts need not bring', () => {
+    const [one, later] = ['plugins/x/a.ts', 'plugins/x/later/b.ts'];
+    expect(filesOf([one, later])).toEqual(['plugins/x']);
+    expect(filesOf([later, 'plugins/y/a.ts'])).toEqual(['plugins/x/later', 'plugins/y']);
   });
 
   test('a lesson’s picture brings what it says, unless the page has it: it knows no other lesson', () => {

@@ -55,9 +55,9 @@ export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void>
   haveLessonWords(lessons ?? {});
 }
 
-/** A part of the page that is loaded on demand, after its words: its modules may say some as they load. */
-export async function withWords<T>(part: string, load: () => Promise<T>): Promise<T> {
-  learn((await inTime(partWords(spoken(), part))) ?? {});
+/** A folder of the page that is loaded on demand, after its words: its modules may say some as they load. */
+export async function withWords<T>(folder: string, load: () => Promise<T>): Promise<T> {
+  learn((await inTime(partWords(spoken(), folder))) ?? {});
   return load();
 }
 

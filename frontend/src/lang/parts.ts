@@ -1,42 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Which files of a catalogue have a text. The page's own files lie in src/lang/TAG: one has what a part of the page alone
- * says, `page` has all else. A lesson's picture brings a file of its own, with all that it says and `page` has not. What
- * is loaded on demand brings its words along (load.ts); a site without a server has those of the page and of its view.
+ * Which files of a catalogue have a text. The page's own files lie in src/lang/TAG: `server` has what the parts that need
+ * a server say alone, `page` has all else. Lessons' pictures, plug-ins and what is loaded on demand are folders with files
+ * of their own, FOLDER/lang/TAG.json, with all that they say and `page` has not: none knows what another says. A site
+ * without a server has the words of the page and of its view.
  */
 
 /** Name of the file -> where its sources are. */
 const places: Readonly<Record<string, readonly string[]>> = {
-  editor: ['editor/'],
-  gallery: ['gallery/'],
   // What a site says in place of a comparison.
   page: ['compare/use-compare-view.ts'],
-  report: ['report/'],
-  scores: ['labs/scores-page.tsx'],
-  server: [
-    'classroom/',
-    'compare/',
-    'editor/door.tsx',
-    'editor/entry.tsx',
-    'home/',
-    'labs/',
-    'numbers/',
-    'protocol/segments.ts',
-    'protocol/socket.ts',
-    'runs/',
-  ],
+  server: ['compare/', 'home/', 'numbers/', 'protocol/segments.ts', 'protocol/socket.ts', 'runs/'],
 };
 
-/** The folder of a lesson's picture; its file is called like it. */
-const ofLesson = /^lessons\/[^/]+\/view(?=\/)/;
+/** Folders with words of their own, the outer one first: what is below a plug-in is loaded on demand. */
+const folders = [
+  /^lessons\/[^/]+\/view(?=\/)/,
+  /^plugins\/[^/]+(?=\/)/,
+  /^plugins\/[^/]+\/[^/]+(?=\/)/,
+  /^gallery(?=\/)/,
+];
 
 /** The first file of the catalogue: what several parts say, and all others. */
 export const page = 'page';
 
-/** The part of the page, or the folder of a lesson's picture, that a source belongs to. */
+/** The part of the page, or the folder, that a source belongs to. */
 export function partOf(file: string): string {
-  const [folder] = ofLesson.exec(file) ?? [];
-  if (folder !== undefined) return folder;
+  const folder = folders.findLast((one) => one.test(file));
+  if (folder !== undefined) return folder.exec(file)?.[0] ?? page;
   const fits = Object.entries(places).flatMap(([part, starts]) =>
     starts.filter((start) => file.startsWith(start)).map((start) => ({ part, start })),
   );
@@ -44,13 +35,17 @@ export function partOf(file: string): string {
   return closest?.part ?? page;
 }
 
+export function isFolder(part: string): boolean {
+  return folders.some((one) => one.test(`${part}/`));
+}
+
 /** The files of a text that these sources say. */
 export function filesOf(sources: readonly string[]): readonly string[] {
   const parts = [...new Set(sources.map(partOf))];
-  const lessons = parts.filter((part) => ofLesson.test(`${part}/`));
-  const [first, ...others] = parts.filter((part) => !lessons.includes(part));
+  const [first, ...others] = parts.filter((part) => !isFolder(part));
   const own = others.length > 0 ? page : first;
-  // No lesson knows what another says: each that says it has it.
   if (own === page) return [page];
-  return own === undefined ? lessons : [own, ...lessons];
+  const within = (part: string) => parts.some((one) => part.startsWith(`${one}/`));
+  const brought = parts.filter((part) => isFolder(part) && !within(part));
+  return own === undefined ? brought : [own, ...brought];
 }

@@ -199,12 +199,18 @@ const own = [
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
+/** Parameters of plug-ins that stand beside a lesson's place, and go with it. */
+const ofLessons = new Set<string>();
+
+export function leaveOnFront(...keys: readonly string[]): void {
+  for (const key of keys) ofLessons.add(key);
+}
+
 /** The address of a place; `keep` holds parameters that are not the place's own (fixture). */
 export function writePlace(place: Place, keep = ''): string {
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
-  // The front page is of no lab.
-  if (place.lesson === null) for (const key of ['lab', 'scores']) q.delete(key);
+  if (place.lesson === null) for (const key of ofLessons) q.delete(key);
   const put = (key: string, value: string | number | null) => {
     if (value !== null && value !== '') q.set(key, String(value));
   };

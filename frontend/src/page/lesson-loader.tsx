@@ -7,7 +7,6 @@ import { siteOf } from '../base/site.ts';
 import { meantBy } from '../base/typed.ts';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
-import { ChangeProvider } from '../editor/entry.tsx';
 import { armsOf, sceneOf, stepName, type Wanted } from '../navigation/navigation.ts';
 import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-navigation.ts';
@@ -15,6 +14,7 @@ import { NumbersPage } from '../numbers/numbers.tsx';
 import { Notices } from '../panels/notices.tsx';
 import { TermsProvider } from '../panels/terms/terms.tsx';
 import { PlaybackProvider, useRunIndex } from '../playback/hooks.tsx';
+import { AroundLesson } from '../plugins.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import {
   useCommands,
@@ -157,7 +157,7 @@ function Changing({
   const { knobs, clock, workload } = place;
   const here = { ...frontPage, lesson: lesson.slug, step: scene.id, knobs, clock, workload };
   return (
-    <ChangeProvider
+    <AroundLesson
       {...{ lesson, scene }}
       blocked={actions.blocked}
       shut={
@@ -167,7 +167,7 @@ function Changing({
       address={() => `${location.origin}${location.pathname}${writePlace(here, location.search)}`}
     >
       {children}
-    </ChangeProvider>
+    </AroundLesson>
   );
 }
 

@@ -4,13 +4,10 @@
 import { useState } from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
-import { ClassArea, ClassButton } from '../classroom/entry.tsx';
 import { ActBar, HoldBar } from '../controls/act-bar.tsx';
 import { RunControls } from '../controls/run-controls.tsx';
 import { Transport, useTransport } from '../controls/transport.tsx';
 import { bestRecording, recordingId, tableFor } from '../derive/recording.ts';
-import { ChangeButton, ChangePane, useChanging } from '../editor/entry.tsx';
-import { LabArea } from '../labs/entry.tsx';
 import { equalRecording, recordedNs } from '../navigation/knobs.ts';
 import { hasStep, toRun } from '../navigation/navigation.ts';
 import { frontPage } from '../navigation/place.ts';
@@ -22,6 +19,7 @@ import { StateStrip } from '../panels/state-strip.tsx';
 import { useMarked } from '../panels/terms/terms.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
 import { WordsPanel } from '../panels/words-panel.tsx';
+import { OverLesson, Slot, useBeside } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { ContendedNotice, canCount, RunsLine } from '../runs/runs-line.tsx';
 import { Elapsed, plannedOf } from './deck/notes-page.tsx';
@@ -110,12 +108,12 @@ function State({ page }: LessonMainProps) {
       onLens={() => setDialog('lens')}
       onRuns={page.site ? undefined : () => setDialog('runs')}
       onControl={server.commands.control}
-      tool={offersChange(page) ? null : <ChangeButton label={t('change the patch')} look="badge" />}
+      tool={offersChange(page) ? null : <Slot part="Tool" given={{ at: 'state' }} />}
     />
   );
 }
 
-/** Whether the knobs or the patch are there, each with a button that opens the editor. */
+/** Whether the knobs or the patch are there, each with tools of its own. */
 function offersChange(page: LessonModel): boolean {
   return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
 }
@@ -160,14 +158,14 @@ function Controls({ page }: LessonMainProps) {
       onRun={() => actions.begin()}
       onStop={actions.stop}
       onAgain={actions.again}
-      tool={<ChangeButton label={t('change')} />}
+      tool={<Slot part="Tool" given={{ at: 'knobs' }} />}
     />
   );
 }
 
-// For the instructor alone: what to say at this step, and the time of the class against the lesson's plan.
+// For whoever teaches: what to say at this step, and the time against the lesson's plan.
 
-interface ClassNotesProps {
+interface StepNotesProps {
   readonly lesson: Pick<Lesson, 'scenes'>;
   readonly scene: Pick<Scene, 'id' | 'notes'>;
   /** ms, when the clock began. */
@@ -175,7 +173,7 @@ interface ClassNotesProps {
   readonly onRestart: () => void;
 }
 
-function ClassNotes({ lesson, scene, since, onRestart }: ClassNotesProps) {
+function StepNotes({ lesson, scene, since, onRestart }: StepNotesProps) {
   const marked = useMarked();
   return (
     <div data-testid="class-notes">
@@ -220,7 +218,7 @@ export function LessonPage({ page }: LessonPageProps) {
     onWords: acts.words,
   };
   const transport = useTransport(playback, given);
-  const changing = useChanging();
+  const changing = useBeside();
   const width = useWidth();
   const side = hasSide(lesson, scene, spoils) && (
     <Side
@@ -250,17 +248,17 @@ export function LessonPage({ page }: LessonPageProps) {
         onFront={() => go({ ...frontPage })}
         onPresent={acts.present}
         onHelp={acts.help}
-        tool={<ClassButton lesson={lesson} />}
+        tool={<Slot part="InTopBar" given={{ lesson }} />}
       />
-      <ClassArea
+      <OverLesson
         page={page}
-        notes={<ClassNotes {...{ lesson, scene, since }} onRestart={() => setSince(Date.now())} />}
+        inLesson={page.inLesson}
+        notes={<StepNotes {...{ lesson, scene, since }} onRestart={() => setSince(Date.now())} />}
       />
-      <LabArea page={page} />
       <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />
       {width === 'wide' && side}
-      <ChangePane />
+      <Slot part="BesideLanes" given={{}} />
       <Transport {...transport} />
       {width === 'narrow' && side}
       {width === 'narrow' && <LessonSteps page={page} />}

@@ -6,7 +6,6 @@ import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
 import type { RunIndex } from '../derive/types.ts';
-import { ChangeButton } from '../editor/entry.tsx';
 import { type Place, sideTabs } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-navigation.ts';
 import { CountsPanel } from '../panels/counts-panel.tsx';
@@ -16,6 +15,7 @@ import { PatchPanel } from '../panels/patch-panel.tsx';
 import type { Spoils } from '../panels/predict.ts';
 import { Terms } from '../panels/terms/terms.tsx';
 import { PanelBody, usePlayback } from '../playback/hooks.tsx';
+import { Slot } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
 import { useMetrics } from '../store/hooks.tsx';
@@ -201,7 +201,7 @@ function LitPatch({
       open={(of, kind) => open.get(of)?.get(kind) ?? 0}
       marked={marked}
       onMarks={goTo}
-      tool={<ChangeButton arm={chosen} label={t('change it')} />}
+      tool={<Slot part="Tool" given={{ at: 'patch', arm: chosen }} />}
     />
   );
 }

@@ -4,12 +4,12 @@
 import { type CSSProperties, type ReactNode, useCallback } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { PointMap } from '../classroom/entry.tsx';
 import { askedSoon } from '../controls/transport.tsx';
 import { unseenWords } from '../derive/sought.ts';
 import type { Mark, RunIndex } from '../derive/types.ts';
 import { JumpLine, LaneHeader } from '../panels/lane-header.tsx';
 import { useCounts, usePlayback } from '../playback/hooks.tsx';
+import { OverPicture } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { BuildMessage, LaneMessage, RunMessage } from '../protocol/messages.ts';
 import { contendedOf } from '../runs/runs-line.tsx';
@@ -76,7 +76,7 @@ interface Props {
   readonly onLoss: () => void;
   /** Lies over the lanes' picture. */
   readonly over?: ReactNode;
-  /** What everyone in the class is to look at. */
+  /** What everybody is to look at. */
   readonly spotlight?: Spotlight | null;
 }
 
@@ -229,8 +229,8 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       }
       onMark={page.onMark}
       onLoss={() => page.setDialog('losses')}
-      spotlight={page.inClass.spotlight}
-      over={!guess.veiled && <PointMap shown={page.pointing.shown} />}
+      spotlight={page.inLesson.spotlight}
+      over={!guess.veiled && <OverPicture inLesson={page.inLesson} />}
     />
   );
 }

@@ -12,7 +12,6 @@ import {
 } from 'react';
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
-import { useAnswerClass } from '../classroom/pointing.tsx';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
 import { toRun } from '../navigation/navigation.ts';
@@ -22,6 +21,7 @@ import { answersFile } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
+import { useGuessed } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Mismatch } from '../runs/runs-line.tsx';
 import { off, useMedia } from '../ui/parts.tsx';
@@ -578,7 +578,7 @@ function RunMismatch({ page }: LessonStepsProps) {
 function Prediction({ page }: LessonStepsProps) {
   const { lesson, scene, guess, contended } = page;
   const { prediction, answer, settle } = guess;
-  const answerClass = useAnswerClass(scene);
+  const guessed = useGuessed(scene);
   const blocked = prediction && notJudged(lesson, scene, prediction, page.server.run, contended);
   const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
   useEffect(() => {
@@ -594,7 +594,7 @@ function Prediction({ page }: LessonStepsProps) {
       plural={lesson.operation.plural}
       onGuess={(choice) => {
         guess.say(choice);
-        answerClass(choice, truth === null ? null : truth === choice);
+        guessed(choice, truth === null ? null : truth === choice);
       }}
       onForget={guess.forget}
     />

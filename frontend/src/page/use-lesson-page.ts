@@ -4,10 +4,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
-import { useInClass, useOwnGo } from '../classroom/driver.ts';
-import { useRoom } from '../classroom/hooks.tsx';
-import { usePointClass } from '../classroom/pointing.tsx';
-import { useTrying } from '../classroom/tries.ts';
 import { mayAct } from '../controls/act-bar.tsx';
 import { type Act, keyList, useKeys, windowKeys } from '../controls/keyboard.ts';
 import { type ArmState, useModel } from '../controls/run-controls.tsx';
@@ -56,6 +52,7 @@ import {
   useRunIndex,
   useSentence,
 } from '../playback/hooks.tsx';
+import { useInLesson, useLead, useOwnGo, usePointed, useRunTaker } from '../plugins.tsx';
 import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
@@ -372,7 +369,7 @@ function useRunActions(
   );
   useModel(lesson, placed);
   const knobs: Knobs = { ...placed, arms };
-  const trying = useTrying(lesson.slug, scene.id);
+  const taker = useRunTaker(lesson.slug, scene.id);
   const goesOn = run?.source === 'live' && busyPhases.includes(run.phase);
   const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
   /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
@@ -407,17 +404,17 @@ function useRunActions(
       go({ ...toNewRun, arms: chosen }, 'replace');
       onBegin();
       const choice = { ...choiceOf(knobs), arms: chosen };
-      if (trying?.step.patches) trying.attempt(choice);
+      if (taker?.patches) taker.attempt(choice);
       else commands.start(choice);
     },
-    /** A member tries the knobs as they stand; null: the step is not open for it. */
+    /** Gives the knobs as they stand to who takes runs; null: nobody does. */
     attempt:
-      trying === null
+      taker === null
         ? null
         : () => {
             letGo();
             onBegin();
-            trying.attempt(choiceOf(knobs));
+            taker.attempt(choiceOf(knobs));
           },
     /** The step as it stands, on the clock that a busy host cannot disturb. */
     beginOnCount: () => {
@@ -479,7 +476,7 @@ export type LessonModel = ReturnType<typeof useLessonPage>;
 export function useLessonPage(props: LessonProps) {
   const { lesson, scene, arms, place, visit, first } = props;
   const go = useOwnGo(props.go, place);
-  const { led, open: member, classroom } = useRoom();
+  const { led, keys: leadKeys, follow } = useLead();
   const theme = useTheme();
   const server = useServer(lesson.slug);
   const index = useRunIndex();
@@ -491,18 +488,17 @@ export function useLessonPage(props: LessonProps) {
     { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  // The moment of a driver is nothing that a member has sought: the question comes first.
+  // The moment of who leads is nothing that a follower has sought: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
   const guess = useGuess({ lesson, scene, place: sought }, answers, save);
   const playback = behindVeil(own, guess);
   const { veiled } = guess;
   // After the navigation's effects: a step begins where it looks, and stands there.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
-  const questions = useQuestions(lesson, index, answers, save, usePointClass(lesson));
-  const [placesOf, showPlaces] = useState<string | null>(null);
+  const questions = useQuestions(lesson, index, answers, save, usePointed(lesson));
   const ready = nav.settled && !nav.awaiting && !nav.coming;
   const seen = { lesson, scene, arms, place, run: nav.runName, ready, veiled, playback: plain };
-  const inClass = useInClass(seen, index);
+  const inLesson = useInLesson(seen, index);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
   /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
@@ -526,22 +522,20 @@ export function useLessonPage(props: LessonProps) {
     const to = stepAfter(lesson, scene, by);
     if (to !== null) step(to);
   };
-  const pointing = {
-    shown: placesOf,
-    show: showPlaces,
-    point: (number: number) => {
-      const there = lesson.questions[number]?.step;
-      if (there !== undefined && there !== scene.id) step(there);
-      questions.ask(number);
-      toggle('questions', true);
-    },
+  const pointAt = (number: number) => {
+    const there = lesson.questions[number]?.step;
+    if (there !== undefined && there !== scene.id) step(there);
+    questions.ask(number);
+    toggle('questions', true);
   };
+  // The same list as long as it has the same keys.
+  const [key] = leadKeys;
   const { embed } = place;
   const keys = useMemo(() => {
     const aligned = unaligned(lesson) === null;
-    const all = keyList(lesson.operation.name, lesson.beat?.name, aligned, member);
+    const all = keyList(lesson.operation.name, lesson.beat?.name, aligned, key ? [key] : []);
     return embed ? all.filter(({ act }) => !ofReaders.has(act)) : all;
-  }, [lesson, member, embed]);
+  }, [lesson, key, embed]);
   const acts: Record<Act, () => void> = {
     ...playbackActs(playback, theme),
     'step-back': () => stepBy(-1),
@@ -559,7 +553,7 @@ export function useLessonPage(props: LessonProps) {
       playback.select(null);
       questions.drop();
     },
-    follow: () => classroom?.followAgain(),
+    follow,
     help: () => setDialog('help'),
   };
   useKeys(keys, (act) => {
@@ -568,7 +562,7 @@ export function useLessonPage(props: LessonProps) {
   return {
     ...props,
     ...{ theme, server, index, playback, nav, guess, questions, actions, keys, acts, step, toggle },
-    ...{ answers, save, dialog, setDialog, records, setRecords, go, inClass, pointing },
+    ...{ answers, save, dialog, setDialog, records, setRecords, go, inLesson, pointAt },
     moving,
     site: siteOf() !== null,
     recorded: server.run?.source === 'recorded',
@@ -580,7 +574,7 @@ export function useLessonPage(props: LessonProps) {
     contended: contendedOf(lesson, server.run, server.shownLanes),
     onMark: (mark: Mark | null) => {
       playback.select(mark);
-      if (inClass.pick(mark)) return;
+      if (inLesson.pick(mark)) return;
       if (!mark || questions.point(mark, place.panes.includes('questions'))) return;
       playback.pause();
       setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));

@@ -33,8 +33,6 @@ export type LiveRun = wire.LiveRun;
 export type WaitingRun = wire.WaitingRun;
 export type HeldMessage = wire.Held;
 export type LensMessage = wire.Lens;
-/** What is said of a class that this page is in. */
-export type ClassMessage = Extract<wire.ServerWire, { type: 'class' | `class_${string}` }>;
 /** A failure of the server, or one of the page itself, which names no run. */
 export type ErrorMessage = Omit<wire.ErrorMessage, 'run'> & { run?: string | null };
 export type ClockName = RunMessage['clock'];

@@ -304,10 +304,10 @@ test('why a run failed stands there once, with the remedy that the server knows'
   expect(store.errors.get()).toHaveLength(2);
 });
 
-test('messages about a class reach whoever listens, in order', () => {
+test('messages for plug-ins reach whoever listens, in order', () => {
   const store = new Store();
   const came: unknown[] = [];
-  store.classNews.subscribe(() => came.push(store.classNews.get()));
+  store.news.subscribe(() => came.push(store.news.get()));
   const tally = (revealed: boolean): ServerMessage => ({
     type: 'class_tally',
     class_id: 'c',

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
 
-import { assertNever } from '../base/assert.ts';
 import { t } from '../base/lang/t.ts';
 import { Cell, Signal } from '../base/signal.ts';
 import { check } from '../protocol/check.ts';
@@ -10,7 +9,6 @@ import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import type {
   BuildMessage,
   ChangedMessage,
-  ClassMessage,
   ClientMessage,
   ControlMessage,
   ErrorMessage,
@@ -57,8 +55,8 @@ export class Cells {
   readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
   /** The last run of those that this page asked for to begin. */
   readonly begun = new Cell<string | null>(null);
-  /** The newest message about a class that this page is in. */
-  readonly classNews = new Cell<ClassMessage | null>(null);
+  /** The newest message that only a plug-in takes. */
+  readonly news = new Cell<ServerMessage | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
   /** The recording that comes in, while it does. */
   readonly reading = new Cell<ReadingMessage | null>(null);
@@ -444,28 +442,11 @@ export class Store extends Cells {
         return; // protocol/segments.ts fetches them, and gives what they hold.
       case 'begun':
         return this.begun.set(message.run_id);
-      case 'class':
-      case 'class_welcome':
-      case 'class_roster':
-      case 'class_place':
-      case 'class_question':
-      case 'class_answered':
-      case 'class_tally':
-      case 'class_confusion':
-      case 'class_raised':
-      case 'class_own':
-      case 'class_timer':
-      case 'class_watched':
-      case 'class_watching':
-      case 'class_seen':
-      case 'class_opened':
-      case 'class_tries':
-        return this.classNews.set(message);
       case 'error':
         if (message.run != null) this.#runs.lose(message.run);
         return this.complain(message);
       default:
-        assertNever(message);
+        return this.news.set(message);
     }
   }
 

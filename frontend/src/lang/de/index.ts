@@ -5,11 +5,11 @@ import type { Catalogue } from '../../base/lang/t.ts';
 import page from './page.json';
 import server from './server.json';
 
-/** Those of the lessons' own pictures. */
-const views = import.meta.glob<Catalogue>('../../../../lessons/*/view/lang/de.json', {
-  eager: true,
-  import: 'default',
-});
-const words: Catalogue = Object.assign({}, ...Object.values(views), page, server);
+/** Those that the lessons' own pictures and plug-ins bring. */
+const brought = import.meta.glob<Catalogue>(
+  ['../../../../lessons/*/view/lang/de.json', '../../plugins/*/lang/de.json'],
+  { eager: true, import: 'default' },
+);
+const words: Catalogue = Object.assign({}, ...Object.values(brought), page, server);
 
 export default words;

@@ -5,13 +5,13 @@ import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from
 import { rich, t } from '../../base/lang/t.ts';
 import { MomentOutput } from '../../controls/transport.tsx';
 import { answeredBy } from '../../derive/prediction.ts';
-import { ChangeNews } from '../../editor/entry.tsx';
 import { dateWords } from '../../panels/discussion.tsx';
 import { Legend } from '../../panels/legend.tsx';
 import { LaneErrors, Notices } from '../../panels/notices.tsx';
 import { rightWords } from '../../panels/recap/memory.ts';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { Drawing, Terms } from '../../panels/terms/terms.tsx';
+import { Slot } from '../../plugins.tsx';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
 import { evidenceWords } from '../../ui/words.ts';
@@ -488,7 +488,7 @@ function DeckFoot({ page, deck }: { readonly page: LessonModel; readonly deck: D
         </>
       )}
       <span className="spring" />
-      <ChangeNews />
+      <Slot part="OnSlide" given={{}} />
       <button type="button" className="link" onClick={() => act('notes')} data-testid="deck-notes">
         {t('notes (s)')}
       </button>

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The driver of a class: what he sends of a page, what a follower makes of it, and the hooks that carry both out. */
+
+import { useEffect, useRef } from 'react';
+import type { RunIndex } from '../../derive/types.ts';
+import { nthOf } from '../../navigation/navigation.ts';
+import { frontPage, type Place, readPlace, writePlace } from '../../navigation/place.ts';
+import type { Go } from '../../navigation/use-navigation.ts';
+import { type Playback, useStage } from '../../playback/hooks.tsx';
+import type { PlaybackState } from '../../playback/machine.ts';
+import type { PageNow } from '../../plugins.tsx';
+import type { Scene } from '../../protocol/lesson.ts';
+import { useConnection } from '../../store/hooks.tsx';
+import { type ClassPlace, ledTo, watches } from './class-state.ts';
+import type { DrivenPlace } from './classroom.ts';
+import { useRoom, useVisit } from './hooks.tsx';
+import { type Spot, useSpotlight } from './pointing.tsx';
+
+// What a driver sends, and what a follower makes of it. Pure.
+
+/** The server takes no longer address. */
+const mostChars = 1024;
+
+/** What a page shows, but for its moment. */
+type Scenery = Pick<PageNow, 'lesson' | 'scene' | 'arms' | 'place' | 'run'>;
+
+type Moving = Pick<
+  PlaybackState,
+  'mode' | 'moment' | 'start' | 'span' | 'speed' | 'direction' | 'alignment' | 'operation'
+>;
+
+/** The place of a page without moment, window and what each page chooses for itself. */
+export function sceneryPlace({ lesson, scene, arms, place, run }: Scenery): Place {
+  const { beside, knobs, clock, workload, panes, side, patch, hunk } = place;
+  return {
+    ...frontPage,
+    ...{ lesson: lesson.slug, step: scene.id, run, beside, arms },
+    ...{ knobs, clock, workload, panes, side, patch, hunk },
+  };
+}
+
+/** @param now the playback; null: there is no moment to share, the stage is covered or empty */
+export function drivenOf(scenery: Scenery, now: Moving | null): DrivenPlace {
+  const { lesson, scene } = scenery;
+  const of = { lesson: lesson.slug, step: scene.id };
+  const there = sceneryPlace(scenery);
+  if (now === null) return { ...of, place: fitting(there), moment_ns: null, mode: 'scope' };
+  const { mode, direction, speed, alignment, operation } = now;
+  const counted = alignment === 'operation' || alignment === 'begin';
+  const place = fitting({
+    ...there,
+    moment: Math.round(now.moment),
+    window: { start: Math.round(now.start), span: Math.round(now.span) },
+    align: alignment,
+    nth: counted ? operation : null,
+  });
+  return { ...of, place, moment_ns: now.moment, mode, direction, speed };
+}
+
+function fitting(place: Place): string {
+  const whole = writePlace(place);
+  return whole.length <= mostChars ? whole : writePlace({ ...place, knobs: null, arms: null });
+}
+
+/** The place that a follower goes to; how he looks at it stays his own. */
+export function requestedOf(message: ClassPlace, own: Place): Place {
+  const { present, slide, embed } = own;
+  const read = readPlace(message.place);
+  const step = read.step ?? (message.step || null);
+  const shell = read.beside === null ? { present, slide, embed } : {};
+  return { ...read, lesson: message.lesson, step, ...shell };
+}
+
+/** Whether a follower sees what the driver sees, but for the moment. */
+export function sameScenery(wanted: Place, own: Place): boolean {
+  return sceneryText(wanted, own) === sceneryText(own, own);
+}
+
+/** Text of a place without its moment; a run or arms that it leaves open are those of `own`. */
+function sceneryText(place: Place, own: Place): string {
+  return writePlace({
+    ...place,
+    run: place.run ?? own.run,
+    arms: place.arms ?? own.arms,
+    ...{ moment: null, window: null, speed: null, align: null, nth: null },
+    ...{ present: null, slide: null, embed: false },
+  });
+}
+
+/** How the playback of a follower is to stand. */
+interface Target {
+  readonly align: PlaybackState['alignment'];
+  readonly nth: number | undefined;
+  readonly speed: number | null;
+  /** Null: where the step looks. */
+  readonly look: { readonly start: number; readonly span: number; readonly moment: number } | null;
+  readonly mode: ClassPlace['mode'];
+  readonly direction: 1 | -1;
+}
+
+/**
+ * @param lateMs since the message came to this page
+ * @param end of the run, frame time in ns
+ */
+export function targetOf(message: ClassPlace, scene: Scene, lateMs: number, end: number): Target {
+  const { window, align: by, nth } = readPlace(message.place);
+  const { mode, speed, moment_ns } = message;
+  const direction = message.direction < 0 ? -1 : 1;
+  const align = by ?? scene.align;
+  const look =
+    moment_ns === null || window === null
+      ? null
+      : { ...window, moment: movedOn(message, lateMs, mode === 'scope' ? window : null, end) };
+  return { align, nth: nth ?? nthOf(align, scene), speed, look, mode, direction };
+}
+
+/** Where the moment of the driver is now, if he has gone on as he was going. */
+function movedOn(
+  { moment_ns, mode, direction, speed, age_s }: ClassPlace,
+  lateMs: number,
+  sweep: { readonly start: number; readonly span: number } | null,
+  end: number,
+): number {
+  const moment = moment_ns ?? 0;
+  if (mode === 'paused' || speed === null) return moment;
+  const went = (age_s * 1e9 + lateMs * 1e6) * speed;
+  if (sweep !== null) return Math.min(moment + went, sweep.start + sweep.span);
+  const to = direction < 0 ? moment - went : moment + went;
+  return Math.max(0, Math.min(to, Math.max(end, moment)));
+}
+
+/** A follower that plays may be so far from the driver before it is moved, s of this page. */
+const toleratedS = 0.25;
+
+/** A follower plays as it should already: moving it would only make the picture jerk. */
+export function isThere(now: Moving, { look, mode, direction, speed, ...to }: Target): boolean {
+  if (look === null || now.mode !== mode) return false;
+  const sameWindow = Math.abs(now.start - look.start) <= 1 && Math.abs(now.span - look.span) <= 1;
+  const aligned = now.alignment === to.align && (to.nth === undefined || now.operation === to.nth);
+  const pace = speed === null || Math.abs(now.speed / speed - 1) < 0.001;
+  const off = Math.abs(now.moment - look.moment);
+  const near = mode === 'paused' ? off <= 1 : off <= toleratedS * 1e9 * now.speed;
+  return sameWindow && aligned && pace && near && now.direction === direction;
+}
+
+// A member's page follows the driver: it goes to his place as to a link, and plays on from his moment.
+
+function move(playback: Playback, scene: Scene, target: Target): void {
+  if (isThere(playback.now(), target)) return;
+  const { align, nth, speed, look, mode, direction } = target;
+  if (look === null) {
+    // The driver shares no moment: each looks where the step does.
+    if (playback.now().mode !== 'scope') playback.goto(scene);
+    return;
+  }
+  const { alignment, operation } = playback.now();
+  if (alignment !== align || (nth !== undefined && nth !== operation)) playback.align(align, nth);
+  if (speed !== null) playback.setSpeed(speed);
+  playback.look(look.start, look.span, look.moment);
+  if (mode === 'scope') playback.sweep();
+  // At the end there is nothing to play; it would begin anew.
+  const ended = direction > 0 && !playback.state.live && look.moment >= playback.state.watermark;
+  if (mode === 'play' && !ended) playback.play(direction);
+}
+
+/** Also reports to the class which step is seen here. */
+export function useFollow(page: PageNow): void {
+  const { classroom, room, following, open, aside } = useRoom();
+  const visit = useVisit();
+  /** The place that this page was brought to, and the scenery that it was sent to. */
+  const done = useRef('');
+  const visited = useRef('');
+  useEffect(() => {
+    if (!following) {
+      done.current = '';
+      visited.current = '';
+      return;
+    }
+    const { by, place: driver, at } = ledTo(room, aside);
+    if (driver === null || driver.lesson !== page.lesson.slug) return;
+    const key = JSON.stringify([by, driver.class_id, driver.number, page.veiled]);
+    if (key === done.current) return;
+    const own = sceneryPlace(page);
+    const wanted = requestedOf(driver, page.place);
+    const text = sceneryText(wanted, own);
+    if (text !== visited.current && !sameScenery(wanted, own)) {
+      visited.current = text;
+      visit(wanted);
+      return;
+    }
+    visited.current = text;
+    if (!page.ready) return;
+    done.current = key;
+    const lateMs = performance.now() - at;
+    const end = page.playback.state.watermark;
+    move(page.playback, page.scene, targetOf(driver, page.scene, lateMs, end));
+    if (by === 'back') classroom?.setAside(null);
+  });
+  const step = page.scene.id;
+  // Also when the class has become known, and when following has changed.
+  useEffect(() => {
+    if (open) classroom?.report(step);
+  });
+}
+
+/** What a person does moves this page out of the class: by the playback, by Back and Forward. */
+export function useDetach(): void {
+  const { classroom } = useRoom();
+  const { player } = useStage();
+  useEffect(() => {
+    if (classroom === null) return undefined;
+    const detach = () => classroom.detach();
+    const off = player.moved.subscribe(detach);
+    addEventListener('popstate', detach);
+    return () => {
+      off();
+      removeEventListener('popstate', detach);
+    };
+  }, [classroom, player]);
+}
+
+/** Changes of an address that show something else; panes and shells are each viewer's own. */
+const moving = [
+  ...(['lesson', 'step', 'run', 'beside', 'arms', 'knobs', 'clock', 'workload'] as const),
+  ...(['moment', 'window', 'speed', 'align', 'nth'] as const),
+] satisfies readonly (keyof Place)[];
+
+/** Goes where a person wants to go: who follows a class explores from then on. */
+export function useOwnGo(go: Go, place: Place): Go {
+  const { classroom } = useRoom();
+  return (change, how) => {
+    const differs = (key: (typeof moving)[number]) =>
+      key in change && JSON.stringify(change[key]) !== JSON.stringify(place[key]);
+    if (moving.some(differs)) classroom?.detach();
+    go(change, how);
+  };
+}
+
+// A page sends its place on each change, and now and then while it plays.
+
+/** A place that plays is sent again after so long: followers that have drifted come back. */
+const againMs = 2000;
+
+/**
+ * @param send takes what reads the place when it is sent; null: this page sends none
+ * @param about what has to send the place anew when it changes
+ */
+function usePlaces(
+  page: PageNow,
+  spotlight: Spot | null,
+  send: ((read: () => DrivenPlace) => void) | null,
+  about: readonly unknown[],
+): void {
+  const connection = useConnection();
+  const latest = useRef({ page, spotlight, send });
+  latest.current = { page, spotlight, send };
+  /** How often the scope has begun its window anew. */
+  const sweeps = useRef({ n: 0, moment: 0 });
+  const { state } = page.playback;
+  if (state.mode === 'scope' && state.moment < sweeps.current.moment) sweeps.current.n += 1;
+  sweeps.current.moment = state.moment;
+
+  const sends = send !== null;
+  const shown = page.ready && !page.veiled;
+  const own = sceneryPlace(page);
+  const { mode, direction, speed, alignment, operation, start, span, moment } = state;
+  const still = mode === 'paused' ? moment : sweeps.current.n;
+  const motion = [mode, direction, speed, alignment, operation, start, span, still];
+  const key = JSON.stringify([
+    ...[sceneryText(own, own), shown, shown ? motion : null, spotlight],
+    ...[sends, connection.state, ...about],
+  ]);
+  const moves = sends && shown && mode !== 'paused';
+  useEffect(() => {
+    if (!sends || key === '') return undefined;
+    const read = () => {
+      const { page: now, spotlight: spot } = latest.current;
+      const seen = now.ready && !now.veiled;
+      return { ...drivenOf(now, seen ? now.playback.now() : null), spotlight: spot };
+    };
+    const act = () => latest.current.send?.(read);
+    act();
+    if (!moves) return undefined;
+    const timer = setInterval(() => {
+      // A page that nobody sees does not speak over one that is seen.
+      if (!document.hidden) act();
+    }, againMs);
+    return () => clearInterval(timer);
+  }, [sends, key, moves]);
+}
+
+// A driver's page sends its place to the class.
+
+export function useDrive(page: PageNow, spotlight: Spot | null): void {
+  const { classroom, room, driving, entering } = useRoom();
+  const send = driving && classroom !== null ? classroom.drive.bind(classroom) : null;
+  usePlaces(page, spotlight, send, [room?.classId, entering]);
+}
+
+// Both sides of looking over a shoulder: a member's page shows its place, the instructor's leaves its own.
+
+/** Before useFollow: the instructor's own place is written down before the page leaves it. */
+function useShoulder(page: PageNow): void {
+  const { classroom, room, open } = useRoom();
+  const watched = open && room?.board.watched?.phase === 'watched';
+  const send = watched && classroom !== null ? classroom.here.bind(classroom) : null;
+  usePlaces(page, null, send, [room?.classId]);
+  const leaves = open && watches(room);
+  useEffect(() => {
+    if (!leaves || classroom === null || classroom.aside.get() !== null) return;
+    const now = page.ready && !page.veiled ? page.playback.now() : null;
+    classroom.setAside({
+      ...{ type: 'class_place', class_id: room?.classId ?? '', number: 0, age_s: 0, sent_ns: 0 },
+      ...{ step: '', place: '', moment_ns: null, direction: 1, speed: null },
+      ...drivenOf(page, now),
+      spotlight: null,
+      // It comes back to where it was, and stands there.
+      mode: 'paused',
+    });
+  });
+}
+
+// All that a lesson page does as a part of a class: it follows or drives, and has the spotlight.
+
+export function useInClass(page: PageNow, index: RunIndex | null) {
+  const spotlight = useSpotlight(index);
+  useShoulder(page);
+  useFollow(page);
+  useDetach();
+  useDrive(page, spotlight.spot);
+  return spotlight;
+}
+
+export type InClass = ReturnType<typeof useInClass>;
+
+// What the page of two runs does as a part of a class: it follows or drives, as a lesson page does.
+
+export function useInCompare(page: PageNow): void {
+  useFollow(page);
+  useDetach();
+  useDrive(page, null);
+}
+
+/** Two runs that are still read, or cannot be: who follows goes on with the driver all the same. */
+export function useFollowAway(place: Place): void {
+  const { room, following } = useRoom();
+  const visit = useVisit();
+  const driver = room?.place ?? null;
+  useEffect(() => {
+    if (!following || driver === null || driver.lesson !== place.lesson) return;
+    const wanted = requestedOf(driver, place);
+    if (wanted.beside !== place.beside || wanted.run !== place.run) visit(wanted);
+  }, [following, driver, place, visit]);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Looking over a shoulder, in words and buttons: a member's consent, and the instructor's way back. */
+
+import type { ReactNode } from 'react';
+import { rich, t } from '../../base/lang/t.ts';
+import type { ClassWatching, Room } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+}
+
+/** Over each page of a member who is asked or watched. */
+export function WatchedNote({ classroom, room }: Props) {
+  const phase = room.board.watched?.phase ?? 'none';
+  return (
+    <div role="status" className="class-status">
+      {phase !== 'none' && (
+        <div className="class-chip" data-phase={phase} data-testid="class-watched">
+          <p>
+            {phase === 'asking'
+              ? rich(
+                  '<b>May the instructor look over your shoulder?</b> It shows the step, moment, panes and knobs of your page, and nothing that you type. You can stop it at any moment.',
+                  { b: (words) => <b>{words}</b> },
+                )
+              : rich(
+                  '<b>The instructor looks over your shoulder:</b> the step, moment, panes and knobs of your page, and nothing that you type.',
+                  { b: (words) => <b>{words}</b> },
+                )}
+          </p>
+          <p className="class-buttons">
+            {phase === 'asking' && (
+              <button
+                type="button"
+                className="button"
+                onClick={() => classroom.consent(true)}
+                data-testid="class-consent"
+              >
+                {t('yes, in this class')}
+              </button>
+            )}
+            <button
+              type="button"
+              className="button"
+              data-strong={phase === 'watched' ? '' : undefined}
+              onClick={() => classroom.consent(false)}
+              data-testid="class-refuse"
+            >
+              {phase === 'asking' ? t('no') : t('stop it')}
+            </button>
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What the instructor's page says; empty: nothing. */
+export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'name'>): string {
+  switch (phase) {
+    case 'asking':
+      return t('{name} is asked whether you may look over the shoulder.', { name });
+    case 'watched':
+      return t('You look over {name}’s shoulder. The class does not see it.', { name });
+    case 'refused':
+      return t('{name} does not want you to look over the shoulder, or not any more.', { name });
+    case 'away':
+      return t('{name} has left the class.', { name });
+    case 'none':
+      return '';
+  }
+}
+
+export function WatchingNote({ classroom, room }: Props) {
+  const { watching } = room.board;
+  const phase = watching?.phase ?? 'none';
+  return (
+    <div role="status" className="class-status">
+      {watching !== null && phase !== 'none' && (
+        <div className="class-chip" data-phase={phase} data-testid="class-watching">
+          <p>{watchingWords(watching)}</p>
+          <p className="class-buttons">
+            <button
+              type="button"
+              className="button"
+              data-strong={phase === 'watched' ? '' : undefined}
+              onClick={() => classroom.watch('')}
+              data-testid="class-watch-end"
+            >
+              {phase === 'watched'
+                ? t('back to my own place (g)')
+                : phase === 'asking'
+                  ? t('do not ask')
+                  : t('close')}
+            </button>
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** In a member's panel, once it was asked: the consent can be given and taken back. */
+export function ConsentChoice({ classroom, room }: Props) {
+  const allowed = room.board.watched?.allowed ?? null;
+  if (allowed === null) return null;
+  const button = (words: ReactNode) => (
+    <button
+      type="button"
+      className="link"
+      onClick={() => classroom.consent(!allowed)}
+      data-testid="class-consent-change"
+    >
+      {words}
+    </button>
+  );
+  return (
+    <p className="small quiet">
+      {allowed
+        ? rich(
+            'The instructor may look over your shoulder in this class. <button>forbid it</button>',
+            { button },
+          )
+        : rich(
+            'The instructor may not look over your shoulder in this class. <button>allow it</button>',
+            { button },
+          )}
+    </p>
+  );
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Questions in the panel of a class: what a member is to answer, and what an instructor asks and reveals. */
+
+import { type FormEvent, useState } from 'react';
+import { t } from '../../base/lang/t.ts';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { off } from '../../ui/parts.tsx';
+import { answerKey, type ClassQuestion, keyOf, type Room, type TallyRound } from './class-state.ts';
+import type { Classroom } from './classroom.ts';
+import { pointId, pointOf, pointsOf } from './pointing.tsx';
+
+// Questions of a class as they are shown: text, options, counts, and which of them wait for an answer. Pure.
+
+export interface Asked {
+  readonly key: string;
+  readonly step: string;
+  readonly question: string;
+  readonly text: string;
+  readonly options: readonly string[];
+  /** That is open, or was the last. */
+  readonly round: 1 | 2;
+  readonly revealed: boolean;
+  /** The instructor has asked it; else it is answered by itself, as a step's prediction. */
+  readonly asked: boolean;
+  /** It is answered by pointing: place of the lesson's question; null: by an option. */
+  readonly points: number | null;
+}
+
+type Predictions = Pick<Lesson, 'predictions' | 'questions'>;
+
+function describe(lesson: Predictions, of: ClassQuestion): Asked {
+  const prediction = of.step ? lesson.predictions[of.question] : undefined;
+  const points = of.step && prediction === undefined ? pointOf(lesson, of.question) : null;
+  return {
+    ...{ key: keyOf(of), step: of.step, question: of.question, revealed: of.revealed, points },
+    text:
+      of.text ||
+      (prediction?.question ?? (points === null ? of.question : lesson.questions[points]!.ask)),
+    options: of.options.length > 0 ? of.options : (prediction?.choices ?? []),
+    round: of.round === 2 ? 2 : 1,
+    asked: true,
+  };
+}
+
+/**
+ * All that was asked, newest last, and in front what the step on show can ask and was not: its prediction, and its
+ * questions that are answered by pointing.
+ */
+export function askedIn(
+  room: Room,
+  lesson: Predictions,
+  here: { readonly id: string; readonly predict?: string | null | undefined },
+): readonly Asked[] {
+  const asked = [...room.questions.values()].map((one) => describe(lesson, one));
+  const own = pointsOf(lesson, here.id)
+    .map((number) => ({ step: here.id, question: pointId(number), points: number }))
+    .filter((one) => !room.questions.has(keyOf(one)))
+    .map((one) => ({
+      ...{ ...one, key: keyOf(one), text: lesson.questions[one.points]!.ask, options: [] },
+      ...{ round: 1 as const, revealed: false, asked: false },
+    }));
+  const all = [...own, ...asked];
+  const id = here.predict ?? '';
+  const prediction = lesson.predictions[id];
+  const key = keyOf({ step: here.id, question: id });
+  if (prediction === undefined || room.questions.has(key)) return all;
+  const { question: text, choices: options } = prediction;
+  const of = { key, step: here.id, question: id, text, options };
+  return [{ ...of, round: 1, revealed: false, asked: false, points: null }, ...all];
+}
+
+/** What a member is to answer in the panel of the class; `guessed`: he has answered the step's question already. */
+export function waiting(
+  room: Room,
+  all: readonly Asked[],
+  here: string,
+  guessed: boolean,
+): readonly Asked[] {
+  return all.filter((one) => {
+    if (!one.asked || one.revealed) return false;
+    if (one.options.length === 0 && one.points === null) return false;
+    if (room.answers.has(answerKey(one, one.round))) return false;
+    // The card of the step asks for the first round.
+    return one.step !== here || one.round === 2 || guessed || one.points !== null;
+  });
+}
+
+/** What the instructor has revealed, and how the class has answered it. */
+export function revealedIn(room: Room, all: readonly Asked[]): readonly Asked[] {
+  return all.filter((one) => one.revealed && room.tallies.has(one.key));
+}
+
+export interface Column {
+  readonly label: string;
+  readonly count: number;
+  /** Of all answers of the round, 0 to 1. */
+  readonly share: number;
+  readonly own: boolean;
+}
+
+/** How many chose each answer; options that nobody chose stand there, too. */
+export function columnsOf(
+  { options }: Pick<Asked, 'options'>,
+  round: TallyRound | null,
+  own: number | null,
+): readonly Column[] {
+  const counts = new Map<number, number>();
+  const values: { label: string; count: number }[] = [];
+  for (const { choice, value, count } of round?.bars ?? []) {
+    if (choice !== null) counts.set(choice, count);
+    else if (value !== null) values.push({ label: String(value), count });
+  }
+  const chosen = options.map((label, i) => ({ label, count: counts.get(i) ?? 0, own: own === i }));
+  const all = Math.max(1, round?.answers ?? 0);
+  return [...chosen, ...values.map((one) => ({ ...one, own: false }))].map((one) => ({
+    ...one,
+    share: one.count / all,
+  }));
+}
+
+// How the class has answered: a bar an option, for each round.
+
+function Histogram({ room, asked }: { readonly room: Room; readonly asked: Asked }) {
+  const tally = room.tallies.get(asked.key);
+  if (tally === undefined) return null;
+  return tally.rounds.map((round) => {
+    const own = room.answers.get(answerKey(asked, round.round))?.choice ?? null;
+    return (
+      <figure
+        key={round.round}
+        className="class-histogram"
+        data-testid={`class-histogram-${asked.question}-${round.round}`}
+      >
+        <figcaption className="small quiet">{captionOf(round, tally.rounds.length > 1)}</figcaption>
+        <ul>
+          {columnsOf(asked, round, own).map(({ label, count, share, own: mine }) => (
+            <li key={label}>
+              <span>
+                {label} {mine && <b>{t('(you)')}</b>}
+              </span>
+              <span className="meter">
+                <span style={{ width: `${100 * share}%` }} />
+              </span>
+              <span className="number">{count}</span>
+            </li>
+          ))}
+        </ul>
+      </figure>
+    );
+  });
+}
+
+/** `Round 1: 12 answers, 5 right, 3 marks`. */
+function captionOf({ round, answers, right, marks }: TallyRound, several: boolean): string {
+  return t(
+    '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} right}}{marks, plural, =0 {} one {, # mark} other {, # marks}}',
+    {
+      ...{ several: several ? 'yes' : 'no', round, answers },
+      ...{ right: right ?? 'unknown', marks: marks.length },
+    },
+  );
+}
+
+/** Of a question (MOST_OPTIONS of class_commands.py). */
+const mostOptions = 6;
+
+interface Props {
+  readonly classroom: Classroom;
+  readonly room: Room;
+  readonly map: MapControl;
+}
+
+/** Whose places are shown over the picture. */
+export interface MapControl {
+  readonly shown: string | null;
+  readonly show: (key: string | null) => void;
+  /** Opens a question that is answered by pointing; its step is gone to first. */
+  readonly point: (number: number) => void;
+}
+
+export function MemberQuestions({
+  classroom,
+  room,
+  map,
+  open,
+  all,
+}: Props & { readonly open: readonly Asked[]; readonly all: readonly Asked[] }) {
+  const shown = revealedIn(room, all);
+  return (
+    <>
+      {open.map((one) => (
+        <section
+          key={`${one.key} ${one.round}`}
+          className="class-question"
+          aria-label={t('Question')}
+        >
+          <p className="eyebrow">
+            {one.round === 2 ? t('The same question again') : t('A question')}
+          </p>
+          <p>{one.text}</p>
+          {one.points !== null && (
+            <button
+              type="button"
+              className="button"
+              onClick={() => map.point(one.points!)}
+              data-testid={`class-point-${one.question}`}
+            >
+              {t('point at it in the picture')}
+            </button>
+          )}
+          <ul data-testid={`class-options-${one.question}`}>
+            {one.options.map((option, choice) => (
+              <li key={option}>
+                <button
+                  type="button"
+                  className="button choice"
+                  onClick={() =>
+                    classroom.answer({
+                      ...{ step: one.step, question: one.question, round: one.round, choice },
+                    })
+                  }
+                >
+                  {option}
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {shown.map((one) => (
+        <section key={one.key} className="class-question" aria-label={t('Answers of the class')}>
+          <p className="eyebrow">{t('How the class has answered')}</p>
+          <p>{one.text}</p>
+          <Histogram room={room} asked={one} />
+          <MapButton room={room} one={one} map={map} />
+        </section>
+      ))}
+      {open.length + shown.length === 0 && (
+        <p className="quiet small">
+          {t('No question is open, and no answers have been revealed.')}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Shows where the class has pointed, where somebody has. */
+function MapButton({ room, one, map }: Omit<Props, 'classroom'> & { readonly one: Asked }) {
+  const marks = room.tallies.get(one.key)?.rounds.at(-1)?.marks.length ?? 0;
+  if (marks === 0) return null;
+  const shown = map.shown === one.key;
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-pressed={shown}
+      onClick={() => map.show(shown ? null : one.key)}
+      data-testid={`class-map-${one.question}`}
+    >
+      {shown ? t('hide the places') : t('show where they pointed')}
+    </button>
+  );
+}
+
+export function InstructorQuestions({
+  classroom,
+  room,
+  map,
+  all,
+}: Props & { readonly all: readonly Asked[] }) {
+  return (
+    <>
+      {all.map((one) => (
+        <section key={one.key} className="class-question" aria-label={t('Question')}>
+          <p>{one.text}</p>
+          {room.tallies.has(one.key) ? (
+            <Histogram room={room} asked={one} />
+          ) : (
+            <p className="small quiet">{t('Nobody has answered yet.')}</p>
+          )}
+          <QuestionButtons {...{ classroom, room, one }} />
+          <MapButton {...{ room, one, map }} />
+        </section>
+      ))}
+      <PollForm classroom={classroom} />
+    </>
+  );
+}
+
+function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readonly one: Asked }) {
+  const { step, question, options } = one;
+  const answers = room.tallies.get(one.key)?.rounds.reduce((n, r) => n + r.answers, 0) ?? 0;
+  const of = { step, question, options: step ? options.slice(0, mostOptions) : [] };
+  return (
+    <p className="class-buttons">
+      {!one.asked && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => classroom.ask(of)}
+          data-testid={`class-ask-${question}`}
+        >
+          {t('ask')}
+        </button>
+      )}
+      {one.asked && one.round === 1 && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => classroom.ask({ ...of, round: 2 })}
+          data-testid={`class-again-${question}`}
+          {...off(one.revealed && t('The answers have been revealed.'))}
+        >
+          {t('ask again')}
+        </button>
+      )}
+      <button
+        type="button"
+        className="button"
+        onClick={() => classroom.reveal({ step, question })}
+        data-testid={`class-reveal-${question}`}
+        {...off(
+          one.revealed
+            ? t('All see the answers.')
+            : answers === 0 && t('Nobody has answered this question yet.'),
+        )}
+      >
+        {one.revealed ? t('revealed') : t('reveal')}
+      </button>
+    </p>
+  );
+}
+
+function PollForm({ classroom }: { readonly classroom: Classroom }) {
+  const [text, setText] = useState('');
+  const [lines, setLines] = useState('');
+  const options = [...new Set(lines.split('\n').map((line) => line.trim()))].filter(Boolean);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    classroom.ask({ text: text.trim(), options });
+    setText('');
+    setLines('');
+  };
+  const why = !text.trim()
+    ? t('A poll needs a question.')
+    : options.length < 2 || options.length > mostOptions
+      ? t('A poll has 2 to {most} options.', { most: mostOptions })
+      : '';
+  return (
+    <details className="class-poll">
+      <summary>{t('a question of your own')}</summary>
+      <form className="class-form" onSubmit={submit}>
+        <label>
+          {t('Question')}
+          <input
+            value={text}
+            maxLength={300}
+            onChange={(event) => setText(event.target.value)}
+            data-testid="class-poll-text"
+          />
+        </label>
+        <label>
+          {t('Options, one a line')}
+          <textarea
+            rows={3}
+            maxLength={760}
+            value={lines}
+            onChange={(event) => setLines(event.target.value)}
+            data-testid="class-poll-options"
+          />
+        </label>
+        <button type="submit" className="button" data-testid="class-poll-ask" {...off(why)}>
+          {t('ask the class')}
+        </button>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The button that starts a class, and the dialog with its link and code. */
+
+import { type FormEvent, useState } from 'react';
+import { encode } from 'uqr';
+import { t } from '../../base/lang/t.ts';
+import { siteOf } from '../../base/site.ts';
+import { check } from '../../protocol/check.ts';
+import { readClassLine } from '../../protocol/contract.checks.gen.ts';
+import type { ClassLine } from '../../protocol/contract.gen.ts';
+import { useDenied } from '../../store/hooks.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { copiedMs, off, useCopy } from '../../ui/parts.tsx';
+import { dateTag } from '../../ui/words.ts';
+import type { ClassFacts } from './class-state.ts';
+import { useRoom } from './hooks.tsx';
+import { reportHref } from './report/address.ts';
+
+// A QR code as one path; its quiet zone belongs to it (ISO/IEC 18004).
+
+const quiet = 4;
+
+/** The dark modules of a text, as rows of one path. */
+export function qrPath(text: string): { readonly path: string; readonly size: number } {
+  const { data, size } = encode(text, { border: quiet, ecc: 'M' });
+  const path = data.flatMap((row, y) =>
+    row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return { path: path.join(''), size };
+}
+
+function QrCode({ text }: { readonly text: string }) {
+  const { path, size } = qrPath(text);
+  return (
+    <svg
+      className="class-qr"
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={t('QR code of the link')}
+      shapeRendering="crispEdges"
+      data-testid="class-qr"
+    >
+      <path d={path} />
+    </svg>
+  );
+}
+
+// How students come into a class: link, QR code and three words, large enough for a projector.
+
+const loopback = /^(localhost|127\.|\[::1\])/;
+
+/** The whole address of a class, below the page's own path. */
+export function classLink({ link }: Pick<ClassFacts, 'link'>, here: string): string {
+  const url = new URL(here);
+  [url.search, url.hash] = [link, ''];
+  return url.href;
+}
+
+export function Invite({ facts }: { readonly facts: ClassFacts }) {
+  const link = classLink(facts, location.href);
+  const [copied, copy] = useCopy(copiedMs);
+  return (
+    <div className="class-invite" data-testid="class-invite">
+      <QrCode text={link} />
+      <div>
+        <p className="quiet">{t('Open the link, or type the code on the first page:')}</p>
+        <p className="class-code" data-testid="class-code">
+          {facts.code}
+        </p>
+        <p className="class-link">
+          <a href={link} target="_blank" rel="noreferrer" data-testid="class-link">
+            {link}
+          </a>
+        </p>
+        <button type="button" className="button" onClick={() => copy(link)}>
+          {copied === 'copied' ? t('link copied') : t('copy the link')}
+        </button>
+        {loopback.test(location.host) && (
+          <p className="small quiet">
+            {t(
+              'This address works on this computer alone. For a class, start the server with --host and open the page by an address that students reach.',
+            )}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+// Reports of the classes that this browser has started, in the dialog that starts the next one.
+
+/** The newest alone. */
+const most = 12;
+
+async function former(): Promise<readonly ClassLine[]> {
+  const answer = await fetch('api/classes', { signal: AbortSignal.timeout(20_000) });
+  const tree: unknown = answer.ok ? await answer.json() : [];
+  const lines = Array.isArray(tree) ? tree.map((one) => check(readClassLine, one)) : [];
+  return lines.flatMap((one) => (one.ok ? [one.value] : [])).slice(0, most);
+}
+
+function FormerClasses() {
+  const [lines, setLines] = useState<readonly ClassLine[] | null>(null);
+  const load = () => former().then(setLines, () => setLines([]));
+  return (
+    <details
+      className="class-poll"
+      onToggle={(event) => {
+        if (event.currentTarget.open && lines === null) void load();
+      }}
+    >
+      <summary data-testid="class-former">{t('reports of your former classes')}</summary>
+      {lines?.length === 0 && <p className="quiet small">{t('This browser has started none.')}</p>}
+      <ul className="class-former small">
+        {lines?.map(({ class_id, title, started_at, members }) => (
+          <li key={class_id}>
+            <a href={reportHref(class_id)} target="_blank" rel="noreferrer">
+              {title}
+            </a>{' '}
+            <span className="quiet">
+              {new Date(started_at).toLocaleDateString(dateTag(), { dateStyle: 'medium' })},{' '}
+              {members}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+interface Props {
+  readonly lesson: { readonly slug: string; readonly title: string };
+}
+
+/** Absent where this visitor may not teach, or where a class goes on. */
+export function ClassButton({ lesson }: Props) {
+  const { classroom, room } = useRoom();
+  const denied = useDenied('teach');
+  const [open, setOpen] = useState(false);
+  if (classroom === null || denied || siteOf() !== null) return null;
+  return (
+    <>
+      {room === null && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => setOpen(true)}
+          data-testid="class-start"
+        >
+          {t('start a class')}
+        </button>
+      )}
+      <StartDialog lesson={lesson} open={open} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+function StartDialog({
+  lesson,
+  open,
+  onClose,
+}: Props & { readonly open: boolean; readonly onClose: () => void }) {
+  const { room, open: begun } = useRoom();
+  const facts = begun && room?.part === 'instructor' ? room.facts : null;
+  return (
+    <Dialog
+      title={facts ? facts.title : t('Start a class')}
+      open={open}
+      onClose={onClose}
+      side={facts ? 'wide' : 'centre'}
+      testId="class-dialog"
+    >
+      {facts ? <Invite facts={facts} /> : <StartForm lesson={lesson} />}
+    </Dialog>
+  );
+}
+
+function StartForm({ lesson }: Props) {
+  const { classroom, entering, refused } = useRoom();
+  const [title, setTitle] = useState(lesson.title);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    classroom?.start(lesson.slug, title);
+  };
+  return (
+    <form className="class-form" onSubmit={submit}>
+      <p>
+        {t(
+          'Students join with a link or a code, and their pages go where yours goes. Each may explore alone and come back. Predictions that they make come in as answers; nobody sees how others answered before you reveal it.',
+        )}
+      </p>
+      <label>
+        {t('Title of the class')}
+        <input value={title} maxLength={120} onChange={(event) => setTitle(event.target.value)} />
+      </label>
+      {refused && <p role="alert">{refused}</p>}
+      <button
+        type="submit"
+        className="button"
+        data-strong=""
+        data-testid="class-begin"
+        {...off(entering !== null && t('The class is being started.'))}
+      >
+        {t('start')}
+      </button>
+      <FormerClasses />
+    </form>
+  );
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** Runs that a class tried: in words and in order, where each is shown, and trying one. */
+
+import { t } from '../../base/lang/t.ts';
+import { formatFigure } from '../../base/units.ts';
+import { bestRecording } from '../../derive/recording.ts';
+import { knobWords } from '../../navigation/knobs.ts';
+import { sceneOf } from '../../navigation/navigation.ts';
+import { frontPage, type Place } from '../../navigation/place.ts';
+import type { RunTaker } from '../../plugins.tsx';
+import type { Lesson } from '../../protocol/lesson.ts';
+import { waitWords } from '../../runs/runs-line.tsx';
+import { isOwn } from '../../store/changes.ts';
+import type { ClassOpened, ClassTry, Room } from './class-state.ts';
+import { useRoom, useVisit } from './hooks.tsx';
+
+export type Order = 'time' | 'highest' | 'lowest';
+
+/** The step of a lesson as the class may try in it; null: it may not. */
+export function openedAt(
+  room: Pick<Room, 'opened'> | null,
+  lesson: string,
+  step: string,
+): ClassOpened['steps'][number] | null {
+  const steps = room?.opened?.steps ?? [];
+  return steps.find((one) => one.lesson === lesson && one.step === step) ?? null;
+}
+
+/** "Ada and Bo". */
+export function makersWords({ makers }: Pick<ClassTry, 'makers'>): string {
+  const names = makers.map((maker) => maker.name);
+  const last = names.pop();
+  if (last === undefined) return t('somebody who has left');
+  return names.length === 0 ? last : t('{names} and {last}', { names: names.join(', '), last });
+}
+
+/** What differs from the step: knobs, then the patch. */
+export function changedWords(
+  { turned, summary }: Pick<ClassTry, 'turned' | 'summary'>,
+  lesson: Pick<Lesson, 'params'>,
+): string {
+  const knobs = Object.entries(turned).map(([name, value]) => knobWords(lesson, name, value));
+  const all = [...knobs, ...(summary === '' ? [] : [t('patch: {summary}', { summary })])];
+  return all.length === 0 ? t('as the step has it') : all.join(', ');
+}
+
+/** How a run stands that has no number. */
+export function standsWords(one: ClassTry): string {
+  const { state, place, estimate_s, sentence } = one;
+  if (state === 'running') return t('runs now');
+  if (state === 'failed') return sentence;
+  if (state === 'done') {
+    const number = resultWords(one) || t('its workload printed no number');
+    return sentence === '' ? number : `${number}. ${sentence}`;
+  }
+  if (place === null) return t('waits behind another run of its maker');
+  return estimate_s === null
+    ? t('waits, place {place}', { place })
+    : t('waits, place {place}, begins {begins}', { place, begins: waitWords(estimate_s) });
+}
+
+/** "rwsem 900, SRCU 180 umounts/s"; empty: there is no number. */
+function resultWords({ result }: Pick<ClassTry, 'result'>): string {
+  if (result === null || result.lanes.length === 0) return '';
+  const lanes = result.lanes.map(({ title, value }) => `${title} ${formatFigure(value)}`);
+  return `${lanes.join(', ')} ${result.unit}`;
+}
+
+/** The number that runs are sorted by: second over first, else the only one there is. */
+export function numberOf({ result }: Pick<ClassTry, 'result'>): number | null {
+  return result === null ? null : (result.ratio ?? result.lanes[0]?.value ?? null);
+}
+
+/** "×0.2"; empty: nothing is compared. */
+export function ratioWords({ result }: Pick<ClassTry, 'result'>): string {
+  return result?.ratio == null ? '' : `×${formatFigure(result.ratio)}`;
+}
+
+/** The newest first, or by the number; what has none comes last. */
+export function ordered(tries: readonly ClassTry[], by: Order): readonly ClassTry[] {
+  const newest = tries.toSorted((a, b) => b.number - a.number);
+  if (by === 'time') return newest;
+  const sign = by === 'highest' ? -1 : 1;
+  const rank = (one: ClassTry) => {
+    const number = one.state === 'done' ? numberOf(one) : null;
+    return number === null ? Number.POSITIVE_INFINITY : sign * number;
+  };
+  return newest.toSorted((a, b) => {
+    const [left, right] = [rank(a), rank(b)];
+    return left === right ? 0 : left - right;
+  });
+}
+
+/** The run alone, as its maker sees it. */
+export function alonePlace(lesson: Pick<Lesson, 'slug'>, one: ClassTry): Place {
+  const { step, run, arms } = one;
+  return { ...frontPage, lesson: lesson.slug, step, run, arms };
+}
+
+/**
+ * Where all look at a run: beside the recording of its step, with the lanes that both have. A changed patch has the
+ * lane that it is compared with in its own run, and no recording has one like it: it is shown alone.
+ */
+export function shownPlace(lesson: Lesson, one: ClassTry): Place {
+  const scene = sceneOf(lesson, one.step);
+  const recording = bestRecording(lesson, { ...scene, arms: one.arms, workload: one.workload });
+  const alone = alonePlace(lesson, one);
+  if (recording === null || one.arms.some(isOwn)) return alone;
+  return { ...alone, run: recording.name, beside: one.run };
+}
+
+// What a member may try in the step on show, and trying it.
+
+/** Null: this page is no member's, or the instructor has not opened the step. */
+export function useTrying(lesson: string, step: string): RunTaker | null {
+  const { classroom, room, open } = useRoom();
+  const opened = openedAt(room, lesson, step);
+  if (classroom === null || !open || room?.part !== 'member' || opened === null) return null;
+  return {
+    patches: opened.patches,
+    // Whoever tries explores from then on.
+    attempt: (run) => {
+      classroom.detach();
+      classroom.attempt({ ...run, lesson, step });
+    },
+  };
+}
+
+// The instructor shows a run of the class to all, and goes back to where he was.
+
+export type ShownFrom = (to: Place) => void;
+
+/** @param here where the instructor is now, and comes back to */
+export function useShow(here: Place): ShownFrom {
+  const { classroom, room, driving } = useRoom();
+  const visit = useVisit();
+  return (to) => {
+    if (classroom === null) return;
+    // The class follows who has the wheel.
+    if (!driving && room?.part === 'instructor') classroom.hand('');
+    classroom.before.set(classroom.before.get() ?? here);
+    visit(to);
+  };
+}
+
+/** Where the page was before a run was shown; without a memory of it the step. */
+export function useBack(place: Place): () => void {
+  const { classroom } = useRoom();
+  const visit = useVisit();
+  return () => {
+    const { lesson, step } = place;
+    const before = classroom?.before.get() ?? null;
+    classroom?.before.set(null);
+    visit(before ?? { ...frontPage, lesson, step });
+  };
+}

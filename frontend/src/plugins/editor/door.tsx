@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** What the page knows of a visitor's change while no editor is loaded: whether it is open, and how far a build is. */
+
+import { createContext, useContext, useEffect, useRef, useState } from 'react';
+import { t } from '../../base/lang/t.ts';
+import type { AroundLessonProps } from '../../plugins.tsx';
+import type { Lesson, Scene } from '../../protocol/lesson.ts';
+import type { ChangedMessage, LaneMessage } from '../../protocol/messages.ts';
+import { isOver, isOwn, madeFrom } from '../../store/changes.ts';
+import { useChanges, useCommands, useDenied, useLanes, useStore } from '../../store/hooks.tsx';
+
+// How far a change is, in words and as stages; and which lanes it runs beside. Pure.
+
+/** A run has at most so many lanes. */
+const mostLanes = 5;
+
+export const stages = ['queue', 'compile', 'link', 'boot', 'run'] as const;
+export type Stage = (typeof stages)[number];
+
+interface Progress {
+  readonly stage: Stage;
+  readonly words: string;
+  readonly over: 'not yet' | 'runs' | 'ended badly';
+}
+
+const stageOf: Readonly<Record<ChangedMessage['phase'], Stage>> = {
+  refused: 'queue',
+  wait: 'queue',
+  extract: 'compile',
+  patch: 'compile',
+  config: 'compile',
+  compile: 'compile',
+  link: 'link',
+  store: 'link',
+  built: 'boot',
+  failed: 'compile',
+};
+
+const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
+  refused: t('refused'),
+  wait: t('its build comes next'),
+  extract: t('fetching and unpacking the source'),
+  patch: t('putting the change on'),
+  config: t('configuring'),
+  compile: t('compiling'),
+  link: t('linking the kernel'),
+  store: t('storing the kernel'),
+  built: t('built; its guest is asked for'),
+  failed: t('the build failed'),
+};
+
+/** `lane`: of the arm that the change made, once a run has it. */
+export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | null): Progress {
+  if (changed === null) return { stage: 'queue', words: t('sent'), over: 'not yet' };
+  const { phase, ahead, done, total } = changed;
+  if (phase === 'refused' || phase === 'failed')
+    return { stage: stageOf[phase], words: plain[phase], over: 'ended badly' };
+  if (phase === 'built' && lane !== null) return bootOf(lane);
+  const words =
+    phase === 'wait' && ahead > 0
+      ? t('waits for {ahead, plural, one {# build} other {# builds}} before it', { ahead })
+      : phase === 'compile' && total > 0
+        ? t('compiling {done} of {total}', { done, total })
+        : plain[phase];
+  return { stage: stageOf[phase], words, over: 'not yet' };
+}
+
+function bootOf(lane: LaneMessage): Progress {
+  switch (lane.phase) {
+    case 'waiting':
+    case 'building':
+    case 'booting':
+      return { stage: 'boot', words: lane.message || t('its guest boots'), over: 'not yet' };
+    case 'ready':
+      return { stage: 'boot', words: t('booted, waits for the others'), over: 'not yet' };
+    case 'failed':
+      return { stage: 'boot', words: t('its guest failed'), over: 'ended badly' };
+    default:
+      return { stage: 'run', words: t('runs'), over: 'runs' };
+  }
+}
+
+/** The arms of the run that shows a change: the step's, the one that was changed, and the changed one last. */
+export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string): string[] {
+  const others = scene.arms.filter((arm) => !isOwn(arm));
+  const most = others.slice(0, mostLanes - 1);
+  if (!most.includes(base)) most.splice(Math.min(most.length, mostLanes - 2), 1, base);
+  return [...most, own];
+}
+
+/** Which of the lanes it is, counted from 1: `third lane`. */
+export function laneWord(n: number): string {
+  return t(
+    '{n, plural, =1 {first} =2 {second} =3 {third} =4 {fourth} =5 {fifth} other {#th}} lane',
+    { n },
+  );
+}
+
+/** A diff that came from outside. */
+export interface Incoming {
+  readonly text: string;
+  readonly from: 'link' | 'file';
+}
+
+export interface Opened {
+  readonly arm: string;
+  readonly incoming: Incoming | null;
+}
+
+/** A change that the viewer asked to run. */
+export interface Asked {
+  readonly base: string;
+  /** Page's time of the click, ms. */
+  readonly at: number;
+  readonly begun: boolean;
+  readonly givenUp: boolean;
+}
+
+export interface Door {
+  readonly lesson: Lesson;
+  readonly scene: Scene;
+  readonly opened: Opened | null;
+  readonly asked: Asked | null;
+  /** The server's newest word of the change that was asked for last. */
+  readonly changed: ChangedMessage | null;
+  readonly progress: Progress | null;
+  /** Why no change can run now; empty: one can. */
+  readonly blocked: string;
+  /** Why not even the text can be read now; empty: it can. */
+  readonly shut: string;
+  readonly open: (arm: string, incoming?: Incoming) => void;
+  readonly close: () => void;
+  readonly run: (base: string, diff: string) => void;
+  readonly giveUp: () => void;
+  /** The link to this step, without a moment. */
+  readonly address: () => string;
+}
+
+const Context = createContext<Door | null>(null);
+
+/** Null: nothing can be changed here. */
+export function useDoor(): Door | null {
+  return useContext(Context);
+}
+
+/** Narrower pages show the pane or the lanes. */
+const besideLanes = '(min-width: 1001px)';
+
+export function DoorProvider(props: AroundLessonProps) {
+  const { lesson, scene } = props;
+  const noChange = useDenied('change');
+  const noRun = useDenied('run');
+  const [opened, setOpened] = useState<Opened | null>(null);
+  const back = useRef<HTMLElement | null>(null);
+  const asking = useAsked(props, () => {
+    if (typeof matchMedia === 'function' && !matchMedia(besideLanes).matches) setOpened(null);
+  });
+  const door: Door = {
+    ...{ lesson, scene, opened, ...asking },
+    blocked: noChange || noRun || props.blocked,
+    shut: props.shut,
+    address: props.address,
+    open: (name, incoming) => {
+      const arm = lesson.arms.find((one) => one.name === name);
+      const base = (arm && madeFrom(lesson, arm)?.name) ?? name;
+      if (opened === null) back.current = document.activeElement as HTMLElement | null;
+      setOpened({ arm: base, incoming: incoming ?? null });
+    },
+    close: () => {
+      setOpened(null);
+      const to = back.current;
+      // It may be hidden while the pane is there.
+      setTimeout(() => to?.isConnected && to.focus());
+    },
+  };
+  return <Context value={door}>{props.children}</Context>;
+}
+
+/** Sends a change, follows its build, and begins the run once the kernel is there. */
+function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => void) {
+  const store = useStore();
+  const changes = useChanges();
+  const lanes = useLanes();
+  const { change, dropChange } = useCommands();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const changed =
+    changes.find((one) => one.lesson === lesson.slug && one.base === asked?.base) ?? null;
+  const there = changed !== null && lesson.arms.some(({ name }) => name === changed.arm);
+  useEffect(() => {
+    if (asked === null || changed === null) return;
+    if (asked.givenUp) {
+      if (changed.arm !== '' && !isOver(changed)) dropChange(changed.arm);
+      setAsked(null);
+    } else if (!asked.begun && changed.phase === 'built' && there) {
+      setAsked({ ...asked, begun: true });
+      onBegin(armsBeside(scene, asked.base, changed.arm));
+      onRun();
+    }
+  }, [asked, changed, there, scene, onBegin, onRun, dropChange]);
+  const lane = asked?.begun ? (lanes.find(({ arm }) => arm === changed?.arm) ?? null) : null;
+  return {
+    asked: asked?.givenUp ? null : asked,
+    changed: asked === null ? null : changed,
+    progress: asked === null || asked.givenUp ? null : progressOf(changed, lane),
+    run: (base: string, diff: string) => {
+      const rest = store.changes.get();
+      // What was said of an earlier change of this arm is no answer to this one.
+      store.changes.set(rest.filter((one) => one.lesson !== lesson.slug || one.base !== base));
+      setAsked({ base, at: performance.now(), begun: false, givenUp: false });
+      change(lesson.slug, base, diff);
+    },
+    giveUp: () => setAsked((now) => now && { ...now, givenUp: true }),
+  };
+}
+
+/** The arm that is changed when none is named: the step's first one with the change of the lesson, else with a patch. */
+export function usualArm(lesson: Lesson, scene: Scene): string {
+  const named = lesson.arms.filter(({ name }) => scene.arms.includes(name) && !isOwn(name));
+  const arm =
+    named.find(({ role }) => role === 'after') ??
+    named.find(({ patch_texts }) => patch_texts.length > 0) ??
+    named[0];
+  return arm?.name ?? lesson.arms[0]?.name ?? '';
+}
+
+// A file that the viewer dropped or chose.
+
+const mostBytes = 4_000_000;
+
+/** Text that has a diff; null: it has none. */
+export async function readPatch(file: Blob): Promise<string | null> {
+  if (file.size > mostBytes) return null;
+  const text = await file.text();
+  const { diffOf } = await import('./pane/diff.ts');
+  return diffOf(text) || null;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The way into the editor, and all of it that every page loads. */
+
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { t } from '../../base/lang/t.ts';
+import { withWords } from '../../lang/load.ts';
+import { hasPatches } from '../../store/changes.ts';
+import { useStore } from '../../store/hooks.tsx';
+import { off } from '../../ui/parts.tsx';
+import { type Door, readPatch, useDoor, usualArm } from './door.tsx';
+
+const Pane = lazy(() =>
+  withWords('plugins/editor/pane', () => import('./pane/pane.tsx')).then((m) => ({
+    default: m.ChangePane,
+  })),
+);
+
+/** Whether the pane is open: the page makes room for it. */
+export function useChanging(): boolean {
+  return useDoor()?.opened != null;
+}
+
+/** The pane, if it is open. Buttons open it; so do a link that brings a change, and a dropped file. */
+export function ChangePane() {
+  const door = useDoor();
+  return (
+    <>
+      {door?.opened != null && (
+        <Suspense fallback={<p className="change-pane quiet">{t('The editor is on its way…')}</p>}>
+          <Pane door={door} opened={door.opened} />
+        </Suspense>
+      )}
+      <Arrivals />
+    </>
+  );
+}
+
+/** For a page without the pane: how far a change is that was asked for before; nothing once it runs. */
+export function ChangeNews() {
+  const door = useDoor();
+  if (door?.asked == null || door.progress === null || door.progress.over === 'runs') return null;
+  return (
+    <span className="small" role="status" data-testid="change-news" data-volatile>
+      {t('your change: {words}', { words: door.progress.words })}
+    </span>
+  );
+}
+
+const labels = { state: t('change the patch'), knobs: t('change'), patch: t('change it') };
+
+interface ButtonProps {
+  readonly at: keyof typeof labels;
+  /** Whose patch is changed; without it the step's first one that has a patch. */
+  readonly arm?: string;
+}
+
+export function ChangeButton({ arm, at }: ButtonProps) {
+  const [label, look] = [labels[at], at === 'state' ? 'badge' : 'button'];
+  const door = useDoor();
+  if (door === null || !hasPatches(door.lesson)) return null;
+  const { progress, asked } = door;
+  const going = progress !== null && progress.over === 'not yet' && asked !== null;
+  return (
+    <button
+      type="button"
+      className={arm === undefined ? look : 'link small'}
+      title={
+        going
+          ? t('your change: {words}', { words: progress.words })
+          : t('change the code of an arm and run it')
+      }
+      aria-label={look === 'badge' ? label : t('{label}: change the patch', { label })}
+      aria-expanded={door.opened !== null}
+      onClick={() => door.open(arm ?? usualArm(door.lesson, door.scene))}
+      data-testid={arm === undefined ? 'change' : 'change-patch'}
+      {...off(door.opened === null && door.shut)}
+    >
+      {label}
+      {going && '…'}
+    </button>
+  );
+}
+
+const marker = '#change=';
+
+/** Changes that come from outside: with the address, or by a file. Nothing is run by them. */
+function Arrivals() {
+  const door = useDoor();
+  const [over, setOver] = useState(false);
+  const store = useStore();
+  useLink(door);
+  useEffect(() => {
+    if (door === null) return undefined;
+    const files = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const drag = (event: DragEvent) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      setOver(event.type === 'dragover');
+    };
+    const drop = (event: DragEvent) => {
+      if (!files(event)) return;
+      event.preventDefault();
+      setOver(false);
+      const file = event.dataTransfer?.files[0];
+      if (file)
+        void readPatch(file).then((text) => {
+          if (text !== null) {
+            const arm = door.opened?.arm ?? usualArm(door.lesson, door.scene);
+            door.open(arm, { text, from: 'file' });
+          } else
+            store.complain({
+              type: 'error',
+              code: 'drop',
+              sentence: file.name
+                ? t('{name} is no patch.', { name: file.name })
+                : t('What was dropped is no patch.'),
+              remedy: t('Drop a file that git format-patch, git diff or b4 wrote.'),
+              detail: '',
+            });
+        });
+    };
+    const kinds = [
+      ['dragover', drag],
+      ['dragleave', drag],
+      ['drop', drop],
+    ] as const;
+    for (const [kind, listen] of kinds) document.addEventListener(kind, listen);
+    return () => {
+      for (const [kind, listen] of kinds) document.removeEventListener(kind, listen);
+    };
+  }, [door, store]);
+  return over ? (
+    <p className="drop-here" role="status">
+      {t('Drop the patch: it opens beside the lanes.')}
+    </p>
+  ) : null;
+}
+
+/** A change in the address opens the pane, once for each address. */
+function useLink(door: Door | null): void {
+  const [seen, setSeen] = useState('');
+  useEffect(() => {
+    const look = () => {
+      const { hash } = location;
+      if (door === null || hash === seen || !hash.startsWith(marker)) return;
+      setSeen(hash);
+      void import('./pane/link.ts').then(async ({ unpackChange }) => {
+        const change = await unpackChange(hash);
+        const arm = door.lesson.arms.find((one) => one.name === change?.arm)?.name;
+        const text = change?.diff ?? '';
+        door.open(arm ?? usualArm(door.lesson, door.scene), { text, from: 'link' });
+      });
+    };
+    look();
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, [door, seen]);
+}

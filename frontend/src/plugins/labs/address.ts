@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** `?lab=SLUG` beside a place: a lesson page with the tasks of a lab; with `scores=1` the page of its grader. */
+
+import { leaveOnFront } from '../../navigation/place.ts';
+
+// The front page is of no lab.
+leaveOnFront('lab', 'scores');
+
+const slug = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+export interface LabAddress {
+  readonly lab: string;
+  /** For whoever teaches. */
+  readonly scores: boolean;
+}
+
+export function readLab(search: string): LabAddress | null {
+  const q = new URLSearchParams(search);
+  const lab = q.get('lab');
+  if (lab === null || !slug.test(lab)) return null;
+  return { lab, scores: q.get('scores') === '1' };
+}
