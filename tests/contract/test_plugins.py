@@ -8,11 +8,13 @@ Here types, layers and the contract are checked, every core test is collected, a
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.plugins_out import NAMES, copied, run, with_dependants, without
+from tests.support.plugins_out import NAMES, WITHIN_S, copied, run, with_dependants, without
 
 
 @pytest.fixture
@@ -33,7 +35,20 @@ def test_the_rest_has_no_fault_without(name: str, copy: Path) -> None:
     run(copy, "-m", "duet.api.contract", within=".")
 
 
-def test_the_core_works_without_any(copy: Path) -> None:
+def page_has_no_fault(root: Path, copy: Path) -> None:
+    """The page's types, after those of messages were generated anew."""
+    if shutil.which("node") is None or not (root / "frontend/node_modules").exists():
+        pytest.skip("node or the page's tools are missing: setup.sh page")
+    (copy / "frontend/node_modules").symlink_to(root / "frontend/node_modules")
+    for script in ("contract", "types"):
+        done = subprocess.run(
+            ["npm", "run", "--silent", script],
+            cwd=copy / "frontend", capture_output=True, text=True, timeout=WITHIN_S,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{script}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+
+
+def test_the_core_works_without_any(root: Path, copy: Path) -> None:
     without(copy, set(NAMES))
     run(copy, "-m", "mypy", "-p", "duet")
     run(copy, "-c", "from importlinter.cli import lint_imports_command as c; c()", "--no-cache")
@@ -41,6 +56,7 @@ def test_the_core_works_without_any(copy: Path) -> None:
     schema = json.loads((copy / "frontend/src/protocol/contract.schema.json").read_text())
     assert {"start", "open"} <= set(schema["client"])
     assert not [tag for tag in (*schema["client"], *schema["server"]) if tag.startswith("class")]
+    page_has_no_fault(root, copy)
     tests = ("-m", "pytest", "-c", "backend/pyproject.toml", "--rootdir", ".", "-q")
     tests += ("-p", "no:cacheprovider")
     run(copy, *tests, "--co", "tests/backend", "tests/guest", "tests/contract", within=".")
