@@ -38,7 +38,7 @@ END_S: Final = 30.0
 
 
 def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, and print what was found: the exit code."""
     result = measure(lesson, counts_of(viewers), mbit)
     if js:
         emit(result)

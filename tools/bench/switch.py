@@ -30,7 +30,7 @@ SETTLE_S: Final = 1.0
 
 
 def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, and print what was found: the exit code."""
     step = main_step(other, clock)
     main_step(lesson, "")  # refuses a lesson that is not there before a server is started
     result = asyncio.run(measure(lesson, step, repeats))

@@ -7,8 +7,9 @@ whose parameters are its options, and KEYS, the epilog of its help, where it tak
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any, cast
 
@@ -186,23 +187,20 @@ def load(verb: Verb) -> Any:
     return typer.main.get_command(one)
 
 
-class Loaded(MutableMapping[str, Any]):
+class Loaded(Mapping[str, Any]):
     """Commands by name, each of which is loaded when it is looked up."""
 
     def __init__(self) -> None:
-        self._rows = {verb.name: verb for verb in verbs()}
         self._commands: dict[str, Any] = {}
+
+    @cached_property
+    def _rows(self) -> dict[str, Verb]:
+        return {verb.name: verb for verb in verbs()}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._commands:
             self._commands[name] = load(self._rows[name])
         return self._commands[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._commands[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._rows[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
