@@ -19,7 +19,6 @@ from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
 from duet.measure import MeasurePlan
 from duet.plugins.cluster import measure_verb as pooled
-from duet.plugins.cluster.measure_verb import Pooling
 from duet.plugins.cluster.measuring.merge import checked_plan
 from duet.plugins.cluster.measuring.request import parts_of
 from tests.plugins.cluster.toy_pool import RATE, Toy, ToyPool
@@ -40,10 +39,10 @@ def use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Use:
 
     def on(hosts: list[str], plan: MeasurePlan, **how: Any) -> ToyPool:
         toy, pool = Toy(tmp_path, parts_of(plan), **how), ToyPool(hosts)
-        usual = Pooling.terms
+        usual = pooled.terms
         monkeypatch.setattr(pooled, "open_pool", lambda settings: pool)
         monkeypatch.setattr(
-            Pooling, "terms", lambda self: replace(usual(self), program=toy.program, look_s=0.05)
+            pooled, "terms", lambda given: replace(usual(given), program=toy.program, look_s=0.05)
         )
         return pool
 
