@@ -9,12 +9,14 @@ is imported when somebody first asks for the point, so a plug-in costs nothing u
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from functools import cache
 from types import ModuleType
 from typing import Literal, cast, get_args
 
 PACKAGE = "duet.plugins"
+log = logging.getLogger("duet.plugins")
 
 Point = Literal[
     "messages",
@@ -75,7 +77,7 @@ class Registry:
 
 @cache
 def found() -> tuple[Registry, ...]:
-    """All plug-ins that can be used: each one after those that it requires, else by name."""
+    """All plug-ins that have what they require: each one after those, else by name."""
     every = {}
     for info in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__):
         module = importlib.import_module(f"{PACKAGE}.{info.name}")
@@ -88,6 +90,11 @@ def found() -> tuple[Registry, ...]:
         if name not in usable and all(other in usable for other in one.requires)
     ]:
         usable |= {one.name: one for one in ready}
+    for one in every.values():
+        if one.name not in usable:
+            log.warning(
+                "the plug-in %s is left out: it needs %s", one.name, " and ".join(one.requires)
+            )
     return tuple(usable.values())
 
 
