@@ -85,3 +85,41 @@ def test_every_file_it_names_exists(page: str, root: Path, files: set[str]) -> N
         elif not path.startswith("/") and "NN-slug" not in path:  # that means any lesson
             whole = [f"{base}/{path}".lstrip("/") for base in SOURCES]
             assert any(name in files for name in whole), word
+
+
+FOREIGN = {
+    "base_subprocess.py": "of CPython",
+    "kunit_parser.py": "of a kernel's tree",
+    "my_list.py": "an example of a probe",
+    "file.py": "any probe",
+}
+"""Names that sources have and the checkout has not -> whose they are."""
+SYMBOL = re.compile(r"`([A-Za-z_]\w*)(?:\.([a-z]\w*))?`")
+
+
+def test_sources_name_python_files_that_exist(root: Path, files: set[str]) -> None:
+    named = re.compile(r"(?<![\w/.*{}-])((?:[\w-]+/)*[\w-]+\.py)\b")
+    of_product = ("backend/src/", "frontend/src/", "lessons/", "vm-images/agent/")
+    ends = {f"/{name}"[-length:] for name in files for length in range(1, len(name) + 2)}
+    wrong = [
+        f"{source}: {word}"
+        for source in sorted(files)
+        if source.startswith(of_product) and source.endswith((".py", ".ts", ".tsx", ".c", ".h"))
+        for word in named.findall((root / source).read_text(encoding="utf-8"))
+        if word.rsplit("/", 1)[-1] not in FOREIGN and f"/{word}" not in ends
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "docs/DECISIONS.md"])
+def test_every_class_it_names_exists(page: str, root: Path, files: set[str]) -> None:
+    code = "\n".join(
+        (root / name).read_text(encoding="utf-8")
+        for name in files
+        if name.startswith(("backend/src/", "frontend/src/", "vm-images/"))
+        and name.endswith((".py", ".ts", ".tsx", ".c", ".h"))
+    )
+    words = set(re.findall(r"\w+", code))
+    for first, second in SYMBOL.findall((root / page).read_text(encoding="utf-8")):
+        if first[0].isupper() and not first.isupper():
+            assert first in words and (not second or second in words), f"{first}.{second}"

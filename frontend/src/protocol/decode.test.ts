@@ -92,7 +92,7 @@ describe('decode', () => {
 });
 
 describe('deltas', () => {
-  /** As stream/packing.py writes them; its test holds the same texts. */
+  /** As stream/packets.py writes them; its test holds the same texts. */
   const written = {
     f8: [
       'e8d243030304f7000000ff000000ff800000ff000000ff000000ff000000ff00',

@@ -8,7 +8,7 @@ import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
 // Batches of segments and of sites have columns as differences, since those pack small; here they become columns.
 // Of each difference the lowest bytes of all values come first, then the next; the first value is a difference from 0.
-// Written by stream/packing.py.
+// Written by stream/packets.py.
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
@@ -135,7 +135,7 @@ export function transferables(message: ServerMessage): ArrayBuffer[] {
   return Object.values(message.columns).map((c) => c.buffer as ArrayBuffer);
 }
 
-// Messages of a segment or of a part of a site: u32 length, little endian, then the message. Written by stream/packing.py.
+// Messages of a segment or of a part of a site: u32 length, little endian, then the message. Written by stream/packets.py.
 
 /** The messages, in place. */
 export function frames(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {

@@ -8,7 +8,7 @@ import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
 
 // Notices a connection on which nothing comes any more, though it is not closed: a laptop that slept, a network that
-// forgot it, a server that hangs. The server sends something every 15 s (HEARTBEAT_S in stream/endpoint.py).
+// forgot it, a server that hangs. The server sends something every 15 s (HEARTBEAT_S in stream/viewer.py).
 
 const silentMs = 45_000;
 /** To connect; a proxy may hold a request for a server that hangs. */
@@ -108,7 +108,7 @@ type OpenMessage = Extract<ClientMessage, { type: 'open' }>;
 
 /**
  * Messages that were handled are acked in groups, so that a slow page is never sent far ahead. The server pauses at 1,024
- * (stream/line.py); reading an ack costs it as much as sending a frame.
+ * (stream/viewer.py); reading an ack costs it as much as sending a frame.
  */
 const ackEvery = 128;
 

@@ -98,7 +98,7 @@ MESSAGES_BURST: Final = 1000
 """All messages of one socket, acknowledgements included. Usual: 60/s while a recording arrives.
 Beyond it the socket is read more slowly."""
 
-# Classes (duet.store, server/classroom)
+# Classes (duet.store, plugins/classroom)
 
 CLASS_MEMBERS: Final = 400
 """Usual: 40, 300 in a lecture. Beyond it nobody joins."""

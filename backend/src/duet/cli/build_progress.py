@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Background kernel builds in the terminal of `duet serve`, as lines; build_bar.py has the bar.
+"""Background kernel builds in the terminal of `duet serve`, as lines and as a bar.
 
 Each shows which kernel is being built, how many of its objects are compiled, and how long that
 will still take. The page shows the same messages per lesson.

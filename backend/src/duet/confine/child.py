@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server's side of one child: blocking requests with a time limit, and its end."""
+"""The owner's side of one child: blocking requests with a time limit, and its end."""
 
 from __future__ import annotations
 

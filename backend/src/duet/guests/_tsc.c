@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast the host's time stamp counter ticks: see tsc.py. */
+/* How fast the host's time stamp counter ticks. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <time.h>

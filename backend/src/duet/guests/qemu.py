@@ -3,8 +3,8 @@
 
 q35 rather than microvm: under TCG 10 of 25 microvm boots hung before the console. On the wall
 clock TCG runs one thread per vCPU; on the count clock one instruction is 2^shift ns of guest
-time and idle time is skipped (-icount shift=N,sleep=off), in one thread; see sharing.py for
-several vCPUs in it.
+time and idle time is skipped (-icount shift=N,sleep=off), in one thread, which
+several vCPUs share.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lanes of the server: copies of parked guests where there are some, else guests that boot."""
+"""Guests for lanes: copies of parked guests where there are some, else guests that boot."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class Base:
         folder: of its patches: that of base.yaml, or of the base that it is `like`.
         both: name of the folders of instrumentation in lessons.
         fragments: its configuration, in order; a later file overrides an earlier.
-        lenient: options that the source does not have are left out (needed.py).
+        lenient: options that the source does not have are left out.
     """
 
     name: str

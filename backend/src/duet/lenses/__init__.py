@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ways of seeing into a lane beside its events. Here: the x-ray, which reads its memory.
 
-The server's side (`xray`, `calibration`, `records`) knows no drgn; the side that reads
+The side of the host process (`xray`, `calibration`, `records`) knows no drgn; the side that reads
 (`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a process of its own, since
 drgn's calls block and hold the interpreter's lock.
 """

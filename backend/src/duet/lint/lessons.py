@@ -80,7 +80,6 @@ RULES: tuple[Rule, ...] = (
     recorded.native,
 )
 """In the order in which an author meets them."""
-"""Files that are no part of the lesson itself, with schemas for editors as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names that belong to the lesson's view: sentences, moments, answers, panels, kinds, points."""
+"""Names that a lesson's view must know, patterns of metrics in text, and claims against tables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that a server stores in one file, and back; see stored.py for what that is.
+"""All that a server stores in one file, and back; `Places` says what that is.
 
 The file is a zip with a manifest that names each file with its size and SHA-256. Making one needs
 no pause of the server: each of its files appears whole, by a rename or a link, and stays as it is.

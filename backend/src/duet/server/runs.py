@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live runs: who asked for which, what runs in which slot, and what stays when it is over.
 
-Commands only change the queue. conductor.py starts what may start, performer.py carries it out;
+Commands only change the queue. `Conductor` starts what may start, `Performer` carries it out;
 queue.py decides who is next, run_board.py informs browsers.
 """
 
@@ -371,7 +371,7 @@ class TriedRuns:
 
 # Starts live runs when their turn comes, and cleans up after them.
 #
-# One task starts what may start; each run has a task of its own (performer.py).
+# One task starts what may start; each run has a task of its own (`Performer`).
 
 IDLE_LANES_S = 300.0
 """Lanes that nobody has used for so long are closed; a later run boots them again."""

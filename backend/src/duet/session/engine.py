@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decode and reduce of one run on one lane: a service of confined children. Pure.
 
-Everything that looks into a guest's formats and pages is here; the server keeps what it can
-bound by itself (`pipeline`), and checks what comes back (`lane.child`).
+Everything that looks into a guest's formats and pages is here; the host process keeps what it
+can bound by itself (`pipeline`), and checks what comes back (`lane.child`).
 """
 
 from __future__ import annotations

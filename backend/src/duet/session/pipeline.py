@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server knows of one run on one lane: frames, missing bytes, losses. Pure.
+"""What the host process knows of one run on one lane: frames, missing bytes, losses. Pure.
 
-Its engine decodes and reduces; in the server that is a child process (`lane.child`). `feed` and
+Its engine decodes and reduces; there that is a child process (`lane.child`). `feed` and
 `take` belong to the thread that receives, `work` may run on another: it touches only what `take`
 handed over. One `work` at a time.
 """

@@ -279,7 +279,7 @@ function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElem
   }, [host, shown, card]);
 }
 
-// Finds the terms of a lesson in a text; the server's lint has the same rule (lessons/terms.py).
+// Finds the terms of a lesson in a text; the server's lint has the same rule (lessons/view.py).
 
 /** A text in pieces: plain words, and forms of terms. */
 export type Piece = string | { readonly name: string; readonly text: string };

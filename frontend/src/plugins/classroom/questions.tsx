@@ -161,7 +161,7 @@ function captionOf({ round, answers, right, marks }: TallyRound, several: boolea
   );
 }
 
-/** Of a question (MOST_OPTIONS of class_commands.py). */
+/** Of a question (MOST_OPTIONS of plugins/classroom/messages.py). */
 const mostOptions = 6;
 
 interface Props {

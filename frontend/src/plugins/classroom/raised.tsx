@@ -9,7 +9,7 @@ import type { Raised, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { stepTitle } from './roster.tsx';
 
-/** Of a question (RAISED_CHARS of class_board.py). */
+/** Of a question (RAISED_CHARS of plugins/classroom/messages.py). */
 const mostChars = 280;
 
 interface Props {

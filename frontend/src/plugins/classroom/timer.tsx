@@ -46,7 +46,7 @@ export function lengthWords(seconds: number): string {
 
 /** A second must not be left out. */
 const everyMs = 250;
-/** The longest (TIMER_S of class_board.py), min. */
+/** The longest (TIMER_S of plugins/classroom/messages.py), min. */
 const mostMin = 60;
 const usual = [1, 2, 3, 5] as const;
 

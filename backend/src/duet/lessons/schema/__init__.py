@@ -2,7 +2,7 @@
 """What the files of a lesson may say: one module each, and the whole.
 
 A lesson is data. Arms, probes, spans, knobs, scenes and claims are declared here and checked
-strictly: an unknown key is an error that says what was meant (see problems.py).
+strictly: an unknown key is an error that says what was meant (lessons/document.py).
 """
 
 from duet.lessons.schema.base import ClockName, Name, Place, Strict

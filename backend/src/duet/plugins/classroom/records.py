@@ -38,7 +38,7 @@ class TryFacts:
         turned: those that stand elsewhere than the step puts them.
         summary: of the changed patch in one line; empty: none was changed.
         sentence: why it failed; empty: it did not.
-        result: its one number, as server/classroom/tries.py makes it; None: it has none (yet).
+        result: its one number, as tries.py makes it; None: it has none (yet).
         makers: members who asked for it, the first one first.
     """
 

@@ -2,8 +2,7 @@
 """Labs: what lab.yaml says, what people answered, and the points that both come to.
 
 Answers are stored as they came, in a chain of hashes; points are never stored, they are counted
-from the answers each time (scoring.py). Nothing here knows pages; `duet.plugins.labs` is the lab of
-a server that runs.
+from the answers each time (scoring.py). `labs.py` is their part of a server.
 """
 
 from __future__ import annotations

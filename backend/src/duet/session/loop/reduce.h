@@ -186,7 +186,7 @@ struct member *member_of(const struct track *track, int64_t tid);
 int draw_track(struct reduce *r, const struct track *track, int64_t until);
 int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t tid, int64_t value);
 
-/* What the caller uses (reduce_binding.py). */
+/* What the caller uses (session/reduce.py). */
 #pragma GCC visibility push(default)
 struct reduce *reduce_new(const int64_t *program, long n);
 void reduce_free(struct reduce *r);

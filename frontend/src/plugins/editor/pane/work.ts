@@ -259,7 +259,7 @@ export class Work extends Texts {
 
 // What a viewer typed, as a diff in this browser, for each arm of each lesson.
 
-/** The bound of a message of the server's (CHANGE_CHARS in stream/messages/change.py). */
+/** The bound of a message of the server's (CHANGE_CHARS in messages/lesson.py). */
 export const diffChars = 48_000;
 
 function key(slug: string, arm: string): string {
