@@ -88,7 +88,7 @@ def test_one_of_two_servers_owns_a_class_until_its_session_ends(url: str, run_as
             store.begin()  # both at once: the tables are made by one of them
         one, two = stores
         lost: list[str] = []
-        one.sessions.lost = lambda: lost.append("one")
+        one.sessions.lost.register(lambda: lost.append("one"))
         assert await one.ask(shared_secret) == await two.ask(shared_secret)
 
         def owned(connection: Connection) -> str | None:

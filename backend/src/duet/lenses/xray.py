@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The x-ray of one guest, seen from the process that owns it: a process that reads, and who ends it.
+"""The x-ray of one guest, as its owner sees it: a process that reads, and who ends it.
 
 Nothing here raises at the session: what goes wrong becomes a fault that the listener gets.
 """

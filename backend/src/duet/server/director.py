@@ -148,7 +148,7 @@ class Director:
     async def __aenter__(self) -> Director:
         await self.segments.__aenter__()
         await self.live_runs.__aenter__()
-        self.hub.on_leave = self._left
+        self.hub.left.register(self._left)
         if self.store is not None:
             self.store.begin()
         await self.services.__aenter__()
@@ -167,7 +167,7 @@ class Director:
         for source in (self.recordings, self.saved):
             if source is not None:
                 await source.close()
-        self.hub.on_leave = lambda _: None
+        self.hub.left.unregister(self._left)
         await self.live_runs.__aexit__(*error)
         await self.segments.__aexit__()
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 
 from duet import messages as m
 from duet.base.access import Action, Visitor
 from duet.base.budgets import CONTROL_IDLE_S
+from duet.base.calls import Calls
 from duet.base.errors import DuetError, InputError
 from duet.messages.codec import Packet, failure, pack
 from duet.rpc.peer import Tasks
@@ -272,7 +273,7 @@ class RunScreens:
         self._board = board
         self._scheduler = scheduler
         self._entries = entries
-        self.before: Callable[[Viewer, Iterable[str]], None] = lambda viewer, arms: None
+        self.before = Calls[[Viewer, Iterable[str]]]()
         """Called with the lanes of a run before a page is moved to it."""
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:

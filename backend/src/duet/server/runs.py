@@ -19,6 +19,7 @@ from typing import Final
 
 from duet import messages as m
 from duet.base.budgets import ENDS_S, FINISHED_RUNS, FORMER_REQUESTS, SAVED_S
+from duet.base.calls import Calls
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.logs import about, fields
 from duet.host.judging import unfinished
@@ -329,10 +330,10 @@ class TriedRuns:
         self._scheduler = scheduler
         self._entries = entries
         self._moved = moved
-        self.changed: Callable[[], None] = lambda: None
-        """Called when places or what runs have changed."""
-        self.ended: Callable[[str, Ended], None] = lambda run_id, ended: None
-        """Called with the id of each run that is over."""
+        self.changed = Calls[[]]()
+        """When places or what runs have changed."""
+        self.ended = Calls[[str, Ended]]()
+        """With the id of each run that is over."""
 
     def ask(self, viewer: Viewer, job: RunRequest) -> str:
         """Queue a run, or share an equal one; gives its id. It replaces nothing of its visitor.
@@ -534,7 +535,7 @@ class LiveRuns:
 
     def on_show(self, call: Callable[[Viewer, Iterable[str]], None]) -> None:
         """Call this with the lanes of a run before a page is moved to it."""
-        self._screens.before = call
+        self._screens.before.register(call)
 
     async def __aenter__(self) -> LiveRuns:
         await self._stage.__aenter__()

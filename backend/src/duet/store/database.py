@@ -23,6 +23,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from duet.base import plugins
+from duet.base.calls import Calls
 from duet.base.errors import InfraError, InputError
 from duet.base.settings import runs_dir, whole_number
 from duet.store.limits import BUSY_MS, DEAD_PEER_S, END_MS, HUNG_S, LOCK_S, PROBE_S, PROBES
@@ -219,7 +220,7 @@ class Sessions:
     """
 
     def __init__(self) -> None:
-        self.lost: Callable[[], None] = lambda: None
+        self.lost = Calls[[]]()
         self._known = 1
         self._made = 0
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -19,6 +19,7 @@ import msgpack
 from duet import messages as m
 from duet.base.access import LOCAL, Visitor
 from duet.base.budgets import RUN_PACKETS
+from duet.base.calls import Calls
 from duet.messages import Gap, Lane, Lens, Line, Metrics, Run
 from duet.messages.codec import Key, Packet, pack
 from duet.stream.outbox import Outbox, OutboxFull, TableKey, extend_gaps
@@ -234,11 +235,11 @@ class Viewer:
 class Hub:
     """All viewers.
 
-    `on_leave` is called when a viewer has gone; it must not wait.
+    `left` is called with each viewer who has gone; what is registered there must not wait.
     """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
-        self.on_leave: Callable[[Viewer], None] = lambda _: None
+        self.left = Calls[[Viewer]]()
         self.cutter: Cutter | None = None
         """None: no run is cut into segments."""
         self._make_outbox = make_outbox
@@ -266,7 +267,7 @@ class Hub:
         """A viewer has gone."""
         self._viewers.pop(viewer.ident, None)
         viewer.gone = True
-        self.on_leave(viewer)
+        self.left(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:
         """The viewer of that name, if it is still there."""

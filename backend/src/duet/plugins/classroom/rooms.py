@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from sqlalchemy import Connection, select
 
 from duet.base import budgets
+from duet.base.calls import Calls
 from duet.base.errors import DuetError
 from duet.messages.codec import Packet, pack
 from duet.plugins.classroom import broadcast as messages
@@ -268,10 +269,8 @@ class Rooms:
         self._emptied = 0  # how often all classes have left the memory
         self.loading = asyncio.Lock()
         """Classes come into memory one after another."""
-        self.added: Callable[[Room], None] = lambda room: None
-        self.ended: Callable[[Room], None] = lambda room: None
-        self.dropped: Callable[[Room], None] = lambda room: None
-        """Called with each class that comes into memory, that ends, that leaves the memory."""
+        self.added, self.ended, self.dropped = Calls[[Room]](), Calls[[Room]](), Calls[[Room]]()
+        """With each class that comes into memory, that ends, that leaves the memory."""
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))

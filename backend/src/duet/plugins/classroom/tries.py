@@ -125,7 +125,8 @@ class TryEnds:
         self._held: dict[str, str] = {}
         """Id of a run -> the class that made it, the oldest first."""
         self._tasks = Tasks()
-        runs.changed, runs.ended = self._changed, self._ended
+        runs.changed.register(self._changed)
+        runs.ended.register(self._ended)
 
     async def load(self) -> None:
         """Of a server that begins; without a database there is nothing."""
@@ -241,7 +242,7 @@ class Tries:
         self._work = Whole()
         self._ends = TryEnds(rooms, live.runs, live.hold)
         self.settings = TrySettings(rooms, live, self._work)
-        rooms.ended = self._ends.closed
+        rooms.ended.register(self._ends.closed)
 
     async def begin(self) -> None:
         """Of a server that begins."""

@@ -136,7 +136,7 @@ class TrySettings:
         self._live = live
         self._work = work
         self._no_patches: str | None = None
-        rooms.added = self._added
+        rooms.added.register(self._added)
 
     async def look(self) -> str:
         """Why no patch can be changed here; looked for once, and shown to all."""

@@ -247,8 +247,8 @@ class SharedClassrooms(Classrooms):
         self._looking: asyncio.Task[None] | None = None
         self.entrance = ServerEntrance(self, self.directory.secret)
         self.doors = {wire.PATH: self.entrance.serve}
-        self._own.dropped = self._dropped
-        store.sessions.lost = self._lost
+        self._own.dropped.register(self._dropped)
+        store.sessions.lost.register(self._lost)
 
     async def __aenter__(self) -> SharedClassrooms:
         await super().__aenter__()

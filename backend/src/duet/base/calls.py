@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls of everybody who registered for an event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, ParamSpec
+
+P = ParamSpec("P")
+
+
+class Calls(Generic[P]):
+    """Registered functions, called in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._registered: list[Callable[P, object]] = []
+
+    def register(self, function: Callable[P, object]) -> None:
+        """Call it from now on."""
+        self._registered.append(function)
+
+    def unregister(self, function: Callable[P, object]) -> None:
+        """Call it no more."""
+        self._registered.remove(function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        for function in self._registered:
+            function(*args, **kwargs)
