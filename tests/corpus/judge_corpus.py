@@ -19,9 +19,14 @@ import tempfile
 import time
 from pathlib import Path
 
+# What the verbs import when they are called; a process that is forked has it already.
 import duet.cli.inspect
 import duet.cli.replay
+import duet.lenses
+import duet.runs.compare
+import duet.runs.replay
 from duet import confine as confined
+from duet.cli.arguments import which  # noqa: F401
 from duet.cli.entry import main as duet
 from tests.corpus import hostile_case  # noqa: F401  (finds the program)
 
