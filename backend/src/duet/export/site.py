@@ -89,7 +89,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
     """
     hub = Hub()
     stage = HostStage(None)
-    director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False)
+    director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False, services=())
     viewer = hub.join()
     director.greet(viewer)
     sent = SitePackets(taken(viewer), [], {})

@@ -72,10 +72,12 @@ class Command(ClientMessage):
     Attributes:
         needs: what the viewer must be allowed to do; whose run it is decides more.
         frequent: a page sends it some ten times a second; it has a budget of its own.
+        boots: it boots guests.
     """
 
     needs: ClassVar[Action]
     frequent: ClassVar[bool] = False
+    boots: ClassVar[bool] = False
 
 
 Some = TypeVar("Some", bound=Tagged)

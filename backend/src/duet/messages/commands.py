@@ -40,6 +40,7 @@ class Start(Command):
     others wait or asked for that run. A request that equals another's shares its run.
     """
 
+    boots = True
     needs = Action.RUN
     type: Literal["start"]
     lesson: Annotated[str, Field(max_length=64)]
@@ -64,6 +65,7 @@ class Stop(Command):
 class Again(Command):
     """Start the live run that is watched once more, or this visitor's last one."""
 
+    boots = True
     needs = Action.RUN
     type: Literal["again"]
 
@@ -89,6 +91,7 @@ class Hold(Command):
 class Measure(Command):
     """Fill the measured table: one guest at a time, untraced, A B B A."""
 
+    boots = True
     needs = Action.MEASURE
     type: Literal["measure"]
     lesson: Annotated[str, Field(max_length=64)]

@@ -423,6 +423,7 @@ class Judge(Command):
         arm: the arm that the challenge starts from, with a change that is built.
     """
 
+    boots = True
     needs = Action.MEASURE
     type: Literal["judge"]
     lesson: Annotated[str, Field(max_length=64)]

@@ -194,7 +194,7 @@ class Director:
         """
         viewer.visitor.require(self.services.needs(command))
         if not self._live:
-            refuse_guests(command, self.services.runs_guests(command))
+            refuse_guests(command)
         match command:
             case m.Open():
                 await self.services.open(viewer, command, self._opener.open)

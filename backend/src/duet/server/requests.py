@@ -18,16 +18,13 @@ from duet.trials.challenge import groups, limits
 NO_GUESTS = "this server shows recordings only; its guests are switched off."
 
 
-def refuse_guests(command: m.Command, others: bool) -> None:
+def refuse_guests(command: m.Command) -> None:
     """Of a server that boots no guest.
-
-    Args:
-        others: whether it is a command of a plug-in that boots one.
 
     Raises:
         InputError: the command needs one.
     """
-    if others or isinstance(command, m.Start | m.Again | m.Measure | m.Judge):
+    if command.boots:
         raise InputError(
             NO_GUESTS,
             remedy="Start a server without --no-guests to run live.",

@@ -64,10 +64,6 @@ class Service:
         """Another action that is enough for a command; None: it needs its own."""
         return None
 
-    def runs_guests(self, command: m.Command) -> bool:
-        """Whether a command of this service boots a guest."""
-        return False
-
     def find_run(self, run_id: str) -> Run | None:
         """A live run that is not one of this server's."""
         return None
@@ -108,7 +104,7 @@ class Core:
         no_runs: why nothing runs live here, a sentence; empty: it does.
         no_patches: gives why no patch can be changed here. Blocking.
         hold: takes names of saved runs that stay, the newest first.
-        services: those made so far.
+        services: those made so far; `of` gives one that this one requires.
     """
 
     hub: Hub
@@ -120,14 +116,6 @@ class Core:
     no_patches: Callable[[], str]
     hold: Callable[[list[str]], None]
     services: Services
-
-    def service(self, kind: type[Some]) -> Some:
-        """The service of a plug-in that this one requires.
-
-        Raises:
-            LookupError: there is none.
-        """
-        return self.services.of(kind)
 
 
 Maker = Callable[[Core], Service | None]
@@ -180,10 +168,6 @@ class Services(list[Service]):
         others = (service.needs(command) for service in self)
         return next((one for one in others if one is not None), command.needs)
 
-    def runs_guests(self, command: m.Command) -> bool:
-        """Whether a command of a service boots a guest."""
-        return any(service.runs_guests(command) for service in self)
-
     def find_run(self, run_id: str) -> Run | None:
         """A live run that is not one of this server's."""
         found = (service.find_run(run_id) for service in self)
@@ -225,6 +209,6 @@ class Services(list[Service]):
             if isinstance(command, service.commands):
                 return service
         raise InputError(
-            f"this server does not carry out '{getattr(command, 'type', '')}'.",
+            f"this server does not carry out '{command.tag()}'.",
             remedy="Use one that does.",
         )

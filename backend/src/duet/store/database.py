@@ -14,7 +14,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -95,11 +94,6 @@ def file_of(url: str) -> Path | None:
     return None if parsed.database == ":memory:" else Path(parsed.database)
 
 
-def tables() -> tuple[ModuleType, ...]:
-    """The modules with the tables of all plug-ins."""
-    return plugins.offered("tables")
-
-
 def upgrade(connection: Connection) -> None:
     """Bring the database to the newest revision, in the caller's transaction.
 
@@ -110,7 +104,9 @@ def upgrade(connection: Connection) -> None:
     from alembic.config import Config
     from alembic.util import CommandError
 
-    revisions = [Path(str(one.__file__)).with_name("migrations") for one in tables()]
+    revisions = [
+        Path(str(one.__file__)).with_name("migrations") for one in plugins.offered("tables")
+    ]
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")

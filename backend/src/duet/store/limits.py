@@ -9,8 +9,6 @@ CALL_S: Final = 15.0
 """From a call to its commit. Usual: 5-20 ms, the time of a sync of the disk."""
 CLOSE_S: Final = 15.0
 """For what waits to be stored when the server ends."""
-OPEN_S: Final = 60.0
-"""To open the database and bring it to the newest revision. Usual: 0.5 s."""
 BUSY_MS: Final = 5000
 """SQLite waits so long for another process, such as a backup that begins."""
 TOGETHER: Final = 64

@@ -32,7 +32,6 @@ class Pooling:
         Raises:
             InputError: options of a pool without one, a value out of range, or no plug-in.
         """
-        found = next(iter(plugins.offered("pool")), None)
         if not self.pool:
             if self.at_once or self.wait or self.lease or self.check_hosts:
                 raise InputError(
@@ -41,6 +40,7 @@ class Pooling:
                     remedy="Add --pool with local, slurm or kubernetes.",
                 )
             return None
+        found = next(iter(plugins.offered("pool")), None)
         if found is None:
             raise InputError(
                 "this Kernel Duet has no plug-in for pools.", remedy="Leave --pool out."

@@ -171,10 +171,6 @@ class Classrooms(Service):
         """Until no command is being carried out."""
         await self._work.idle()
 
-    def runs_guests(self, command: m.Command) -> bool:
-        """A try of a member does."""
-        return isinstance(command, cm.TryRun)
-
     def admit(self, door: Door) -> None:
         """Who has the code of a class that goes on."""
         if isinstance(door, TokensOnly) and self.going is not None:

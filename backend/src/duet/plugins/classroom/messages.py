@@ -553,6 +553,7 @@ class TryRun(Command):
     one of the class is the same run, and this member is one more of its makers.
     """
 
+    boots = True
     needs = Action.RUN
     type: Literal["class_try"]
     lesson: Annotated[str, Field(min_length=1, max_length=64)]

@@ -21,7 +21,7 @@ def classrooms(store: Store | None, live: LiveParts, days: int) -> Classrooms | 
 
 def service(core: Core) -> Mirrors | None:
     """Live runs of other servers, which are found here; and they find those of this one."""
-    classes = core.service(Classrooms)
+    classes = core.services.of(Classrooms)
     if not isinstance(classes, SharedClassrooms):
         return None
     find = core.finder.live_runs.find

@@ -26,6 +26,7 @@ from duet.plugins.lti.platforms import Registered
 from duet.server.doors import Door
 from duet.server.services import Core, Service
 from duet.store.database import CLASSES_DAYS, classes_days
+from duet.store.limits import DAY_S
 from duet.store.store import Store
 
 log = logging.getLogger("duet.plugins.lti")
@@ -56,7 +57,7 @@ class Lti:
     @contextlib.asynccontextmanager
     async def running(self, days: int) -> AsyncIterator[None]:
         """Send scores; activities that nobody opened for so many days are deleted first."""
-        before_s = time.time() - days * rows.DAY_S
+        before_s = time.time() - days * DAY_S
         with contextlib.suppress(DuetError):  # its own log has it; the next start will do
             await self._store.ask(lambda c: rows.delete_old(c, before_s))
         async with self.outbox.running():
@@ -168,7 +169,7 @@ class LtiService(Service):
         if registered is not None and core.store is not None:
             self.lti = Lti(registered, core.store, routes.lab_choices)
             self.foreign = routes.launches(registered)
-            labs = core.service(Labs)
+            labs = core.services.of(Labs)
             labs.listeners.append(self.lti.outbox.receive)
             labs.forgetting.append(self.lti.forget)
 

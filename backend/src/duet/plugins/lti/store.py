@@ -14,8 +14,7 @@ from duet.plugins.labs.grades import LabScore
 from duet.plugins.lti.limits import SCORE_DAYS
 from duet.plugins.lti.refused import LaunchRefused
 from duet.plugins.lti.tables import LTI_COURSES, LTI_LINKS, LTI_NONCES, LTI_SCORES
-
-DAY_S = 86400.0
+from duet.store.limits import DAY_S
 
 
 @dataclass(frozen=True, slots=True)
