@@ -31,7 +31,7 @@ test('in the last step the figure that the lesson began with is back, and ours i
   ]);
   expect(cells(props, 'time of a scan')).toEqual([
     'scan-2013 435 µs',
-    'stock 15.8 µs',
+    'stock 15.7 µs',
     'evictable-list 39.7 µs',
   ]);
   expect(leftWords(props)).toContain('takes 34 % of the time of 2013 scan, here 9 %');

@@ -38,6 +38,10 @@ function said(id: string, share = 0) {
   };
 }
 
+/** Accesses of an operation without the read-modify-writes of the count. */
+const besideSwaps = (of: ReturnType<typeof said>, arm: string): number =>
+  of(arm, 'accesses per op', 'run') - of(arm, 'hot rmws', 'run');
+
 /** What the text of a step says; shares of the window, where the sentence must agree with it. */
 const claims: Readonly<
   Record<string, (of: ReturnType<typeof said>, share: number) => readonly boolean[]>
@@ -61,7 +65,8 @@ const claims: Readonly<
     of('moved', 'times the rate', 'model') > 1.4,
   ],
   numbers: (of) => [
-    of('stock', 'accesses per op', 'run') === of('moved', 'accesses per op', 'run'),
+    // The same accesses on both, but for swaps that are tried again, as often as CPUs meet.
+    Math.abs(besideSwaps(of, 'stock') - besideSwaps(of, 'moved')) < 1e-9,
     of('stock', 'hot reads', 'run') === of('moved', 'hot reads', 'run') + 2,
   ],
   'the-price': (of) => [of('moved', 'gap', 'model') < of('stock', 'gap', 'model')],
@@ -84,7 +89,8 @@ test('words of caches have a card, and a step that explains them', () => {
 });
 
 test('one stat: nothing is written but the count', () => {
-  const of = said('one-stat', 21 / 43);
+  const steps = shown('one-stat').frameAt(0).span / 1000;
+  const of = said('one-stat', 21 / steps);
   expect(of('stock', 'read-modify-write', 'operation')).toBe(2);
 });
 
@@ -122,5 +128,7 @@ test('who does not see a step move sees the lock in all phases', () => {
   const { index, scene, lesson } = shown('listing');
   const { moment, begin, start, span } = claimedPlace(index, scene, lesson, moments).place;
   expect(moment).toBe(start + span);
-  expect(begin! / 1e9).toBeCloseTo(3 - 0.36, 1);
+  // Somebody lists from the third second on; a while of the time before it is seen.
+  expect(begin! / 1e9).toBeGreaterThan(2);
+  expect(begin! / 1e9).toBeLessThan(2.95);
 });
