@@ -88,13 +88,13 @@ async def storms(kind: str, turn: int) -> list[dict[str, float]]:
     config = request.folder.lesson.microscope
     assert config is not None
     spec = RunSpec(
-        f"bench-{turn}",
         request.folder,
         (ARM,),
         request.workload,
         request.params,
         request.clock,
         probes=frozenset(),
+        run_id=f"bench-{turn}",
     )
     if kind in ("counted", WHOLE):
         spec = replace(spec, microscope=MicroscopeRequest(config.functions, config.operation))

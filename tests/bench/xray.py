@@ -76,7 +76,6 @@ async def rates(rounds: int) -> dict[bool, list[float]]:
         for number in range(-1, 4 * rounds):
             with_xray = number % 4 in (1, 2)
             spec = RunSpec(
-                f"bench-{number}",
                 request.folder,
                 (ARM,),
                 request.workload,
@@ -84,6 +83,7 @@ async def rates(rounds: int) -> dict[bool, list[float]]:
                 request.clock,
                 probes=frozenset(),
                 xray=(Wanted("shrinker-maps", HZ), Wanted("srcu-gp", HZ)) if with_xray else (),
+                run_id=f"bench-{number}",
             )
             received = Look()
             lane = (await RunSession(lanes, spec, sources, received).execute()).lanes[ARM]

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load, slugs
 from duet.lessons.schema import Lesson, Metric
@@ -83,13 +82,13 @@ def test_the_first_comparison_keeps_its_direction_or_is_labelled(slug: str, run_
     short = {"seconds": 1} if "seconds" in lesson.params else {}
     params = folder.check_params({**short, **scene.params}, lesson.clock)
     spec = RunSpec(
-        "busy",
         folder,
         arms,
         scene.workload or next(iter(lesson.workloads)),
         params,
-        Clock(lesson.clock),
+        lesson.clock,
         shift=lesson.shift if lesson.clock == "count" else 0,
+        run_id="busy",
     )
 
     async def run() -> dict[str, LaneResult]:

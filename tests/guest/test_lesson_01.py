@@ -11,7 +11,6 @@ import math
 
 import pytest
 
-from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan, Table
 from duet.measure.claims import LIVE_SECONDS
@@ -109,7 +108,7 @@ def test_the_time_of_the_list_walk_grows_with_the_square() -> None:
 def test_a_container_that_cannot_be_made_is_a_sentence() -> None:
     folder = load(SLUG)
     params = {**folder.check_params({"n": 4}, "count"), "touched": 9}
-    plan = MeasurePlan(folder, ("after",), "containers-ext4", Clock.COUNT, params, 1, metrics=TIMES)
+    plan = MeasurePlan(folder, ("after",), "containers-ext4", "count", params, 1, metrics=TIMES)
 
     table = measured(plan)[0]
     assert "--touched M is at most N" in str(table.errors["after"].detail)

@@ -8,7 +8,6 @@ from functools import cache
 
 import pytest
 
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.replay import CollectingSink
@@ -31,7 +30,7 @@ async def _run(folder: LessonFolder, name: str, seed: int) -> dict[str, LaneResu
     there = scene.on_count.params if scene.on_count else {}
     params = folder.check_params({"seconds": 1, **scene.params, **there}, "count")
     spec = RunSpec(
-        "count", folder, scene.arms, "storm", params, Clock.COUNT, seed=seed, shift=lesson.shift
+        folder, scene.arms, "storm", params, "count", seed=seed, shift=lesson.shift, run_id="count"
     )
     sources = await kernel_sources(folder, scene.arms, KernelSettings.default())
     async with asyncio.timeout(280), Lanes() as lanes:

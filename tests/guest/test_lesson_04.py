@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import pytest
 
-from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan, Table
 from tests.support.live_measure import TIMEOUT_S, counted, measured, value
@@ -133,7 +132,7 @@ def test_a_disk_without_room_is_a_sentence() -> None:
     """Knobs stop short of that; who sets others gets an error before anything is written."""
     folder = load(SLUG)
     params = {**folder.check_params({}, "count"), "written": 60_000}
-    plan = MeasurePlan(folder, ("stock",), "extents", Clock.COUNT, params, 1, metrics=TIMES)
+    plan = MeasurePlan(folder, ("stock",), "extents", "count", params, 1, metrics=TIMES)
 
     table = measured(plan)[0]
     assert "Use fewer entries, or a larger scratch disk" in str(table.errors["stock"].detail)

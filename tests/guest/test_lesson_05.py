@@ -18,7 +18,6 @@ from functools import cache
 
 import pytest
 
-from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan, Table
 from duet.measure.claims import broken, plan_of_claim
@@ -66,7 +65,7 @@ def exact(arm: str) -> tuple[Table, ...]:
         folder=folder,
         arms=(arm,),
         workload="exact",
-        clock=Clock.WALL,
+        clock="wall",
         params=folder.check_params(settings),
         repeats=1,
         sweep=("name_length", LENGTHS),
@@ -108,7 +107,7 @@ def listing(locks: int) -> Mapping[str, Mapping[str, float]]:
     folder = load(SLUG)
     settings = {"tasks": CPUS, "vcpus": CPUS, "seconds": SECONDS, "locks": locks}
     plan = MeasurePlan(
-        folder, ("stock",), "listing", Clock.WALL, folder.check_params(settings), repeats=1
+        folder, ("stock",), "listing", "wall", folder.check_params(settings), repeats=1
     )
     (table,) = run(plan)
     return {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duet.guests import Clock, GuestOptions, GuestRoot, GuestSpec, open_guest
+from duet.guests import GuestOptions, GuestRoot, GuestSpec, open_guest
 from duet.lenses.scope import RESET, Hello, Reply, watch_line
 from tests.support import scope_driver as hammer
 from tests.support.guest_driver import Driver
@@ -154,7 +154,7 @@ def test_counts_on_the_count_clock(
     look: Look, address: int, neighbour: Path, run_async: Run
 ) -> None:
     async def scenario() -> None:
-        async with look(clock=Clock.COUNT) as (driver, end):
+        async with look(clock="count") as (driver, end):
             end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG))
             log = agrees(end, await strike(driver, 2, 300), address)
             assert set(log["cpu"].tolist()) == {0}

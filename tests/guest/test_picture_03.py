@@ -17,7 +17,6 @@ import pytest
 from numpy.typing import NDArray
 
 from duet.cli.sinks import ConsoleSink
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
@@ -65,7 +64,7 @@ def run_of(arm: str, workload: str, *knobs: tuple[str, int]) -> tuple[Collecting
                 arms=(arm,),
                 workload=workload,
                 params=params,
-                clock=Clock.COUNT,
+                clock="count",
             )
             session = RunSession(guests, spec, sources, sink)
             return (await session.execute()).lanes[arm]

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.sources import kernel_sources
@@ -90,7 +89,7 @@ async def record(arm: str, params: dict[str, int]) -> Lane:
         arms=(arm,),
         workload="one-file",
         params=folder.check_params(params, "count"),
-        clock=Clock.COUNT,
+        clock="count",
     )
     async with asyncio.timeout(LIMIT_S), Lanes() as guests:
         lane = (await RunSession(guests, spec, sources, sink).execute()).lanes[arm]

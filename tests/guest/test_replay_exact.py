@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from duet.bundle import open_bundle
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
 from duet.runs.pack import How, figures, write_run
 from duet.runs.replay import CollectingSink, play_bundle
-from duet.runs.sources import RunRequest, kernel_sources
+from duet.runs.sources import kernel_sources
 from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
 
 pytestmark = pytest.mark.guest
@@ -56,13 +55,13 @@ async def run_live(folder: LessonFolder, workload: str, given: dict[str, int]) -
         arms=arms,
         workload=workload,
         params=folder.check_params(given, clock),
-        clock=Clock(clock),
+        clock=clock,
     )
     sources = await kernel_sources(folder, arms, kernels)
     found: list[tuple[dict[str, LaneResult], CollectingSink]] = []
     async with Lanes(LIMITS) as lanes:
         # The second on kept guests, whose ports have sent before; none is kept on the count clock.
-        for number in range(2 if spec.clock is Clock.WALL else 1):
+        for number in range(2 if spec.clock == "wall" else 1):
             sink = CollectingSink(with_batches=True)
             result = await RunSession(
                 lanes, replace(spec, run_id=f"live-{number}"), sources, sink
@@ -78,7 +77,7 @@ def test_a_replay_is_the_live_run(
     images_of(slug)
     folder = load(slug)
     spec, kernels, found = asyncio.run(run_live(folder, *SMALL[slug]))
-    request = RunRequest(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
+    request = RunSpec(folder, spec.arms, spec.workload, dict(spec.params), folder.lesson.clock)
     for number, (lanes, live) in enumerate(found):
         for lane in lanes.values():
             assert lane.error is None, lane.error

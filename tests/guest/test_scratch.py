@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from duet.guests import Clock
+from duet.base.clock import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
@@ -55,7 +55,7 @@ def test_on_the_count_clock_it_lies_in_memory_and_runs_are_equal(
 ) -> None:
     async def once() -> Outcome:
         text = plan("autostart", scratch(fs), run="grep /scratch /proc/mounts")
-        how = {"clock": Clock.COUNT, "boot_plan": text, "memory_mib": MEMORY, "disks_mib": (64,)}
+        how = {"clock": "count", "boot_plan": text, "memory_mib": MEMORY, "disks_mib": (64,)}
         async with boot("rwsem", **how) as driver:
             return await driver.whole_boot_plan()
 
@@ -141,7 +141,7 @@ def test_only_the_end_of_a_long_output_is_kept(shared: SharedGuests) -> None:
 def test_a_boot_plan_that_cannot_be_set_up_says_why_and_ends(run_async: Run, boot: Boot) -> None:
     async def scenario() -> None:
         text = plan("autostart", "setup duet-scratch xfs 200", run="true")
-        async with boot("rwsem", clock=Clock.COUNT, boot_plan=text) as driver:
+        async with boot("rwsem", clock="count", boot_plan=text) as driver:
             outcome = await driver.whole_boot_plan()
         assert outcome.error is not None and outcome.started is None
         assert "xfs needs at least 300 MB" in outcome.error.detail
@@ -171,7 +171,7 @@ class Deaf:
         return lambda *_: None
 
 
-@pytest.mark.parametrize("clock", [Clock.WALL, Clock.COUNT])
+@pytest.mark.parametrize("clock", ["wall", "count"])
 def test_a_guest_out_of_memory_says_so(
     run_async: Run, lesson02: LessonFolder, clock: Clock
 ) -> None:
@@ -180,7 +180,9 @@ def test_a_guest_out_of_memory_says_so(
     data["workloads"]["storm"]["run"] = 'awk BEGIN{{s=sprintf("%4000s",0);for(;;)a[i++]=s""i}}'
     folder = replace(lesson02, lesson=Lesson.model_validate(data))
     params = folder.check_params({"seconds": 30}, clock)
-    spec = RunSpec("r", folder, ("rwsem",), "storm", params, clock, "measure", traced=False)
+    spec = RunSpec(
+        folder, ("rwsem",), "storm", params, clock, purpose="measure", traced=False, run_id="r"
+    )
 
     async def scenario() -> RunResult:
         sources = await kernel_sources(folder, spec.arms, KernelSettings.default())

@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure.run import MEASURE_LIMITS
@@ -33,7 +32,7 @@ async def _lines() -> list[str]:
             arms=("stock",),
             workload="exact",
             params=params,
-            clock=Clock.COUNT,
+            clock="count",
             purpose="measure",
             traced=False,
         )

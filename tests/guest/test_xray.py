@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from duet.base.settings import repo_root
 from duet.bundle import open_bundle
 from duet.cli.arguments import read_request
-from duet.guests import Clock
 from duet.guests.qemu import QMP_SOCKETS
 from duet.kernels import KernelSettings
 from duet.lenses import Sample, Wanted
@@ -251,12 +250,17 @@ def test_samples_lie_where_the_guests_own_clock_is(boot: Any, kernel_images: Any
 def test_a_measure_run_and_a_lesson_without_it_attach_nothing() -> None:
     request = read_request(BITMAPS, "after", "", "count", ["n=10"])
     spec = RunSpec(
-        "r", request.folder, ("after",), "containers", request.params, Clock.COUNT,
+        request.folder,
+        ("after",),
+        "containers",
+        request.params,
+        "count",
         purpose="measure",
-    )  # fmt: skip
+        run_id="r",
+    )
     assert request.folder.lesson.xray and not spec.lens
     bare = read_request(GRACE, "srcu", "", "wall", [])
-    assert not RunSpec("r", bare.folder, ("srcu",), "storm", bare.params, Clock.WALL).lens
+    assert not RunSpec(bare.folder, ("srcu",), "storm", bare.params, "wall", run_id="r").lens
 
 
 def test_the_slow_route_is_reported(boot: Any, kernel_images: Any, tmp_path: Path) -> None:
@@ -355,9 +359,15 @@ def test_the_event_loop_is_not_held_up() -> None:
         sources = await kernel_sources(request.folder, ("after",), KernelSettings.default())
         run = Look()
         spec = RunSpec(
-            "r", request.folder, ("after",), "containers", request.params, Clock.WALL,
-            probes=frozenset(), xray=(Wanted("shrinker-maps", 30),),
-        )  # fmt: skip
+            request.folder,
+            ("after",),
+            "containers",
+            request.params,
+            "wall",
+            probes=frozenset(),
+            xray=(Wanted("shrinker-maps", 30),),
+            run_id="r",
+        )
         async with Lanes() as lanes:
             task = asyncio.create_task(RunSession(lanes, spec, sources, run).execute())
             while not task.done():
@@ -393,9 +403,14 @@ def test_a_recording_gives_the_samples_back(tmp_path: Path) -> None:
     request = read_request(BITMAPS, "after", "containers", "count", [])
     run = Look()
     spec = RunSpec(
-        "replay", request.folder, ("after",), "containers", request.params, Clock.COUNT,
+        request.folder,
+        ("after",),
+        "containers",
+        request.params,
+        "count",
         source="recorded",
-    )  # fmt: skip
+        run_id="replay",
+    )
 
     async def replay() -> None:
         async with Lanes() as lanes:

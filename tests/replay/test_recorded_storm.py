@@ -15,7 +15,6 @@ import pytest
 from duet.base.errors import InputError
 from duet.bundle import Bundle, Record, open_bundle, trim
 from duet.guests.replay import ReplayGuest
-from duet.guests.types import Clock
 from duet.lenses import LensState, Sample
 from duet.lessons.load import LessonFolder
 from duet.session import (
@@ -101,7 +100,7 @@ def spec_of(folder: LessonFolder, bundle: Bundle, *arms: str) -> RunSpec:
         arms=arms,
         workload=bundle.manifest.workload,
         params=bundle.manifest.params,
-        clock=Clock.WALL,
+        clock="wall",
         source="recorded",
     )
 

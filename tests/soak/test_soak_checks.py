@@ -56,7 +56,7 @@ def test_the_clock_of_a_server_can_be_stepped(tmp_path: Path) -> None:
         "print(stepped_server._real_time() - time.time(), datetime.datetime.now().timestamp())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=repo_root(), env={f"{MARK}_CLOCK": str(clock)},
+        [sys.executable, "-c", code], cwd=repo_root(), env={f"{MARK}_CLOCK": clock},
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     behind, now = map(float, done.stdout.split())

@@ -121,7 +121,7 @@ class World:
             "DUET_ROOT": str(repo_root()), "DUET_CACHE": str(self.cache), "DUET_SETUP": "skip",
             "DUET_RUNS": str(self.runs), "DUET_SAVED_RUNS": str(KEEP_RUNS), MARK: str(self.base),
             "TMPDIR": str(self.tmp), "XDG_RUNTIME_DIR": str(self.sockets),
-            f"{MARK}_CLOCK": str(self.clock), "PYTHONDONTWRITEBYTECODE": "1",
+            f"{MARK}_CLOCK": self.clock, "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONPATH": str(repo_root() / "backend/src"),
         }  # fmt: skip
         return {**os.environ, **known, **own}

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.lessons.load import load
 from duet.measure import MeasurePlan, Table
@@ -33,7 +32,7 @@ class _Shared:
             return True
         same = ("folder", "workload", "clock", "params", "repeats", "shifts", "sweep", "perturbed")
         return (
-            mine.clock is Clock.COUNT
+            mine.clock == "count"
             and all(getattr(mine, name) == getattr(plan, name) for name in same)
             and set(plan.arms) <= set(mine.arms)
             and (
@@ -66,9 +65,7 @@ def counted(
     """One run an arm for times, one for counts; a table that was measured before and has them."""
     folder = folder_of(slug)
     params = folder.check_params(dict(knobs), "count")
-    return shared_table(
-        MeasurePlan(folder, arms, workload, Clock.COUNT, params, 1, metrics=metrics)
-    )
+    return shared_table(MeasurePlan(folder, arms, workload, "count", params, 1, metrics=metrics))
 
 
 def shared_table(plan: MeasurePlan) -> Table:

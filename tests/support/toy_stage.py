@@ -19,8 +19,9 @@ from duet.guests.clones import TemplateCounts
 from duet.lessons import load as lesson_cache
 from duet.lessons import load as lessons
 from duet.messages.codec import Packet, pack, pack_line
-from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.server.director import Director
+from duet.session import RunSpec
 from duet.stream.hub import Hub, RunLog
 from tests.support.synthetic import LABEL, lane_messages
 
@@ -31,8 +32,8 @@ MESSAGES_A_TURN = 8
 class ToyRun:
     """A run that replays synthetic messages in the guest's own time, `speed` times as fast."""
 
-    def __init__(self, request: RunRequest, run_id: str, hub: Hub | None, speed: float) -> None:
-        self.log = RunLog(run_id, request.folder.slug)
+    def __init__(self, request: RunSpec, hub: Hub | None, speed: float) -> None:
+        self.log = RunLog(request.run_id, request.folder.slug)
         self.request = request
         self.hub = hub
         self.send: Callable[[RunLog, Packet], None] = RunLog.add
@@ -191,8 +192,8 @@ class ToyStage:
     async def __aexit__(self, *exc: object) -> None:
         return None
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> ToyRun:
-        run = ToyRun(request, run_id, hub, self.speed)
+    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
+        run = ToyRun(request, hub, self.speed)
         run.state("preparing")
         return run
 
@@ -211,7 +212,7 @@ class ToyStage:
         publish(state.model_copy(update=done))
 
     async def measure(
-        self, request: MeasureRequest, run_id: str, publish: Callable[[m.ServerMessage], None]
+        self, request: MeasureRequest, publish: Callable[[m.ServerMessage], None]
     ) -> None:
         arms = request.run.arms
         total = len(arms) * request.repeats
@@ -231,7 +232,7 @@ class ToyStage:
             publish(
                 m.Measured(
                     lesson=request.run.folder.slug,
-                    run_id=run_id,
+                    run_id=request.run.run_id,
                     source="live",
                     rows=rows,
                     at=NOW,
@@ -249,7 +250,7 @@ class ToyStage:
             )
             await asyncio.sleep(0.2 / self.speed)
 
-    def expect(self, request: RunRequest, others: object) -> None:
+    def expect(self, request: RunSpec, others: object) -> None:
         """It boots nothing, so it prepares nothing."""
 
     def parked(self) -> TemplateCounts:
@@ -301,8 +302,10 @@ class ToyRecordings:
             folder = lesson_cache.find(slug)
             params = folder.check_params(self.knobs)
             arms = tuple(arm.name for arm in folder.lesson.arms)
-            request = RunRequest(folder, arms, next(iter(folder.lesson.workloads)), params, "wall")
-            run = ToyRun(request, f"recorded:{slug}:synthetic", None, 1.0)
+            workload = next(iter(folder.lesson.workloads))
+            run_id = f"recorded:{slug}:synthetic"
+            request = RunSpec(folder, arms, workload, params, "wall", run_id)
+            run = ToyRun(request, None, 1.0)
             run.send = self.publish
             self.cache[slug] = run
             self.tasks[slug] = asyncio.create_task(run.perform())

@@ -102,8 +102,13 @@ def watch(
                 assert folder.lesson.microscope is not None
                 sources = sources or await kernel_sources(folder, (arm,), KernelSettings.default())
                 spec = RunSpec(
-                    f"watched-{number}", folder, (arm,), WORKLOAD, request.params, request.clock
-                )  # fmt: skip
+                    folder,
+                    (arm,),
+                    WORKLOAD,
+                    request.params,
+                    request.clock,
+                    run_id=f"watched-{number}",
+                )
                 run = Look()
                 session = RunSession(lanes, spec, sources, run)
                 async with asyncio.TaskGroup() as group:

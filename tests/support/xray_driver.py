@@ -108,7 +108,6 @@ def look(
         if vmlinux is not None:
             sources[arm] = replace(sources[arm], vmlinux=vmlinux)
         spec = RunSpec(
-            "xray-test",
             request.folder,
             (arm,),
             request.workload,
@@ -116,6 +115,7 @@ def look(
             request.clock,
             probes=probes,
             xray=wanted,
+            run_id="xray-test",
         )
         async with asyncio.timeout(LIMIT_S), Lanes() as lanes:
             session = RunSession(lanes, spec, sources, run)

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
 
+from duet.base.clock import Clock
 from duet.base.errors import InfraError
 from duet.lessons import load as lessons
-from duet.lessons.schema import ClockName
 from duet.stream.hub import OVER
 from tools.bench.watchers import ACK_EVERY
 
@@ -34,7 +34,7 @@ class Step:
 
     lesson: str
     step: str
-    clock: ClockName
+    clock: Clock
     start: Message
 
 
@@ -81,7 +81,7 @@ def main_step(slug: str, clock: str) -> Step:
     """
     lesson = lessons.load(slug).lesson
     scene = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
-    chosen: ClockName = "count" if (clock or lesson.clock) == "count" else "wall"
+    chosen: Clock = "count" if (clock or lesson.clock) == "count" else "wall"
     start: Message = {
         "type": "start",
         "lesson": slug,

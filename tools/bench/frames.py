@@ -30,15 +30,16 @@ from duet.base.errors import InfraError
 from duet.base.settings import repo_root
 from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind
 from duet.guests.clones import TemplateCounts
+from duet.host.feed import Feed
 from duet.host.guests import Others
-from duet.host.performing import Feed
+from duet.host.requests import first_message
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import Packet
 from duet.processes.cpus import be_prompt
-from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.server.director import Director
 from duet.server.recordings import LessonRecordings
-from duet.session import Batch, LanePhase, LaneState, RunPhase, RunState
+from duet.session import Batch, LanePhase, LaneState, RunPhase, RunSpec, RunState
 from duet.stream.http import server_config
 from duet.stream.hub import Hub, RunLog
 
@@ -88,23 +89,13 @@ class FramesRun:
     """A live run that goes on until it is stopped (see server.interfaces.QueuedRun)."""
 
     def __init__(
-        self, tables: list[Table], of: int, fps: float, request: RunRequest, run_id: str, hub: Hub
+        self, tables: list[Table], of: int, fps: float, request: RunSpec, hub: Hub
     ) -> None:
-        self.log = RunLog(run_id, request.folder.slug)
+        self.log = RunLog(request.run_id, request.folder.slug)
         self._tables, self._of, self._fps = tables, of, fps
         self._arms = request.arms
         self._stopped = asyncio.Event()
-        first = m.Run(
-            run_id=run_id,
-            lesson=request.folder.slug,
-            source="live",
-            clock=request.clock,
-            params=request.params,
-            workload=request.workload,
-            arms=list(request.arms),
-            phase="preparing",
-        )
-        self._feed = Feed(first, lambda packet: hub.publish(self.log, packet))
+        self._feed = Feed(first_message(request), lambda packet: hub.publish(self.log, packet))
 
     async def perform(self, slot: int = 0) -> None:
         """A frame each 1/fps s: of each table of each lane the rows of that part of the run."""
@@ -173,20 +164,18 @@ class FramesStage:
     ) -> None:
         """Nothing is held."""
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> FramesRun:
+    def prepare(self, request: RunSpec, hub: Hub) -> FramesRun:
         """A run that publishes into the hub."""
-        return FramesRun(self._tables, self._of, self._fps, request, run_id, hub)
+        return FramesRun(self._tables, self._of, self._fps, request, hub)
 
-    def expect(self, request: RunRequest, others: Others) -> None:
+    def expect(self, request: RunSpec, others: Others) -> None:
         """Nothing is made in advance."""
 
     def parked(self) -> TemplateCounts:
         """No guest is parked."""
         return TemplateCounts()
 
-    async def measure(
-        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
-    ) -> None:
+    async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
         """There is no guest."""
         raise InfraError("this server measures nothing.", remedy="Run ./duet measure.")
 

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from duet.base.errors import DuetError
-from duet.cli.arguments import Request, read_request, variable
+from duet.cli.arguments import read_request, variable
 from duet.cli.doctor.first_event import Start, first_event, settled, spec_of
 from duet.cli.output import emit, note
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
 from duet.guests.machine import pss_bytes
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
+from duet.session import RunSpec
 from duet.session.lane.request import guest_of
 from tools.bench.results import LanesResult, Quantiles, Target, at_least, at_most, target_lines
 from tools.bench.stored import of_lanes, store
@@ -57,7 +58,7 @@ def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
     return 0
 
 
-async def measure_lanes(request: Request, repeats: int, vng: bool) -> LanesResult:
+async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResult:
     """All rounds, then the memory of idle copies.
 
     Raises:
@@ -88,7 +89,7 @@ def vng_rounds(repeats: int) -> set[int]:
     return {number * repeats // count for number in range(count)}
 
 
-async def timed(way: str, request: Request, arm: str, templates: Templates | None) -> Start:
+async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> Start:
     """One start, by its way; what goes wrong is in it."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
@@ -96,7 +97,7 @@ async def timed(way: str, request: Request, arm: str, templates: Templates | Non
     return start
 
 
-async def idle_lanes(request: Request, arm: str, templates: Templates) -> Idle:
+async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
     """Some guests that are up at once and do nothing: their memory, and which are copies."""
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)

@@ -16,7 +16,6 @@ from duet.cli import entry
 from duet.cli.bisect import FOLDER, Bisect, find_culprit, forget, measured_of
 from duet.cli.trial import TryResult
 from duet.cli.trial_run import How, Tried
-from duet.guests.types import Clock
 from duet.kernels.image import SameKernel
 from duet.measure.model import Condition, Series, Table
 from duet.trials.ask import Asked
@@ -26,7 +25,7 @@ from tests.backend.trials.commits import commits, value_of
 
 def tried(good: float, value: float, errors: dict[str, DuetError] | None = None) -> Tried:
     """A trial of the arms a and b on the count clock."""
-    table = Table(Condition(Clock.COUNT, 0, "command", {}), errors=errors or {})
+    table = Table(Condition("count", 0, "command", {}), errors=errors or {})
     for arm, sample in (("a", good), ("b", value)):
         if arm in table.errors:
             continue

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from duet.cli import arguments as module
-from duet.guests.types import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.links import Layouts, relink
 from duet.lessons.load import LessonFolder
@@ -25,8 +24,8 @@ def test_arms_whose_links_are_missing_are_linked(
     monkeypatch.setattr(module, "plan", lambda spec, settings: spec.name)
     monkeypatch.setattr(Layouts, "there", lambda self, key, settings: key == "rwsem" or None)
     settings = KernelSettings.default()
-    params = lesson02.check_params({}, Clock.WALL)
-    without = MeasurePlan(lesson02, ("rwsem", "srcu"), "storm", Clock.WALL, params, 5)
+    params = lesson02.check_params({}, "wall")
+    without = MeasurePlan(lesson02, ("rwsem", "srcu"), "storm", "wall", params, 5)
     module.link_layouts(without, settings)
     assert asked == []
     module.link_layouts(replace(without, layouts=5), settings)

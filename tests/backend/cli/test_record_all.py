@@ -12,33 +12,33 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.cli import building, entry, record, recorded_table
-from duet.cli.arguments import Request
 from duet.cli.record import GUEST_S, Pace, guests
 from duet.cli.record_all import find_items
 from duet.kernels import KernelSettings
 from duet.server import recorded_items
 from duet.server.recorded_items import Item
+from duet.session import RunSpec
 
 SLUG = "04-extent-shrinker"
 Answer = Callable[..., object]
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Request]:
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[RunSpec]:
     """What would be recorded: from then on it is fresh. All is stale at first."""
-    asked_for: list[Request] = []
+    asked_for: list[RunSpec] = []
     done: set[Path] = set()
 
     def stale(folder: object, recorded: dict[str, object], *_: object) -> dict[str, object]:
         return {arm: ("x.patch has changed",) for arm in recorded}
 
-    async def record_run(request: Request, path: Path, *rest: object, **how: int) -> None:
+    async def record_run(request: RunSpec, path: Path, *rest: object, **how: int) -> None:
         if request.params.get("seek"):
             raise KernelError("the lane died.", remedy="Look.")
         asked_for.append(request)
         done.add(path)
 
-    async def record_table(request: Request, *_: object) -> None:
+    async def record_table(request: RunSpec, *_: object) -> None:
         asked_for.append(request)
         done.add(request.folder.folder / "recorded/measured.json")
 
@@ -66,7 +66,7 @@ def states(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
 
 
 def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
-    made: list[Request], capsys: pytest.CaptureFixture[str]
+    made: list[RunSpec], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert entry.main(["record-all", SLUG, "--most", "1", "--json"]) == 0
     assert list(states(capsys).values()).count("made") == len(made) == 1
@@ -86,7 +86,7 @@ def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
 
 
 def test_the_list_says_why_and_makes_nothing(
-    made: list[Request], capsys: pytest.CaptureFixture[str]
+    made: list[RunSpec], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert entry.main(["record-all", SLUG, "--list"]) == 0
     out = capsys.readouterr().out.splitlines()

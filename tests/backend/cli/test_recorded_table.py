@@ -12,11 +12,12 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.cli import recorded_table
-from duet.cli.arguments import Request, read_request
+from duet.cli.arguments import read_request
 from duet.cli.recorded_table import record_table
 from duet.kernels import KernelSettings
 from duet.measure import MeasurePlan, Report
 from duet.server.recordings import read_tables
+from duet.session import RunSpec
 from tests.backend.measure import reports_made
 
 SLUG = "02-grace-periods"
@@ -41,7 +42,7 @@ def counted() -> Report:
 
 
 @pytest.fixture
-def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
+def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RunSpec:
     """Of lesson 02 on the count clock, beside two tables that are there already."""
     request = read_request(SLUG, "rwsem,srcu,srcu-expedited", "", "count", ["hogs=9"])
     folder = replace(request.folder, folder=tmp_path)
@@ -63,7 +64,7 @@ def asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Request:
     return replace(request, folder=folder)
 
 
-def test_it_replaces_the_one_of_the_same_run(asked_for: Request) -> None:
+def test_it_replaces_the_one_of_the_same_run(asked_for: RunSpec) -> None:
     """An older table that lacks a new knob was measured at the knob's default."""
     path = asyncio.run(record_table(asked_for, KernelSettings.default()))
     new, other = read_tables(path)
@@ -76,7 +77,7 @@ def test_it_replaces_the_one_of_the_same_run(asked_for: Request) -> None:
 
 
 def test_an_arm_that_failed_leaves_the_former_table(
-    asked_for: Request, monkeypatch: pytest.MonkeyPatch
+    asked_for: RunSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = asked_for.folder.folder / "recorded/measured.json"
     before = path.read_bytes()

@@ -17,7 +17,6 @@ import pytest
 from duet.base.errors import KernelError
 from duet.base.settings import EXTRA_LESSONS
 from duet.cli import entry, trial_run, try_
-from duet.cli.arguments import Request
 from duet.cli.options import typed_line
 from duet.cli.trial import TryResult
 from duet.cli.trial_run import How, measured, refuse_over_limit, tried_arm
@@ -27,7 +26,7 @@ from duet.kernels.diffs import PatchFails
 from duet.kernels.recipe import patch_diff
 from duet.lenses import LensState
 from duet.measure.reports import render
-from duet.session import LaneResult
+from duet.session import LaneResult, RunSpec
 from duet.trials.ask import Asked
 from duet.trials.command import OVER_LIMIT
 from duet.trials.tracing import Tracing, Variable
@@ -66,7 +65,7 @@ def test_the_report_of_a_trial_says_the_call_that_makes_it(
     request = SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count")
     made = trial(tmp_path, given="./duet try 'my x.patch'")
     settings = cast(KernelSettings, None)
-    asyncio.run(measured(cast(Request, request), "2", settings, made))
+    asyncio.run(measured(cast(RunSpec, request), "2", settings, made))
     assert commands == ["./duet try 'my x.patch'"]
 
 
@@ -252,7 +251,7 @@ def test_no_run_follows_the_one_over_its_limit(
     monkeypatch.setattr(trial_run, "prepare_measurement", prepare)
     monkeypatch.setattr(trial_run, "read_plan", lambda given: None)
     monkeypatch.setattr(trial_run.ProgressBar, "tell", lambda self, step: None)
-    request = cast(Request, SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count"))
+    request = cast(RunSpec, SimpleNamespace(folder=SimpleNamespace(slug="90-x"), clock="count"))
     with pytest.raises(KernelError, match="--timeout"):
         asyncio.run(measured(request, "2", cast(KernelSettings, None), trial(tmp_path)))
     assert begun == ["first"]

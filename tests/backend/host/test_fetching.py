@@ -18,14 +18,14 @@ import pytest
 from duet.base.errors import InfraError
 from duet.host.fetching import KernelFetcher
 from duet.host.guests import Parking
-from duet.host.performing import Performance, first_message
+from duet.host.requests import first_message
+from duet.host.runs import GuestRun
 from duet.kernels import KernelImage, KernelSettings, inputs, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
 from duet.rpc import limits
-from duet.runs.sources import RunRequest
 from duet.server.hosts.door import AT_ONCE, DOOR_PATH
-from duet.session import Lanes
+from duet.session import Lanes, RunSpec
 from tests.backend.host.test_joining import in_loop
 from tests.support import miniature
 from tests.support.joined import Joining
@@ -172,10 +172,10 @@ def test_a_run_that_is_stopped_waits_for_no_kernel(
     async def body() -> list[str]:
         settings, sent = KernelSettings(tmp_path, tmp_path), []
         params = lesson02.check_params({}, "wall")
-        request = RunRequest(lesson02, ("srcu",), "storm", params, "wall")
+        request = RunSpec(lesson02, ("srcu",), "storm", params, "wall")
         async with Parking(settings, 0, endless) as parking, Lanes() as lanes:
-            first = first_message(request, "run-1")
-            run = Performance(lanes, parking, settings, request, first, sent.append)
+            first = first_message(replace(request, run_id="run-1"))
+            run = GuestRun(lanes, parking, settings, request, first, sent.append)
             task = asyncio.create_task(run.perform())
             await asyncio.sleep(0.1)
             await run.stop()

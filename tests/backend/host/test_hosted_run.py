@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ from duet.host import requests as r
 from duet.lessons.load import load
 from duet.lessons.own import with_own
 from duet.messages.codec import batch, pack, pack_line
-from duet.runs.sources import RunRequest
 from duet.server.hosts.stage import HostedRun
+from duet.session import RunSpec
 from duet.stream.hub import Hub
 
 RUN = "kept:02-grace-periods:1"
@@ -30,10 +31,10 @@ FIRST = m.Run(
 BATCH = batch(RUN, "srcu", "spans", 3, 1e6, {"row": np.arange(4, dtype="<i4")})
 
 
-def wanted_run(**changes: Any) -> RunRequest:
+def wanted_run(**changes: Any) -> RunSpec:
     folder = load("02-grace-periods")
-    fields = {"arms": ("srcu",), "workload": "storm", "params": {"hogs": 3}, "clock": "wall"}
-    return RunRequest(**{"folder": folder, **fields, **changes})
+    usual = RunSpec(folder, ("srcu",), "storm", {"hogs": 3}, "wall", RUN)
+    return replace(usual, **changes)
 
 
 def test_packets_arrive_as_they_were_sent() -> None:
@@ -72,7 +73,7 @@ def test_a_request_travels_with_a_change(tmp_path: Path) -> None:
     request = wanted_run()
     folder = with_own(request.folder, patch.stem, summary="faster", change=patch)
     sent = wanted_run(folder=folder, arms=("srcu", patch.stem), missing=("rwsem",))
-    there = r.Requests(tmp_path / "there").run(r.read(r.Wanted, r.wanted(sent).packed()))
+    there = r.Requests(tmp_path / "there").run(r.read(r.SentRun, r.sent_run(sent).packed()))
     assert (there.arms, there.missing, there.params) == (sent.arms, sent.missing, sent.params)
     arm = there.folder.arm(patch.stem)
     assert arm.summary == "faster" and there.folder.changes[arm.name].name == patch.name
@@ -80,10 +81,8 @@ def test_a_request_travels_with_a_change(tmp_path: Path) -> None:
 
 
 def test_what_is_no_request_is_refused() -> None:
-    with pytest.raises(InfraError, match="Wanted, arms"):
-        r.read(
-            r.Wanted, b'{"lesson": "x", "arms": 3, "workload": "", "params": {}, "clock": "wall"}'
-        )
+    with pytest.raises(InfraError, match=r"SentRun, run\.arms"):
+        r.read(r.SentRun, r.sent_run(wanted_run()).packed().replace(b'["srcu"]', b"3"))
 
 
 class NoHost:
@@ -93,7 +92,7 @@ class NoHost:
 
 def test_a_run_without_a_host_fails_with_a_sentence(run_async: Any) -> None:
     async def play() -> None:
-        run = HostedRun(NoHost(), wanted_run(missing=("rwsem",)), RUN, Hub())
+        run = HostedRun(NoHost(), wanted_run(missing=("rwsem",)), Hub())
         first = run.log.run()
         assert first is not None and first.message == "This run waits for its turn."
         assert run.log.lanes()["rwsem"].phase == "building"

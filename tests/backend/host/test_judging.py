@@ -13,7 +13,6 @@ import pytest
 
 from duet import messages as m
 from duet.base.errors import InfraError, InputError
-from duet.guests.types import Clock
 from duet.host import judging
 from duet.host.judging import NO_DEBUG, Judging
 from duet.kernels import KernelSettings
@@ -41,7 +40,7 @@ def test_a_judgement_needs_all_kernels_of_its_goals() -> None:
 
 async def _tables(found: list[Any], kernels: object, progress: Any) -> Mapping[int, Table]:
     progress(SimpleNamespace(done=1, total=2), 0)
-    table = Table(Condition(Clock.COUNT, 0, "storm", {}))
+    table = Table(Condition("count", 0, "storm", {}))
     for arm, value in (("rwsem", 100.0), (ARM, 90.0)):
         table.series.append(Series("ops_per_s", "x", "1/s", "higher", "counted", arm, [value]))
     return {0: table}

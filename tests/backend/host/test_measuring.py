@@ -10,16 +10,16 @@ import pytest
 from duet.host.judging import command_line, measure_plan, measured_message
 from duet.lessons.load import LessonFolder
 from duet.measure import Kind, Measuring, Progress, Report, Step
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec
 
 
 @pytest.fixture
-def run_request(lesson02: LessonFolder) -> RunRequest:
+def run_request(lesson02: LessonFolder) -> RunSpec:
     params = lesson02.check_params({"hogs": 9})
-    return RunRequest(lesson02, ("rwsem", "srcu"), "storm", params, "wall")
+    return RunSpec(lesson02, ("rwsem", "srcu"), "storm", params, "wall")
 
 
-def table(run_request: RunRequest, slow: list[float]) -> Report:
+def table(run_request: RunSpec, slow: list[float]) -> Report:
     measuring = Measuring(measure_plan(run_request, 5), {})
     fast, other = measuring.report.tables[0].series
     fast.samples, other.samples = [100.0, 101.0, 99.0, 100.0, 102.0], slow
@@ -27,7 +27,7 @@ def table(run_request: RunRequest, slow: list[float]) -> Report:
     return measuring.report
 
 
-def test_arms_are_compared_with_the_first(run_request: RunRequest) -> None:
+def test_arms_are_compared_with_the_first(run_request: RunSpec) -> None:
     reported = measured_message(
         run_request, table(run_request, [25.0, 24.0, 26.0, 25.0, 25.0]), "m-1"
     )
@@ -40,7 +40,7 @@ def test_arms_are_compared_with_the_first(run_request: RunRequest) -> None:
 
 
 def test_overlapping_samples_prove_nothing_and_few_runs_give_no_verdict(
-    run_request: RunRequest,
+    run_request: RunSpec,
 ) -> None:
     overlap = measured_message(
         run_request, table(run_request, [100.5, 98.0, 101.0, 99.0, 100.0]), None
@@ -51,7 +51,7 @@ def test_overlapping_samples_prove_nothing_and_few_runs_give_no_verdict(
     assert few.verdict.startswith("No verdict")
 
 
-def test_progress_says_what_is_running(run_request: RunRequest) -> None:
+def test_progress_says_what_is_running(run_request: RunSpec) -> None:
     reported = measured_message(
         run_request,
         Progress(3, 2, 10, Step(0, "srcu", Kind.EVIDENCE), None, table(run_request, [])),
@@ -61,7 +61,7 @@ def test_progress_says_what_is_running(run_request: RunRequest) -> None:
     assert reported.verdict == "run 3 of 10: srcu, untraced"
 
 
-def test_the_command_reproduces_the_table(run_request: RunRequest) -> None:
+def test_the_command_reproduces_the_table(run_request: RunSpec) -> None:
     assert command_line(run_request, 5) == (
         "./duet measure 02-grace-periods --arms rwsem,srcu --workload storm --clock wall "
         "--set hogs=9 --repeats 5"
@@ -71,7 +71,7 @@ def test_the_command_reproduces_the_table(run_request: RunRequest) -> None:
 
 
 def test_a_table_of_a_lesson_that_waits_names_the_clock_beside_its_verdict(
-    run_request: RunRequest,
+    run_request: RunSpec,
 ) -> None:
     counted = replace(run_request, clock="count")
     measuring = Measuring(measure_plan(counted, 2), {})

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.guests import Clock
 from duet.host import guests as parking
-from duet.host.guests import Parking, live_spec, template_bytes
+from duet.host.guests import Parking, template_bytes
 from duet.lessons import load as lesson_cache
-from duet.runs.sources import RunRequest
 from duet.server.director import Expecting
-from duet.session import GuestRequest, LaneSource
+from duet.session import GuestRequest, LaneSource, RunSpec
 from duet.session.lane.request import guest_of
 from tests.support.toy_stage import ToyStage
 
@@ -30,10 +28,10 @@ class Kernels:
 
 class Stage(ToyStage):
     def __init__(self) -> None:
-        self.expected: list[RunRequest] = []
-        self.others: list[RunRequest] = []
+        self.expected: list[RunSpec] = []
+        self.others: list[RunSpec] = []
 
-    def expect(self, request: RunRequest, others: Any) -> None:
+    def expect(self, request: RunSpec, others: Any) -> None:
         self.expected.append(request)
         self.others += others()
 
@@ -65,7 +63,7 @@ def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_whil
     wanted: list[tuple[str, str, bool]] = []
     looked: list[int] = []
 
-    async def sources(request: RunRequest) -> dict[str, LaneSource]:
+    async def sources(request: RunSpec) -> dict[str, LaneSource]:
         def source(arm: str) -> LaneSource:
             async def park(_: GuestRequest, later: bool) -> None:
                 wanted.append((request.folder.slug, arm, later))
@@ -79,7 +77,7 @@ def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_whil
         Expecting(stage, Kernels(), live=True).opened(slug)  # type: ignore[arg-type]
     first, other = stage.expected
 
-    def others() -> list[RunRequest]:
+    def others() -> list[RunSpec]:
         looked.append(len(wanted))
         return [other, replace(other, clock="count")]
 
@@ -111,15 +109,14 @@ def test_a_server_without_guests_expects_nothing() -> None:
 
 def test_runs_that_are_looked_at_may_be_copies_and_measured_ones_boot() -> None:
     folder = lesson_cache.find(SLUG)
-    request = RunRequest(folder, ("rwsem",), "storm", folder.check_params({}), "wall")
+    spec = RunSpec(folder, ("rwsem",), "storm", folder.check_params({}), "wall")
     source = LaneSource("rwsem", {}, lambda _: None)  # type: ignore[arg-type,return-value]
-    spec = live_spec(request, "x")
     copied = guest_of(spec, source, None)
     assert copied.plan is not None and "run storm" in copied.plan
     for boots in (
         replace(spec, purpose="measure"),
         replace(spec, traced=False),
-        replace(spec, clock=Clock.COUNT),
+        replace(spec, clock="count"),
     ):
         assert guest_of(boots, source, None).plan is None
     # A guest that is up takes another plan: requests are the same without it.

@@ -17,17 +17,16 @@ from duet.base.errors import DuetError, InfraError
 from duet.bundle import open_bundle, write_bundle
 from duet.host import requests as packets
 from duet.host import requests as r
-from duet.host.guests import live_spec
-from duet.host.performing import Feed, first_message
+from duet.host.feed import Feed
+from duet.host.requests import first_message
 from duet.lessons.load import load
 from duet.messages.codec import Packet
 from duet.rpc import limits
 from duet.rpc.peer import Events, Peer
 from duet.runs.pack import Part, joined
-from duet.runs.sources import RunRequest, only
 from duet.server.hosts.processes import Place
 from duet.server.hosts.stage import HostedRun, Merged, not_ready
-from duet.session import Lanes, Limits, RunSession
+from duet.session import Lanes, Limits, RunSession, RunSpec
 from duet.stream.hub import Hub, RunLog
 from tests.backend.host.test_hosted_run import RUN, wanted_run
 from tests.support.fakes import Fleet
@@ -41,7 +40,7 @@ RECORDED = Path("lessons/02-grace-periods/recorded/3-hogs.duet")
 class Host:
     """What a host process does, on guests that follow a script."""
 
-    def __init__(self, request: RunRequest, fleet: Fleet, bundle: bytes) -> None:
+    def __init__(self, request: RunSpec, fleet: Fleet, bundle: bytes) -> None:
         self.request, self.fleet, self.content = request, fleet, bundle
         self.session: RunSession | None = None
         self.asked: list[str] = []
@@ -56,8 +55,8 @@ class Host:
         def send(packet: Packet) -> None:
             event(packets.packed(packet))
 
-        feed = Feed(first_message(self.request, asked.run_id), send)
-        spec = live_spec(only(self.request, asked.lanes), asked.run_id)
+        feed = Feed(asked.what.run, send)
+        spec = self.request.only(asked.lanes)
         async with Lanes(Limits(tick_s=0.005)) as lanes:
             sources = self.fleet.sources(*asked.lanes)
             self.session = RunSession(lanes, spec, sources, feed, waits=bool(asked.lanes))
@@ -118,7 +117,7 @@ async def spread(fleet: Fleet, *bundles: bytes) -> AsyncIterator[tuple[HostedRun
             beats.append(asyncio.create_task(peer.connection.beat()))
     hub = Watched()
     try:
-        yield HostedRun(TwoHosts(hosts), request, RUN, hub), hub, hosts  # type: ignore[arg-type]
+        yield HostedRun(TwoHosts(hosts), request, hub), hub, hosts  # type: ignore[arg-type]
     finally:
         for host in hosts:
             for peer in (host.here, host.there):
@@ -241,8 +240,8 @@ def test_the_file_has_the_lanes_of_hosts_that_are_there_still(
 
 
 def test_an_end_that_was_reported_stays(run_async: Any) -> None:
-    merged = Merged(first_message(wanted_run(arms=ARMS), RUN), 1)
-    done = first_message(wanted_run(arms=ARMS), RUN).model_copy(update={"phase": "done"})
+    merged = Merged(first_message(wanted_run(arms=ARMS)), 1)
+    done = first_message(wanted_run(arms=ARMS)).model_copy(update={"phase": "done"})
     assert merged.report(0, done) == done
     assert merged.fail(0, InfraError("gone.", remedy="")) is None
 
@@ -293,7 +292,7 @@ def test_a_run_is_where_its_slowest_part_is() -> None:
     def state(phase: m.RunPhase, **more: Any) -> m.Run:
         return first.model_copy(update={"phase": phase, **more})
 
-    first = first_message(wanted_run(arms=ARMS), RUN)
+    first = first_message(wanted_run(arms=ARMS))
     merged = Merged(first, 2)
     began = {"started_at": "2026-01-01T00:00:02Z"}
     assert merged.report(0, state("running", **began)) is not None

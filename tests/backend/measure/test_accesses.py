@@ -12,7 +12,6 @@ import pytest
 from pydantic import ValidationError
 
 from duet.base.errors import DuetError, InputError
-from duet.guests.types import Clock
 from duet.lenses.scope.wire import CELL, Cells
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Claim, Lesson
@@ -145,7 +144,7 @@ def test_a_count_takes_one_run_of_each_arm_under_the_microscope(lesson05: Lesson
     every = steps(plan_for(lesson05, repeats=5, metrics=None))
     assert [s.kind for s in every] == [Kind.EVIDENCE] * 10 + [Kind.WATCHED] * 2
     # It is watched in its own workloads, and on the wall clock, where its object can be found.
-    for other in ({"workload": "exact"}, {"clock": Clock.COUNT}):
+    for other in ({"workload": "exact"}, {"clock": "count"}):
         assert not metrics_of(plan_for(lesson05, **other), "stock", ("microscope",))
 
 

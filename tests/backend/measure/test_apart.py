@@ -18,7 +18,7 @@ from duet.measure.model import Report
 from duet.measure.provenance import arm_facts
 from duet.measure.reports import FORMATS, render
 from duet.measure.run import plain_facts
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec
 from tests.backend.measure.reports_made import wall
 
 
@@ -102,7 +102,7 @@ def test_the_facts_of_an_arm_name_its_base(
 
 def test_a_measurement_that_nobody_gave_facts_knows_the_bases(lesson02: LessonFolder) -> None:
     """That of `duet run` and of the page."""
-    request = RunRequest(lesson02, ("rwsem", "mainline"), "storm", {}, "wall")
+    request = RunSpec(lesson02, ("rwsem", "mainline"), "storm", {}, "wall")
     facts = [plain_facts(measure_plan(request, 1), arm) for arm in request.arms]
     (said,) = warnings(facts)
     assert said.startswith("mainline stands on 6.12, rwsem on 6.1")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from duet.base.clock import Clock
 from duet.base.errors import InfraError
-from duet.guests.types import Accel, Clock, GuestFacts
+from duet.guests.types import Accel, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Metric
 from duet.measure import Kind, Series, Step
@@ -47,7 +48,7 @@ def lane(arm: str, *lines: str, **more: Any) -> LaneResult:
     return LaneResult(arm=arm, **(given | more))
 
 
-def collector(folder: LessonFolder, clock: Clock = Clock.WALL) -> Collector:
+def collector(folder: LessonFolder, clock: Clock = "wall") -> Collector:
     plan = measure_plan(folder_with(folder, EVENTS), clock, arms=("rwsem", "srcu"))
     gone = InfraError("vmlinux is gone.", remedy="Build it.")
     statics = {"rwsem": {"bytes": 64.0}, "srcu": {"bytes": gone}}
@@ -220,7 +221,7 @@ def test_a_guests_tsc_is_its_tsc_before_it_is_refined(
 
 
 def test_perturbed_starts_are_kept_apart_and_in_order(lesson02: LessonFolder) -> None:
-    made = collector(lesson02, Clock.COUNT)
+    made = collector(lesson02, "count")
     for seed, rate in ((3, "30"), (2, "20")):
         step = Step(0, "srcu", Kind.PERTURBED, seed)
         made.add(step, lane("srcu", f"storm: umounts=7 per_s={rate} errors=0"))

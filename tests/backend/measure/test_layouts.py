@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from duet.base.errors import InputError
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import Kind, Measuring, Progress
 from duet.measure.plan import all_steps, layout_steps, steps
@@ -24,7 +23,7 @@ TWO = ("rwsem", "srcu")
 
 
 def test_without_layouts_nothing_is_added(lesson02: LessonFolder) -> None:
-    plan = measure_plan(lesson02, Clock.WALL)
+    plan = measure_plan(lesson02, "wall")
     assert layout_steps(plan) == []
     assert all_steps(plan) == steps(plan)
 
@@ -32,7 +31,7 @@ def test_without_layouts_nothing_is_added(lesson02: LessonFolder) -> None:
 def test_arms_run_side_by_side_in_one_order_three_times_on_the_wall_clock(
     lesson02: LessonFolder,
 ) -> None:
-    plan = measure_plan(lesson02, Clock.WALL, arms=TWO, layouts=5)
+    plan = measure_plan(lesson02, "wall", arms=TWO, layouts=5)
     found = layout_steps(plan)
     assert all_steps(plan) == steps(plan) + found
     said = [f"{step.arm[0]}{step.layout}" for step in found]
@@ -42,14 +41,14 @@ def test_arms_run_side_by_side_in_one_order_three_times_on_the_wall_clock(
 
 
 def test_one_run_of_each_and_setting_on_the_count_clock(lesson02: LessonFolder) -> None:
-    plan = measure_plan(lesson02, Clock.COUNT, arms=TWO, layouts=5, shifts=(0, 3))
+    plan = measure_plan(lesson02, "count", arms=TWO, layouts=5, shifts=(0, 3))
     said = Counter((step.table, step.arm, step.layout) for step in layout_steps(plan))
     assert set(said.values()) == {1} and len(said) == 2 * 2 * 5
     assert {step.seed for step in layout_steps(plan)} == {1}
 
 
 def test_more_runs_than_anyone_waits_for_are_refused(lesson02: LessonFolder) -> None:
-    plan = measure_plan(lesson02, Clock.WALL, layouts=30)
+    plan = measure_plan(lesson02, "wall", layouts=30)
     many = replace(plan, sweep=("hogs", tuple(range(1, 10))))
     with pytest.raises(InputError, match=r"that would be 2565 runs; more than 2000") as caught:
         all_steps(many)
@@ -70,7 +69,7 @@ def test_each_layout_has_a_guest_of_its_own_and_its_numbers_stay_apart(
     def progress(step: Progress) -> None:
         reported.append(str(step).partition(": ")[2])
 
-    plan = measure_plan(lesson02, Clock.WALL, arms=TWO, repeats=1, layouts=5)
+    plan = measure_plan(lesson02, "wall", arms=TWO, repeats=1, layouts=5)
     work = Measuring(plan, usual.sources(*TWO), layouts=layouts, limits=LIMITS, progress=progress)
     report = run_async(work.run())
     assert [guest.request.arm for guest in usual.guests] == ["rwsem", "srcu"]
@@ -97,7 +96,7 @@ def test_a_layout_that_fails_is_said_and_the_others_go_on(
         fleet = Fleet(srcu=("fails",)) if number == 2 else Fleet()
         fleet.content = f"layout {number}"
         layouts |= {(arm, number): source for arm, source in fleet.sources(*TWO).items()}
-    plan = measure_plan(lesson02, Clock.COUNT, arms=TWO, repeats=2, layouts=5)
+    plan = measure_plan(lesson02, "count", arms=TWO, repeats=2, layouts=5)
     report = run_async(Measuring(plan, usual.sources(*TWO), layouts=layouts, limits=LIMITS).run())
     table = report.tables[0]
     (refusal,) = table.refusals

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan, Measuring, Progress, Report
 from duet.session import Limits
@@ -24,7 +24,7 @@ ARMS = ("rwsem", "srcu", "srcu-expedited")
 
 
 def measure_plan(
-    folder: LessonFolder, repeats: int, clock: Clock = Clock.WALL, **more: Any
+    folder: LessonFolder, repeats: int, clock: Clock = "wall", **more: Any
 ) -> MeasurePlan:
     params = folder.check_params({"hogs": 1, "seconds": 1}, clock)
     return MeasurePlan(folder, ARMS, "storm", clock, params, repeats, **more)
@@ -88,7 +88,7 @@ def test_count_clock_runs_lanes_at_once_with_seeds_and_settings(
     def progress(_: Progress) -> None:
         alive.append(sum(guest.open for guest in fleet.guests))
 
-    plan = measure_plan(lesson02, 2, Clock.COUNT, shifts=(0, 3), perturbed=3)
+    plan = measure_plan(lesson02, 2, "count", shifts=(0, 3), perturbed=3)
     report = measured(run_async, plan, fleet, progress=progress)
     assert max(alive) <= 2
     requests = [(g.request.arm, g.request.shift, g.request.seed) for g in fleet.guests]

@@ -14,7 +14,6 @@ from duet.cli import main
 from duet.cli.arguments import untraced
 from duet.cli.measure.args import Given, command_of, read_plan
 from duet.cli.measure.run import write_report
-from duet.guests.types import Clock
 from duet.lessons.load import load
 from duet.measure.plan import conditions
 from duet.runs import measure as evidence
@@ -28,7 +27,7 @@ def asked(**more: Any) -> Any:
 
 def test_defaults_are_what_a_verdict_takes() -> None:
     wall = asked()
-    assert (wall.clock, wall.repeats, wall.shifts, wall.perturbed) == (Clock.WALL, 5, (0,), 0)
+    assert (wall.clock, wall.repeats, wall.shifts, wall.perturbed) == ("wall", 5, (0,), 0)
     count = asked(clock="count")
     assert (count.repeats, count.shifts, count.perturbed) == (2, (0, 3), 3)
     assert asked(clock="count", shift="3").shifts == (3,)

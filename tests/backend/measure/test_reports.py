@@ -20,8 +20,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
-from duet.guests.types import Clock
 from duet.measure.model import ArmFacts, Condition, Report, Series, Table
 from duet.measure.reports import FORMATS, machine, ministat, render
 from duet.measure.reports.text import WIDTH, plain
@@ -158,7 +158,7 @@ def by_shift(first: float, second: float) -> Report:
     report = count()
     report.sweep, report.tables = None, []
     for shift, ratio in ((0, first), (3, second)):
-        table = Table(Condition(Clock.COUNT, shift, "storm", {"hogs": 9}))
+        table = Table(Condition("count", shift, "storm", {"hogs": 9}))
         for name, value in (("before", 100.0), ("after", 100 * ratio)):
             table.series.append(series("ops_per_s", name, [value] * 2, evidence="counted"))
             table.lines[name] = [f"storm: per_s={value}"] * 2
@@ -282,7 +282,7 @@ def reports(draw: st.DrawFn) -> Report:
     metrics = draw(st.lists(NAMES, max_size=2, unique=True))
     said = [(draw(WORDS), draw(WORDS)) for _ in metrics]
     for value in sweep[1] if sweep else (7,):
-        shift = None if clock is Clock.WALL else 3
+        shift = None if clock == "wall" else 3
         table = Table(Condition(clock, shift, draw(NAMES), {"n": value}))
         for (title, unit), metric in zip(said, metrics, strict=True):
             for name in names:

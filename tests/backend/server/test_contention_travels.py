@@ -11,7 +11,7 @@ import msgpack
 
 from duet import messages as m
 from duet.bundle import Waited, open_bundle, read_manifest, write_bundle
-from duet.host.performing import Feed
+from duet.host.feed import Feed
 from duet.lessons.load import LessonFolder
 from duet.messages.codec import Packet
 from duet.server.recordings import RecordedRun

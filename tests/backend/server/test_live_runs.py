@@ -165,8 +165,8 @@ def test_who_asks_right_after_the_end_of_an_equal_run_gets_a_new_one(run_async: 
             await asyncio.sleep(1.5)
 
     class Stage(ToyStage):
-        def prepare(self, request: Any, run_id: str, hub: Any) -> ToyRun:
-            run = Slow(request, run_id, hub, self.speed)
+        def prepare(self, request: Any, hub: Any) -> ToyRun:
+            run = Slow(request, hub, self.speed)
             run.state("preparing")
             return run
 
@@ -199,9 +199,9 @@ def test_a_run_that_does_not_end_when_it_is_to_gives_its_slot_up(
     made: list[ToyRun] = []
 
     class Stage(ToyStage):
-        def prepare(self, request: Any, run_id: str, hub: Any) -> ToyRun:
+        def prepare(self, request: Any, hub: Any) -> ToyRun:
             kind = ToyRun if made else Deaf
-            made.append(kind(request, run_id, hub, self.speed))
+            made.append(kind(request, hub, self.speed))
             made[-1].state("preparing")
             return made[-1]
 

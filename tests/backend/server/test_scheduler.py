@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.base.errors import InputError
-from duet.server.queue import Request, Scheduler
-from duet.server.runs import Slots
+from duet.server.queue import Request, Scheduler, Slots
 
 NUMBERS = itertools.count()
 

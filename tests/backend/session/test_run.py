@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from duet.base.clock import Clock
 from duet.base.errors import InfraError, InputError, KernelError
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.session import Lanes, Limits, RunResult, RunSession, RunSpec
@@ -43,9 +43,9 @@ def within(*faults: str) -> Limits:
 ARMS = ("srcu", "srcu-expedited")
 
 
-def spec_of(folder: LessonFolder, *arms: str, clock: Clock = Clock.WALL, **params: int) -> RunSpec:
+def spec_of(folder: LessonFolder, *arms: str, clock: Clock = "wall", **params: int) -> RunSpec:
     given = folder.check_params({"seconds": 1, "hogs": 1, **params})
-    return RunSpec("r1", folder, arms or ARMS, "storm", given, clock)
+    return RunSpec(folder, arms or ARMS, "storm", given, clock, run_id="r1")
 
 
 async def once(fleet: Fleet, spec: RunSpec, limits: Limits = FAST) -> tuple[RunResult, Ears]:
@@ -167,7 +167,7 @@ def test_a_workload_that_does_not_end_is_stopped_from_here(
 def test_on_the_count_clock_a_workload_that_does_not_end_may_wait_busily(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
-    spec = spec_of(lesson02, "srcu", clock=Clock.COUNT)
+    spec = spec_of(lesson02, "srcu", clock="count")
     for fault, limit in (("endless", "0 s on this machine"), ("agent ends it", "guest's clock")):
         fleet = Fleet(srcu=(fault,))
         result, _ = run_async(once(fleet, spec, within(fault)))
@@ -280,7 +280,7 @@ def test_memory_and_disk_of_a_lesson_are_requested(lesson02: LessonFolder, run_a
             for workload in ("storm", "files", "files"):
                 spec = replace(spec_of(folder, "srcu"), workload=workload)
                 await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
-            spec = replace(spec, clock=Clock.COUNT)
+            spec = replace(spec, clock="count")
             await RunSession(lanes, spec, fleet.sources("srcu"), Ears()).execute()
 
     run_async(go())
@@ -319,7 +319,7 @@ def test_the_count_clock_gets_its_plan_at_boot_and_no_word_after(
     lesson02: LessonFolder, run_async: Run
 ) -> None:
     fleet = Fleet()
-    spec = spec_of(lesson02, "srcu", clock=Clock.COUNT, vcpus=2)
+    spec = spec_of(lesson02, "srcu", clock="count", vcpus=2)
     result, _ = run_async(once(fleet, spec))
     (guest,) = fleet.guests
     assert guest.request.vcpus == 1
@@ -337,7 +337,7 @@ def test_a_guest_of_the_count_clock_is_ended_by_its_host_once_all_is_here(
 
     async def go() -> tuple[RunResult, tuple[str, ...]]:
         async with Lanes(Limits(tick_s=0.005)) as lanes:
-            spec = spec_of(lesson02, "srcu", clock=Clock.COUNT)
+            spec = spec_of(lesson02, "srcu", clock="count")
             session = RunSession(lanes, spec, fleet.sources("srcu"), Ears())
             return await session.execute(), lanes.up
 

@@ -13,7 +13,6 @@ from duet.base.errors import InfraError, InputError, KernelError
 from duet.base.settings import repo_root
 from duet.cli import challenge as challenge_verb
 from duet.cli import entry
-from duet.guests.types import Clock
 from duet.kernels.recipe import patched_files
 from duet.lessons import load as lessons
 from duet.lessons.schema import Challenge, Goal
@@ -45,7 +44,7 @@ def tables(
     challenge: Challenge, us: float = 10.0, again: float = 7.0, failed: Exception | None = None
 ) -> dict[str, Table]:
     """As if `own` had been measured beside `after`, whose first call takes 100 us."""
-    table = Table(Condition(Clock.COUNT, 0, "containers", {}))
+    table = Table(Condition("count", 0, "containers", {}))
     numbers = {
         "drop_first_us": (us, 100.0),
         "again_first": (again, 7.0),
@@ -162,7 +161,7 @@ def test_limits_under_equal_conditions_share_a_measurement() -> None:
     assert all(arm in group.plan.arms for group in found)
     both = next(group for group in found if len(group.claims) == 2)
     assert both.plan.metrics == {"again_first", "cleared_first", "visits_last"}
-    table = Table(Condition(Clock.COUNT, 0, "containers", {}))
+    table = Table(Condition("count", 0, "containers", {}))
     assert len(tables_of({found.index(both): table}, found)) == 2
 
 
@@ -207,7 +206,7 @@ def test_a_patch_is_judged_and_the_exit_code_says_so(
 
     async def measured(folder: object, arm: str, found: list[object]) -> dict[int, Table]:
         seen["arm"] = arm
-        table = Table(Condition(Clock.COUNT, 0, "containers", {}))
+        table = Table(Condition("count", 0, "containers", {}))
         for metric, value in (("freed_third", 40.0), ("again_first", 0.0), ("cleared_first", 9.0)):
             for one in (arm, "after"):
                 table.series.append(Series(metric, metric, "n", "lower", "counted", one, [value]))

@@ -10,13 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from duet import messages as m
+from duet.base.calls import Calls
 from duet.messages.codec import pack
 from duet.plugins.classroom import queries as try_queries
 from duet.plugins.classroom.records import ClassFacts, TryFacts
 from duet.plugins.classroom.room import Try
 from duet.plugins.classroom.rooms import Owning, Rooms
 from duet.plugins.classroom.tries import TryEnds
-from duet.server.runs import Ended, TriedRuns
+from duet.server.runs import Ended
 from duet.store.store import Store
 from duet.stream.hub import RunLog
 from tests.support.people import until
@@ -29,8 +30,7 @@ WITHIN_S = 30.0
 
 def test_a_run_that_is_being_saved_stays(tmp_path: Path, run_async: Any) -> None:
     held: list[list[str]] = []
-    entry: Any = SimpleNamespace(over=False, began=True)
-    runs = TriedRuns(*[None] * 2, {RUN_ID: entry}, lambda: None)  # type: ignore[arg-type]
+    runs: Any = SimpleNamespace(changed=Calls(), ended=Calls(), phase=lambda _: "running")
     log = RunLog(RUN_ID, SLUG)
     fields = {"lesson": SLUG, "workload": "storm", "clock": "wall", "params": {}}
     log.add(pack(m.Run(run_id=RUN_ID, source="live", phase="done", arms=[], **fields)))  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from duet.api.app import create_app
-from duet.runs.sources import RunRequest
 from duet.server.director import Director
+from duet.session import RunSpec
 from duet.store.store import Store
 from duet.stream.hub import Hub
 from tests.plugins.classroom.pages import join, start
@@ -52,13 +52,13 @@ class NumberedStage(ToyStage):
 
     def __init__(self, speed: float) -> None:
         super().__init__(speed)
-        self.made: list[RunRequest] = []
+        self.made: list[RunSpec] = []
         self.performed: list[int] = []
         """Hogs of each run, in the order in which they began."""
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> ToyRun:
+    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
         self.made.append(request)
-        run = NumberedRun(request, run_id, hub, self.speed)
+        run = NumberedRun(request, hub, self.speed)
         run.begun, run.halt = self.performed, asyncio.Event()
         run.state("preparing")
         return run

@@ -12,7 +12,6 @@ import pytest
 
 from duet.base.errors import InputError
 from duet.cli.measure.results import AgreementResult
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.plugins.cluster.measure_verb import report_agreement
 from duet.plugins.cluster.measuring.merge import Agreement, agreement, checked_plan, pairs_of
@@ -90,4 +89,4 @@ def test_inputs_that_differ_are_named_before_any_figure(two: Two) -> None:
 
 def test_it_is_about_the_count_clock(lesson02: LessonFolder) -> None:
     with pytest.raises(InputError, match="this is the wall clock"):
-        checked_plan(swept(lesson02, Clock.WALL))
+        checked_plan(swept(lesson02, "wall"))

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from duet.cli.measure.run import write_report
-from duet.guests import Clock
 from duet.lessons.load import load
 from duet.measure import MeasurePlan
 from duet.plugins.cluster import measure_verb as pooled
@@ -54,7 +53,7 @@ def test_two_nodes_agree_to_the_instruction_and_a_sweep_runs_on_two_at_once(
     folder = load(SLUG)
     params = folder.check_params({"hogs": 1, "seconds": 1}, "count")
     plan = MeasurePlan(
-        folder, ("rwsem", "srcu"), "storm", Clock.COUNT, params, 1, shifts=(3,),
+        folder, ("rwsem", "srcu"), "storm", "count", params, 1, shifts=(3,),
         metrics=frozenset({"ops_per_s"}),
     )  # fmt: skip
     pooling = pooled.Pooling("slurm", check_hosts=True)

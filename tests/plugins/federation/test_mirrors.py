@@ -21,7 +21,7 @@ from duet.host.requests import packed
 from duet.messages.codec import Packet, pack
 from duet.plugins.federation import mirrors, relay
 from duet.plugins.federation.mirrors import Mirror
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec
 from duet.stream.hub import Hub
 from tests.plugins.classroom.pages import join, start
 from tests.plugins.classroom.trying import (
@@ -164,8 +164,8 @@ def test_a_run_that_broke_is_looked_for_anew(tmp_path: Path, database: str, run_
 class ChangedStage(ToyStage):
     """Its runs say that they have a changed patch."""
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> ToyRun:
-        run = NumberedRun(replace(request, arms=(CHANGED,)), run_id, hub, self.speed)
+    def prepare(self, request: RunSpec, hub: Hub) -> ToyRun:
+        run = NumberedRun(replace(request, arms=(CHANGED,)), hub, self.speed)
         run.begun, run.halt = [], asyncio.Event()
         run.state("preparing")
         return run

@@ -10,8 +10,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from duet.base.clock import Clock
 from duet.bundle.decoding import Of
-from duet.messages.base import ClockName, LanePhase
+from duet.messages.base import LanePhase
 
 
 class Body(BaseModel):
@@ -117,7 +118,7 @@ class SavedRun(Body):
     arms: list[str]
     bytes: int
     params: dict[str, int] | None = None
-    clock: ClockName | None = None
+    clock: Clock | None = None
     workload: str | None = None
     seconds: int | None = None
     recorded_at: str | None = Field(default=None, description="ISO 8601 UTC")
@@ -135,7 +136,7 @@ class Side(Body):
     """One of two compared recordings, as its manifest describes it."""
 
     created: str
-    clock: ClockName
+    clock: Clock
     workload: str | None
     params: dict[str, int]
     arms: list[str]

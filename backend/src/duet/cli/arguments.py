@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,16 +14,13 @@ from duet.base.errors import InputError
 from duet.base.settings import runs_dir
 from duet.cli.building import build_with_bar, install_sources
 from duet.cli.output import parse_settings, split_names
-from duet.guests import Clock
 from duet.kernels import KernelSettings, plan
 from duet.kernels.arms import arm_spec
 from duet.kernels.links import Layouts, relink
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder, knob
-from duet.lessons.plan import workload_of
-from duet.lessons.schema import ClockName
 from duet.measure import MeasurePlan
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec, check_run
 
 OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$")
 REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's recording."
@@ -68,25 +64,8 @@ def of_lesson(slug: str, name: str) -> Path:
 # What a command line asks to be run, checked against the lesson.
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A lesson, arms and knobs that exist."""
-
-    folder: LessonFolder
-    arms: tuple[str, ...]
-    workload: str
-    clock: Clock
-    params: dict[str, int]
-
-    @property
-    def run_request(self) -> RunRequest:
-        """The same in the words of the server."""
-        clock: ClockName = "count" if self.clock is Clock.COUNT else "wall"
-        return RunRequest(self.folder, self.arms, self.workload, self.params, clock)
-
-
-def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> Request:
-    """Check what was given against the lesson.
+def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> RunSpec:
+    """What was given, checked against the lesson.
 
     Raises:
         InputError: unknown lesson, arm, workload, clock or knob, or a value out of range.
@@ -98,27 +77,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
             f"--arms wants names with commas, but '{arms:.40}' came.",
             remedy=f"Choose from: {', '.join(names)}.",
         )
-    for name in names:
-        folder.arm(name)
-    if len(set(names)) != len(names):
-        raise InputError("an arm was named twice.", remedy="Name each arm once.")
-    chosen = workload or next(iter(folder.lesson.workloads))
-    workload_of(folder.lesson, chosen)
-    on = clock or folder.lesson.clock
-    if on not in folder.lesson.clocks:
-        raise InputError(
-            f"lesson {lesson} does not run on the clock '{on:.20}'{_why_not(folder, on)}.",
-            remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
-        )
-    params = folder.check_params(parse_settings(settings), on)
-    return Request(folder, names, chosen, Clock(on), params)
-
-
-def _why_not(folder: LessonFolder, clock: str) -> str:
-    """A lesson without the count clock is about CPUs that meet, and there is one vCPU there."""
-    if clock != Clock.COUNT:
-        return ""
-    return ", since that clock has one vCPU, and what the lesson is about, contention, takes two"
+    return check_run(folder, names, workload, clock, parse_settings(settings))
 
 
 # An environment variable that has another value for a while.

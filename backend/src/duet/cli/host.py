@@ -29,12 +29,12 @@ def host(
     The server asks for runs, and gets their events while they go on. When the connection breaks,
     nothing is lost; when the server is away for 30 s, this ends its guests and itself.
     """
-    from duet.host import worker
+    from duet.host import process
 
     token = read_token(token_file)
     begin_log(logging.StreamHandler(), log_form() == "json")
     sweep_all()
-    worker.run(lambda end: worker.join(join, token, end))
+    process.run(lambda end: process.join(join, token, end))
     return 0
 
 

@@ -22,7 +22,6 @@ from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
     from duet.bundle import Figures, Record
-    from duet.cli.arguments import Request
     from duet.kernels import KernelSettings
     from duet.server.recorded_items import Item
     from duet.session import LaneResult, LaneSource, RunSpec
@@ -79,6 +78,7 @@ def record(
     from duet.cli.building import build_optional
     from duet.cli.recorded_table import record_table
     from duet.kernels import KernelSettings
+    from duet.session import lesson_shift
 
     request = read_request(lesson, arms, workload, clock, set or [])
     window = None if whole else window_ms
@@ -94,7 +94,7 @@ def record(
     lanes: dict[str, LaneResult] = {}
     size = 0
     if not only_measured:
-        shift = request.run_request.shift
+        shift = lesson_shift(request.folder, request.clock)
         lanes, size = asyncio.run(record_run(request, path, window, kernels, shift=shift))
     table = asyncio.run(record_table(request, kernels)) if measured or only_measured else None
     if as_json:
@@ -112,7 +112,7 @@ SEED = 1
 
 
 async def record_run(
-    request: Request,
+    request: RunSpec,
     path: Path,
     window_ms: int | None,
     kernels: KernelSettings,
@@ -135,7 +135,7 @@ async def record_run(
     from duet.lessons.plan import workload_of
     from duet.runs.pack import APART, How, figures, write_run
     from duet.runs.sources import kernel_sources
-    from duet.session import Lanes, RunSession, RunSpec
+    from duet.session import Lanes, RunSession
 
     sources = await kernel_sources(request.folder, request.arms, kernels)
     marker = workload_of(request.folder.lesson, request.workload).start_marker
@@ -145,16 +145,7 @@ async def record_run(
     async with Lanes() as guests:
         for arm in request.arms:
             note(f"recording {arm}")
-            spec = RunSpec(
-                run_id=f"record-{arm}",
-                folder=request.folder,
-                arms=(arm,),
-                workload=request.workload,
-                params=request.params,
-                clock=request.clock,
-                seed=seed,
-                shift=shift,
-            )
+            spec = replace(request.only([arm]), run_id=f"record-{arm}", seed=seed, shift=shift)
             sink = CollectingConsoleSink()
             session = RunSession(guests, spec, {arm: sources[arm]}, sink)
             lane = (await session.execute()).lanes[arm]
@@ -173,10 +164,9 @@ async def record_run(
             if window_ms is not None:
                 records[arm] = trim(records[arm], marker, window_ms)
                 figures_of[arm] = await _figures(spec, records[arm], sources[arm])
-    run_request = request.run_request
     path.parent.mkdir(parents=True, exist_ok=True)
     how = How(APART, window_ms, shift, seed, figures_of)
-    return lanes, write_run(path, run_request, lanes, records, kernels, how)
+    return lanes, write_run(path, request, lanes, records, kernels, how)
 
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
@@ -191,7 +181,7 @@ async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> 
 
 
 def _tree(
-    request: Request,
+    request: RunSpec,
     path: Path | None,
     size: int,
     lanes: dict[str, LaneResult],
@@ -202,7 +192,7 @@ def _tree(
         bytes=size,
         lesson=request.folder.slug,
         params=request.params,
-        clock=str(request.clock),
+        clock=request.clock,
         arms=[
             RecordedArm(
                 arm=arm,
@@ -225,13 +215,12 @@ GUEST_S = 12.0
 
 def guests(item: Item) -> int:
     """Runs that an item takes."""
-    from duet.guests import Clock
     from duet.measure.plan import PERTURBED, default_repeats
 
     if item.kind == "recording":
         return len(item.arms)
     count = item.clock == "count"
-    return len(item.arms) * (default_repeats(Clock(item.clock)) + (PERTURBED if count else 0))
+    return len(item.arms) * (default_repeats(item.clock) + (PERTURBED if count else 0))
 
 
 class Pace:

@@ -161,16 +161,15 @@ async def make_one(item: Item, kernels: KernelSettings) -> None:
     Raises:
         DuetError: a lane failed, or the file cannot be written; the old one is still there.
     """
-    from duet.cli.arguments import Request
     from duet.cli.record import record_run
     from duet.cli.recorded_table import record_table
-    from duet.guests import Clock
     from duet.lessons import load as lessons
     from duet.server.recorded_items import checked_params
+    from duet.session import RunSpec
 
     folder = lessons.load(item.lesson)
     params = checked_params(folder, item)
-    request = Request(folder, item.arms, item.workload, Clock(item.clock), params)
+    request = RunSpec(folder, item.arms, item.workload, params, item.clock)
     if item.kind == "table":
         await record_table(request, kernels)
         return

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from duet.base import files as durable
 from duet.base.errors import InfraError
-from duet.cli.arguments import Request
 from duet.cli.output import note
 from duet.cli.run import refuse_nothing
-from duet.guests import Clock
 from duet.host.judging import command_line, measure_plan, measured_message
 from duet.kernels import KernelSettings
 from duet.measure import Report
@@ -22,9 +20,10 @@ from duet.messages import Measured
 from duet.runs.measure import prepare_measurement
 from duet.server.recorded_items import made
 from duet.server.recordings import MEASURED, read_tables
+from duet.session import RunSpec
 
 
-async def record_table(request: Request, kernels: KernelSettings) -> Path:
+async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
     """Measure, and put the table beside the recordings; one of the same run is replaced in place.
 
     On the wall clock five runs per arm; on the count clock two equal runs and three perturbed
@@ -33,12 +32,11 @@ async def record_table(request: Request, kernels: KernelSettings) -> Path:
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
     """
-    run = request.run_request
     repeats = default_repeats(request.clock)
-    perturbed = PERTURBED if request.clock is Clock.COUNT else 0
-    plan = replace(measure_plan(run, repeats), perturbed=perturbed)
+    perturbed = PERTURBED if request.clock == "count" else 0
+    plan = replace(measure_plan(request, repeats), perturbed=perturbed)
     measuring = await prepare_measurement(
-        plan, kernels, command_line(run, repeats), lambda step: note(str(step))
+        plan, kernels, command_line(request, repeats), lambda step: note(str(step))
     )
     report = await measuring.run()
     refuse_nothing(report)
@@ -48,14 +46,14 @@ async def record_table(request: Request, kernels: KernelSettings) -> Path:
     return store_table(request, report, perturbed)
 
 
-def store_table(request: Request, report: Report, perturbed: int) -> Path:
+def store_table(request: RunSpec, report: Report, perturbed: int) -> Path:
     """Put the headline of a report beside the recordings; one of the same run is replaced.
 
     Args:
         perturbed: starts of the count clock beside the equal runs.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
-    message = measured_message(request.run_request, report, None, "recorded")
+    message = measured_message(request, report, None, "recorded")
     if request.folder.lesson.made_by:  # others have no such lesson
         message = message.model_copy(update={"command": report.command})
     path = request.folder.folder / "recorded" / MEASURED

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from duet.bundle import Bundle
     from duet.bundle.decoding import Difference
-    from duet.cli.arguments import Request
     from duet.kernels import KernelSettings
     from duet.lessons.load import LessonFolder
     from duet.lessons.schema import Claim
     from duet.measure import MeasurePlan, Table
+    from duet.session import RunSpec
 
 
 FIGURE_SHAPE = "[{arm, figure, recorded, now, ratio}]"
@@ -161,7 +161,7 @@ class Checked:
         return f"does not hold: {claim_text(self.claim)}{where}: {self.trouble}"
 
 
-def claims_about(request: Request, shift: int) -> tuple[list[Claim], bool]:
+def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
     """Claims about these arms, workload, clock and knobs.
 
     Returns:
@@ -188,18 +188,18 @@ def claims_about(request: Request, shift: int) -> tuple[list[Claim], bool]:
     return agreeing or near, bool(near)
 
 
-def _knobs(request: Request, claim: Claim | None = None) -> dict[str, int]:
+def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
     """All knobs but the length of the run, which a claim leaves open."""
     from duet.lessons.load import knob
 
     params = request.params
     if claim is not None:
-        params = request.folder.check_params(claim.params, str(request.clock))
+        params = request.folder.check_params(claim.params, request.clock)
     duration = knob(request.folder.lesson, "duration")
     return {name: value for name, value in params.items() if name != duration}
 
 
-def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[Checked]:
+def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[Checked]:
     """Measure what the recording bears on.
 
     Raises:
@@ -223,7 +223,7 @@ def check_claims(request: Request, shift: int, kernels: KernelSettings) -> list[
     return checked
 
 
-def _plan(request: Request, claim: Claim, own_knobs: bool) -> MeasurePlan:
+def _plan(request: RunSpec, claim: Claim, own_knobs: bool) -> MeasurePlan:
     from duet.measure.claims import plan_of_claim
     from duet.measure.plan import default_repeats
 
@@ -235,7 +235,7 @@ def _key(plan: MeasurePlan) -> str:
     return repr((plan.workload, plan.clock, plan.shifts, sorted(plan.params.items())))
 
 
-def _merged(request: Request, plans: list[MeasurePlan]) -> MeasurePlan:
+def _merged(request: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
     """Claims under one condition share their runs; arms stand in the recording's order."""
     wanted = {arm for plan in plans for arm in plan.arms}
     return replace(
@@ -254,24 +254,23 @@ async def _measure(plan: MeasurePlan, kernels: KernelSettings) -> Table:
         return (await measuring.run()).tables[0]
 
 
-def request_of(folder: LessonFolder, bundle: Bundle) -> Request:
+def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
     """What was recorded, as it can be run here. Knobs that the lesson no longer has are left out.
 
     Raises:
         InputError: an arm, a workload or a clock is not the lesson's, or a knob is out of range.
     """
-    from duet.cli.arguments import Request
-    from duet.guests import Clock
     from duet.lessons.plan import workload_of
+    from duet.session import RunSpec
 
     manifest = bundle.manifest
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
     workload_of(folder.lesson, manifest.workload)
     params = folder.check_recorded_params(manifest.params, manifest.clock)
-    return Request(folder, arms, manifest.workload, Clock(manifest.clock), params)
+    return RunSpec(folder, arms, manifest.workload, params, manifest.clock)
 
 
-def _again(bundle: Bundle, request: Request, kernels: KernelSettings, out: Path | None) -> Bundle:
+def _again(bundle: Bundle, request: RunSpec, kernels: KernelSettings, out: Path | None) -> Bundle:
     """Record the same once more."""
     from duet.bundle import open_bundle
     from duet.cli.record import record_run

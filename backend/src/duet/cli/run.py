@@ -17,11 +17,10 @@ from duet.cli.options import Arms, ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.arguments import Request
     from duet.kernels import KernelSettings
     from duet.lessons.schema import Lesson
     from duet.measure import Progress, Report, Step
-    from duet.session import LaneResult
+    from duet.session import LaneResult, RunSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ def _ms(ns: float | None) -> str:
 
 
 async def measure_request(
-    request: Request,
+    request: RunSpec,
     repeats: int,
     traced: bool,
     kernels: KernelSettings | None = None,
@@ -218,7 +217,7 @@ async def measure_request(
 
     settings = kernels or KernelSettings.default()
     sources = await kernel_sources(request.folder, request.arms, settings)
-    plan = replace(measure_plan(request.run_request, repeats), explain=traced)
+    plan = replace(measure_plan(request, repeats), explain=traced)
     rows: dict[str, RunRow] = {}
 
     def progress(step: Progress) -> None:
@@ -260,7 +259,7 @@ def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
     one = table.series[0]
     return RunResult(
         lesson=report.lesson,
-        clock=str(table.condition.clock),
+        clock=table.condition.clock,
         workload=table.condition.workload,
         params=dict(table.condition.params),
         at=report.at,

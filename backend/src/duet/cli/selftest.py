@@ -23,12 +23,11 @@ from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.arguments import Request
     from duet.cli.sinks import Watch
     from duet.guests import Accel
     from duet.kernels import KernelSettings
     from duet.lessons.load import LessonFolder
-    from duet.session import LaneResult
+    from duet.session import LaneResult, RunSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Selftest:
         accel: what every guest has to run under; None: whatever the host gives.
     """
 
-    def __init__(self, request: Request, accel: Accel | None) -> None:
+    def __init__(self, request: RunSpec, accel: Accel | None) -> None:
         from duet.lessons.load import knob
 
         self._request, self._accel = request, accel
@@ -177,7 +176,7 @@ class Selftest:
         return f"{lens.samples} samples by {lens.route}, {lens.torn} torn, {lens.failed} failed"
 
     async def _measurement(self) -> str:
-        from duet.guests import Accel, Clock
+        from duet.guests import Accel
         from duet.kernels import KernelSettings
         from duet.measure import MeasurePlan, Measuring
         from duet.measure.provenance import host_fingerprint
@@ -186,9 +185,7 @@ class Selftest:
         request = self._request
         folder, settings = request.folder, KernelSettings.default()
         arms = built_arms(folder, settings)[:2]
-        plan = MeasurePlan(
-            folder, tuple(arms), request.workload, Clock.WALL, request.params, REPEATS
-        )
+        plan = MeasurePlan(folder, tuple(arms), request.workload, "wall", request.params, REPEATS)
         sources = await kernel_sources(folder, plan.arms, settings)
         report = await Measuring(plan, sources, host=host_fingerprint()).run()
         self._check(Accel(report.host["accel"]))
@@ -205,7 +202,6 @@ class Selftest:
 
     async def _once(self, cpus: int | None) -> tuple[Watch, LaneResult]:
         from duet.cli.sinks import Watch
-        from duet.guests import Clock
         from duet.kernels import KernelSettings
         from duet.runs.sources import kernel_sources
         from duet.session import Lanes, RunSession, RunSpec
@@ -216,7 +212,7 @@ class Selftest:
             params[self._cpus] = cpus
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
         watch = Watch()
-        spec = RunSpec("selftest", request.folder, (arm,), request.workload, params, Clock.WALL)
+        spec = RunSpec(request.folder, (arm,), request.workload, params, "wall", run_id="selftest")
         async with Lanes() as lanes:
             result = await RunSession(lanes, spec, sources, watch).execute()
         lane = result.lanes[arm]
@@ -268,7 +264,7 @@ def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
     return [arm for arm, ready in ready_arms(folder, settings).items() if ready]
 
 
-def smallest(request: Request) -> Request:
+def smallest(request: RunSpec) -> RunSpec:
     """The same for as short as the lesson allows: it is a test, no figure."""
     from duet.lessons.load import knob
 

@@ -19,7 +19,7 @@ from duet.cli import keys
 from duet.cli.keys import key
 
 if TYPE_CHECKING:
-    from duet.lessons.schema import ClockName
+    from duet.base.clock import Clock
     from duet.trials.spec import Better
 
 USUAL_VCPUS = 2
@@ -91,13 +91,13 @@ Vcpus = Annotated[
 MemoryMb = Annotated[int, typer.Option("--memory-mb", min=128, max=8192, help="MiB of each guest.")]
 
 
-def clock_name(text: str) -> ClockName:
+def clock_name(text: str) -> Clock:
     """wall or count.
 
     Raises:
         InputError: another word.
     """
-    known: dict[str, ClockName] = {"wall": "wall", "count": "count"}
+    known: dict[str, Clock] = {"wall": "wall", "count": "count"}
     if text not in known:
         raise _not_one_of("--clock", "wall or count", text)
     return known[text]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from duet.base.errors import DuetError, InfraError, KernelError
 from duet.base.settings import EXTRA_LESSONS, repo_root, trials_dir
-from duet.cli.arguments import Request, read_request
+from duet.cli.arguments import read_request
 from duet.cli.building import build_missing, install_sources
 from duet.cli.measure.args import Given, read_plan
 from duet.cli.measure.run import refuse_nothing
@@ -21,7 +21,6 @@ from duet.cli.output import note
 from duet.cli.record import record_run
 from duet.cli.recorded_table import store_table
 from duet.cli.trial import TriedArm, TriedPatch, TriedSource, TryResult
-from duet.guests import Clock
 from duet.kernels import ArmSpec, KernelImage, KernelSettings
 from duet.kernels.arms import arm_spec, find_image
 from duet.kernels.changed import SOURCES, changes, edited_files
@@ -35,7 +34,7 @@ from duet.measure import MeasurePlan, Progress, Report
 from duet.measure.compare import verdict_line
 from duet.measure.model import SourceFacts
 from duet.runs.measure import prepare_measurement
-from duet.session import LaneResult, workload_trouble
+from duet.session import LaneResult, RunSpec, workload_trouble
 from duet.trials.ask import Asked, check_line, read_trial, try_line
 from duet.trials.command import OVER_LIMIT
 from duet.trials.kernels import by_build, by_source, diff_sha256, distinct
@@ -48,13 +47,13 @@ from duet.trials.write import SHARED_PREFIX, WATCHED, Times, check_target, save_
 # The numbers of a trial: measured untraced or by instructions, and counted by the microscope.
 
 
-async def measured(request: Request, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
+async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
     """All numbers of the trial, untraced or counted.
 
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(request.folder.slug, clock=str(request.clock), repeats=repeats or None))
+    plan = read_plan(Given(request.folder.slug, clock=request.clock, repeats=repeats or None))
     return await _run(plan, kernels, trial)
 
 
@@ -64,7 +63,7 @@ async def counted(trial: Trial, kernels: KernelSettings) -> Report:
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(trial.slug, workload=WATCHED, clock=str(Clock.WALL)))
+    plan = read_plan(Given(trial.slug, workload=WATCHED, clock="wall"))
     names = frozenset(name for name in plan.lesson.metrics if name.startswith(SHARED_PREFIX))
     return await _run(replace(plan, metrics=names), kernels, trial)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,10 +16,9 @@ from duet.cli.options import ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit
 
 if TYPE_CHECKING:
-    from duet.cli.arguments import Request
     from duet.cli.sinks import Taken
     from duet.lenses import Sample, Wanted
-    from duet.session import RunSession
+    from duet.session import RunSession, RunSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +99,15 @@ def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
     """With no workload and no clock named: one that waits for a command, if there is one."""
-    from duet.guests import Clock
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given
     held = (name for name, one in load(lesson).lesson.workloads.items() if one.input)
     name = "" if workload or clock else next(held, "")
-    return (lesson, arm, name, str(Clock.WALL), settings) if name else given
+    return (lesson, arm, name, "wall", settings) if name else given
 
 
-async def look(request: Request, wanted: Wanted) -> Taken:
+async def look(request: RunSpec, wanted: Wanted) -> Taken:
     """Run the workload once, with markers as its only events, and sample all along.
 
     Raises:
@@ -119,21 +117,12 @@ async def look(request: Request, wanted: Wanted) -> Taken:
     from duet.kernels import KernelSettings
     from duet.lessons.plan import workload_of
     from duet.runs.sources import kernel_sources
-    from duet.session import Lanes, RunSession, RunSpec
+    from duet.session import Lanes, RunSession
 
     (arm,) = request.arms
     sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
     taken = Taken()
-    spec = RunSpec(
-        run_id="xray",
-        folder=request.folder,
-        arms=request.arms,
-        workload=request.workload,
-        params=request.params,
-        clock=request.clock,
-        probes=frozenset(),
-        xray=(wanted,),
-    )
+    spec = replace(request, run_id="xray", probes=frozenset(), xray=(wanted,))
     async with Lanes() as lanes:
         session = RunSession(lanes, spec, sources, taken)
         holds = workload_of(request.folder.lesson, request.workload).input
@@ -168,7 +157,7 @@ def chosen(taken: Taken) -> tuple[Sample, float]:
     return [pair for pair in taken.samples if size_of(pair) == largest][-1]
 
 
-def result_tree(request: Request, taken: Taken) -> dict[str, object]:
+def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
     """What `--json` prints: facts of the probe, then XrayResult."""
     import numpy as np
 
@@ -179,7 +168,7 @@ def result_tree(request: Request, taken: Taken) -> dict[str, object]:
         lesson=request.folder.slug,
         arm=request.arms[0],
         workload=request.workload,
-        clock=str(request.clock),
+        clock=request.clock,
         params=request.params,
         probe=sample.probe,
         chosen=CHOICE,

@@ -20,7 +20,7 @@ from duet.base.settings import cache_dir
 from duet.confine.sandbox import can_change_user
 from duet.guests.limits import BOOT_ATTEMPTS, KVM_PROBE_S
 from duet.guests.ports import Ports
-from duet.guests.types import Accel, Clock, GuestSpec
+from duet.guests.types import Accel, GuestSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ async def kvm_boots(
             spec,
             vcpus=1,
             memory_mib=256,
-            clock=Clock.WALL,
+            clock="wall",
             boot_plan=None,
             disks_mib=(),
             microscope=None,
@@ -245,7 +245,7 @@ async def choose_accel(
     Raises:
         InfraError: KVM was demanded, and no guest boots under it.
     """
-    if policy == "tcg" or spec.clock is Clock.COUNT or spec.microscope is not None:
+    if policy == "tcg" or spec.clock == "count" or spec.microscope is not None:
         return Accel.TCG
     if await kvm_boots(spec, qemu_version, make):
         return Accel.KVM

@@ -20,7 +20,7 @@ from duet.guests.boot import BootFailed, BootReport, boot
 from duet.guests.enclosure import Enclosure, lane_budget
 from duet.guests.limits import CONSOLE_TAIL_BYTES, HANG_UP_S, MAX_CPUS
 from duet.guests.ports import Ports
-from duet.guests.types import Accel, Chunk, Clock, GuestFacts, GuestSpec
+from duet.guests.types import Accel, Chunk, GuestFacts, GuestSpec
 from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
 from duet.wire.frames import FrameType
@@ -89,7 +89,7 @@ class Machine(ABC):
         self.spec = spec
         self.accel = accel
         self.verbose = verbose
-        self.cpus = 1 if spec.clock is Clock.COUNT else spec.vcpus
+        self.cpus = 1 if spec.clock == "count" else spec.vcpus
         self.console = Console()
         self.errors = Console()
         self.folder = Path()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from duet.base.budgets import QEMU_BEYOND_GUEST_BYTES, QEMU_FILE_BYTES, QEMU_FILES, QEMU_THREADS
+from duet.base.clock import Clock
 from duet.base.errors import InfraError
 from duet.base.native import compiled
 from duet.confine.sandbox import Limits
@@ -32,7 +33,7 @@ from duet.guests.limits import (
 )
 from duet.guests.machine import QMP_SOCKET, SCOPE_SOCKET, Machine, MachineGuest
 from duet.guests.ports import port_name
-from duet.guests.types import CTL_STREAM, Accel, Clock, GuestSpec
+from duet.guests.types import CTL_STREAM, Accel, GuestSpec
 from duet.processes.owned import find_program
 
 # Several vCPUs on the count clock: they share QEMU's one thread, each in its turn.
@@ -132,7 +133,7 @@ MANY_PORTS = (16, 68)
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
     """The kernel command line; a second try is verbose."""
     clock: tuple[str, ...] = COUNT_CMDLINE
-    if spec.clock is Clock.WALL:  # under KVM the host's kernel gives it to the guest
+    if spec.clock == "wall":  # under KVM the host's kernel gives it to the guest
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
     scope = SCOPE_CMDLINE if spec.microscope else ()
@@ -141,7 +142,7 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
     return " ".join((*FIXED_CMDLINE, *clock, *scope, *sharing, *quiet, *spec.cmdline))
 
 
-def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
+def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
     """One virtio-serial device, and a port for each socket. QEMU connects, the host listens.
 
     On the count clock a write to a port is served within the instruction that rings the bell
@@ -150,7 +151,7 @@ def port_args(sockets: dict[int, Path], clock: Clock = Clock.WALL) -> list[str]:
     """
     ports = next(number for number in (PORTS, *MANY_PORTS) if len(sockets) < number)
     device = f"virtio-serial-pci,id=duet,max_ports={ports}"
-    args = ["-device", device + (",ioeventfd=off" if clock is Clock.COUNT else "")]
+    args = ["-device", device + (",ioeventfd=off" if clock == "count" else "")]
     for stream, path in sockets.items():
         ident = f"duet{stream}" if stream != CTL_STREAM else "duetctl"
         name = port_name(stream)
@@ -171,7 +172,7 @@ def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
     """Accelerator, CPU model and clock."""
     if accel is Accel.KVM:
         return ["-accel", "kvm", "-cpu", "host"]
-    if spec.clock is Clock.WALL:
+    if spec.clock == "wall":
         return ["-accel", "tcg,thread=multi", "-cpu", "max"]
     return [
         *("-accel", "tcg,thread=single", "-cpu", "max"),
@@ -199,7 +200,7 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
     Raises:
         InfraError: the host has no room for them.
     """
-    if spec.clock is Clock.COUNT:
+    if spec.clock == "count":
         return []
     args: list[str] = []
     room = shutil.disk_usage(folder).free >> 20 if spec.disks_mib else 0
@@ -276,7 +277,7 @@ class QemuMachine(Machine):
             *("-sandbox", SANDBOX),
             *("-name", f"kernel-duet-{spec.arm},debug-threads=on"),
             *self.memory_args(),
-            *(smp_args(spec.sharing) if spec.clock is Clock.COUNT else ("-smp", str(self.cpus))),
+            *(smp_args(spec.sharing) if spec.clock == "count" else ("-smp", str(self.cpus))),
             *clock_args(spec, self.accel),
             *("-kernel", self.reach(spec.bzimage)),
             *(("-initrd", self.reach(spec.initrd)) if spec.initrd else ()),
@@ -304,7 +305,7 @@ class QemuGuest(MachineGuest):
     def __init__(self, spec: GuestSpec, policy: str = "auto") -> None:
         super().__init__(spec)
         self.policy = policy
-        if spec.clock is Clock.COUNT:
+        if spec.clock == "count":
             self.deadline_s = COUNT_BOOT_DEADLINE_S
         elif spec.vcpus > BOOT_CPUS:  # they come up one after another
             self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
@@ -324,7 +325,7 @@ class QemuGuest(MachineGuest):
         accel = await choose_accel(
             self.policy, self.spec, version, lambda spec: QemuMachine(spec, Accel.KVM, False)
         )
-        if accel is Accel.TCG and self.spec.clock is Clock.WALL:
+        if accel is Accel.TCG and self.spec.clock == "wall":
             await asyncio.to_thread(host_tsc_khz)  # measures for 50 ms, once; then it is known
         return accel, version
 

@@ -13,15 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from duet.base.clock import Clock
+
 CTL_STREAM = -1
 """Stream number of the control port; per-CPU trace ports are numbered 0, 1, ..."""
-
-
-class Clock(StrEnum):
-    """Which clock a guest runs on; `count` means QEMU -icount, in one thread."""
-
-    WALL = "wall"
-    COUNT = "count"
 
 
 class Accel(StrEnum):
@@ -78,7 +73,7 @@ class GuestSpec:
     vcpus: int = 2
     memory_mib: int = 512
     cmdline: tuple[str, ...] = ()
-    clock: Clock = Clock.WALL
+    clock: Clock = "wall"
     icount_shift: int = 0
     sharing: int = 1
     seed: int = 1

@@ -17,7 +17,7 @@ from duet.guests.boot import choose_accel
 from duet.guests.limits import VNG_BOOT_DEADLINE_S
 from duet.guests.machine import Machine, MachineGuest
 from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args
-from duet.guests.types import Accel, Clock, GuestSpec
+from duet.guests.types import Accel, GuestSpec
 from duet.processes.limits import TERM_S
 from duet.processes.owned import find_program, reaper_words
 
@@ -84,7 +84,7 @@ class VngGuest(MachineGuest):
 
     async def prepare(self) -> tuple[Accel, str]:
         """See MachineGuest.prepare()."""
-        if self.spec.clock is Clock.COUNT or self.spec.boot_plan is not None:
+        if self.spec.clock == "count" or self.spec.boot_plan is not None:
             raise InputError(
                 "a virtme-ng guest has no count clock.",
                 remedy="Use a sealed guest (DUET_GUEST=qemu) for the count clock.",

@@ -13,7 +13,7 @@ import sys
 
 from duet.base.logs import begin_log
 from duet.base.settings import log_form
-from duet.host.worker import run, work
+from duet.host.process import run, work
 from duet.processes.cpus import OwnCpus
 
 

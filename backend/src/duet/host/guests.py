@@ -20,13 +20,11 @@ from duet.base.budgets import (
     TEMPLATE_SHARE,
 )
 from duet.base.errors import DuetError, InputError
-from duet.base.settings import live_buffer_kb
-from duet.guests import Clock
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
 from duet.host.fetching import Bring, nothing
 from duet.kernels import KernelSettings
 from duet.rpc.peer import Tasks
-from duet.runs.sources import RunRequest, kernel_sources
+from duet.runs.sources import kernel_sources
 from duet.session import LaneSource, RunSpec
 from duet.session.lane.request import guest_of
 
@@ -36,24 +34,10 @@ LATER_S = 20.0
 has been painted by then, and who wanted to run the lesson has begun."""
 LOOK_AGAIN_S = 300.0
 """Until guests for other lessons are looked at again: kernels have been built, memory is free."""
-Others = Callable[[], Sequence[RunRequest]]
+Others = Callable[[], Sequence[RunSpec]]
 
 
-def live_spec(request: RunRequest, run_id: str) -> RunSpec:
-    """A request as a session gets it."""
-    return RunSpec(
-        run_id=run_id,
-        folder=request.folder,
-        arms=request.arms,
-        workload=request.workload,
-        params=request.params,
-        clock=Clock(request.clock),
-        shift=request.shift,
-        buffer_kb=live_buffer_kb(),
-    )
-
-
-def _key(request: RunRequest) -> Hashable:
+def _key(request: RunSpec) -> Hashable:
     """What two equal requests share."""
     knobs = tuple(sorted(request.params.items()))
     return request.folder.slug, request.arms, request.workload, knobs, request.clock
@@ -96,13 +80,13 @@ class Parking:
         async with self.templates.aside():
             yield
 
-    async def sources(self, request: RunRequest) -> dict[str, LaneSource]:
+    async def sources(self, request: RunSpec) -> dict[str, LaneSource]:
         """The lanes of a run. Raises as kernel_sources()."""
         return await kernel_sources(
             request.folder, request.arms, self._settings, templates=self.templates
         )
 
-    async def fetched(self, request: RunRequest) -> dict[str, LaneSource]:
+    async def fetched(self, request: RunSpec) -> dict[str, LaneSource]:
         """The same; kernels that are not here are fetched before, which takes time."""
         await self._bring(request.folder, request.arms, self._settings)
         return await self.sources(request)
@@ -111,7 +95,7 @@ class Parking:
         """How parked guests stand; zeros where every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
-    def expect(self, request: RunRequest, others: Others) -> None:
+    def expect(self, request: RunSpec, others: Others) -> None:
         """Have guests parked for a run, one after another, when nothing runs.
 
         Args:
@@ -127,7 +111,7 @@ class Parking:
             self._looking = True
             self._tasks.spawn(self._expect_others(others), "expect other lessons")
 
-    async def _expect_once(self, request: RunRequest) -> None:
+    async def _expect_once(self, request: RunSpec) -> None:
         try:
             await self._expect(request)
         finally:
@@ -142,17 +126,18 @@ class Parking:
         finally:
             self._looking = False
 
-    async def _expect(self, request: RunRequest, later: bool = False) -> None:
+    async def _expect(self, request: RunSpec, later: bool = False) -> None:
         if request.clock != "wall":
             return
-        spec = live_spec(request, "expected")
         try:
             sources = await (self.sources if later else self.fetched)(request)
             for arm in reversed(request.arms):  # the one that is wanted last is made first
                 source = sources[arm]
-                plugin = await source.scope(spec.scope) if spec.scope and source.scope else None
+                plugin = None
+                if request.scope and source.scope:
+                    plugin = await source.scope(request.scope)
                 if source.park is not None:
-                    await source.park(guest_of(spec, source, plugin), later)
+                    await source.park(guest_of(request, source, plugin), later)
         except DuetError as error:  # a run that is asked for will say so
             LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from duet import messages as m
 from duet.base.errors import DuetError
-from duet.guests import Clock, ensure_root
+from duet.guests import ensure_root
 from duet.kernels import KernelImage, KernelSettings, build, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
@@ -25,7 +25,7 @@ from duet.measure.plan import all_steps, headline
 from duet.measure.verdicts import of_the_clock
 from duet.runs.measure import prepare_measurement
 from duet.runs.pack import host_fingerprint
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec
 from duet.trials.challenge import Group, Judgement, groups, judge, limits, tables_of
 from duet.trials.check import report as stress
 from duet.trials.check.console import Verdict
@@ -159,9 +159,9 @@ async def _stoppable(work: Callable[[Event], Made]) -> Made:
 # A measurement of the page: what it asks for, and its headline as the page's table. Pure.
 
 
-def measure_plan(request: RunRequest, repeats: int) -> MeasurePlan:
+def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
     """The headline of a lesson on these arms, as a page's table has it."""
-    clock = Clock(request.clock)
+    clock = request.clock
     chosen = headline(request.folder.lesson, request.workload, clock)
     return MeasurePlan(
         folder=request.folder,
@@ -175,7 +175,7 @@ def measure_plan(request: RunRequest, repeats: int) -> MeasurePlan:
 
 
 def measured_message(
-    request: RunRequest, step: Progress | Report, run_id: str | None, source: m.Source = "live"
+    request: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
     """The table so far, or at the end."""
     report = step.report if isinstance(step, Progress) else step
@@ -217,7 +217,7 @@ def verdict_words(report: Report, metric: str) -> str:
 def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
     """One arm; compared with the first arm of the table."""
     samples = list(one.samples)
-    bounds = mean_ci(samples) if table.condition.clock is Clock.WALL else None
+    bounds = mean_ci(samples) if table.condition.clock == "wall" else None
     base, middle = first.figure, one.figure
     shown = None if middle is None else float(f"{middle:.12g}")  # a mean of two has more digits
     to = first.arm if one.arm != first.arm and base and middle is not None else None
@@ -249,7 +249,7 @@ def _verdict(one: Series, table: Table) -> str:
     return found[0].verdict if found[0].verdict == "no difference proven" else ""
 
 
-def command_line(request: RunRequest, repeats: int, shift: int = 0) -> str:
+def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
     """What measures the same on a terminal."""
     knobs = [
         f"--set {name}={value}"

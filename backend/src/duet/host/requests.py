@@ -14,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from duet import messages as m
 from duet.base import files as durable
 from duet.base.errors import InfraError
+from duet.base.settings import live_buffer_kb
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import with_own
-from duet.lessons.schema import ClockName
 from duet.messages.codec import Packet, labelled, pack_line
-from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.runs.sources import JudgeRequest, MeasureRequest
+from duet.session import RunSpec
 
 REMEDY: Final = "Use the same version of Kernel Duet on both sides."
 
@@ -63,14 +64,15 @@ class OwnArm(Part):
     patch: str
 
 
-class Wanted(Part):
-    """A run."""
+class SentRun(Part):
+    """A run that has not begun.
 
-    lesson: str
-    arms: list[str]
-    workload: str
-    params: dict[str, int]
-    clock: ClockName
+    Args:
+        run: its first message, which pages get, too.
+        missing: of its arms those whose kernel is not built; they do not run.
+    """
+
+    run: m.Run
     missing: list[str] = []
     own: list[OwnArm] = []
 
@@ -83,36 +85,34 @@ class Perform(Part):
             other hosts; []: all run here.
     """
 
-    run_id: str
     slot: int
-    run: Wanted
+    what: SentRun
     lanes: list[str] = []
 
 
 class Expect(Part):
     """It may be asked for soon; which other ones may be is a call, 'others'."""
 
-    run: Wanted
+    what: SentRun
 
 
 class Others(Part):
     """Runs that may be asked for later."""
 
-    runs: list[Wanted]
+    runs: list[SentRun]
 
 
 class MeasureIt(Part):
     """Measure it."""
 
-    run_id: str
-    run: Wanted
+    what: SentRun
     repeats: int
 
 
 class JudgeIt(Part):
     """Judge an arm by a challenge."""
 
-    run: Wanted
+    what: SentRun
     challenge: str
     arm: str
 
@@ -147,26 +147,34 @@ class Begin(Part):
     base_name: str | None = None
 
 
-def wanted(request: RunRequest) -> Wanted:
-    """A request as it travels; its changes are read. Blocking for some KiB."""
-    folder = request.folder
-    return Wanted(
-        lesson=folder.slug,
-        arms=list(request.arms),
-        workload=request.workload,
-        params=request.params,
-        clock=request.clock,
-        missing=list(request.missing),
-        own=[
-            OwnArm(
-                name=arm,
-                summary=folder.arm(arm).summary,
-                patch=folder.changes[arm].read_text(encoding="utf-8"),
-            )
-            for arm in request.arms
-            if arm in folder.changes
-        ],
+def first_message(spec: RunSpec) -> m.Run:
+    """What is sent of a run before it has begun."""
+    return m.Run(
+        run_id=spec.run_id,
+        lesson=spec.folder.slug,
+        source="live",
+        clock=spec.clock,
+        shift=spec.shift,
+        params=dict(spec.params),
+        workload=spec.workload,
+        arms=[*spec.arms, *spec.missing],
+        phase="preparing",
     )
+
+
+def sent_run(spec: RunSpec) -> SentRun:
+    """A run as it travels; its changes are read. Blocking for some KiB."""
+    folder = spec.folder
+    own = [
+        OwnArm(
+            name=arm,
+            summary=folder.arm(arm).summary,
+            patch=folder.changes[arm].read_text(encoding="utf-8"),
+        )
+        for arm in spec.arms
+        if arm in folder.changes
+    ]
+    return SentRun(run=first_message(spec), missing=list(spec.missing), own=own)
 
 
 class Requests:
@@ -179,34 +187,38 @@ class Requests:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def run(self, of: Wanted) -> RunRequest:
+    def run(self, of: SentRun) -> RunSpec:
         """A run of a lesson that is here.
 
         Raises:
             InputError: there is no such lesson or arm here.
         """
-        return RunRequest(
-            folder=self._lesson(of),
-            arms=tuple(of.arms),
-            workload=of.workload,
-            params=of.params,
-            clock=of.clock,
+        run, arms = of.run, tuple(arm for arm in of.run.arms if arm not in of.missing)
+        return RunSpec(
+            folder=self._lesson(of, arms),
+            arms=arms,
+            workload=run.workload,
+            params=run.params,
+            clock=run.clock,
+            run_id=run.run_id,
             missing=tuple(of.missing),
+            shift=run.shift,
+            buffer_kb=live_buffer_kb(),
         )
 
     def measurement(self, of: MeasureIt) -> MeasureRequest:
         """A measurement. Raises as run()."""
-        return MeasureRequest(self.run(of.run), of.repeats)
+        return MeasureRequest(self.run(of.what), of.repeats)
 
     def judgement(self, of: JudgeIt) -> JudgeRequest:
         """A judgement. Raises as run()."""
-        return JudgeRequest(self.run(of.run), of.challenge, of.arm)
+        return JudgeRequest(self.run(of.what), of.challenge, of.arm)
 
-    def _lesson(self, of: Wanted) -> LessonFolder:
-        folder = lesson_cache.find(of.lesson)
+    def _lesson(self, of: SentRun, arms: Collection[str]) -> LessonFolder:
+        folder = lesson_cache.find(of.run.lesson)
         for own in of.own:
             folder = with_own(folder, own.name, summary=own.summary, change=self._patch(own))
-        for arm in of.arms:
+        for arm in arms:
             folder.arm(arm)
         return folder
 

@@ -1,39 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host process: it does what a server asks, on guests of its own, until the server is gone."""
+"""What a server may ask of a host process, on guests of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
-import socket
-import threading
-import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import InvalidStatus, InvalidURI, WebSocketException
-
 from duet import messages as m
-from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.errors import DuetError, InputError
 from duet.base.logs import about
-from duet.confine.control_groups import remove_own_groups
 from duet.host import requests as r
-from duet.host.fetching import Bring, KernelFetcher, nothing
-from duet.host.performing import GuestStage, Performing
+from duet.host.fetching import Bring, nothing
+from duet.host.runs import GuestRun, HostGuests
 from duet.kernels import KernelSettings
-from duet.processes.cpus import be_prompt, loop_first, session_first
-from duet.processes.run_dir import RunDir
-from duet.processes.service import arm, ending
 from duet.rpc import limits
-from duet.rpc.limits import LEAVE_S
-from duet.rpc.link import SocketChannel, StreamChannel
 from duet.rpc.peer import Events, Handler, Peer, Tasks
-from duet.runs.sources import RunRequest
+from duet.session import RunSpec
 
 LOG = logging.getLogger("duet.hosts")
 COUNTS_S: Final = 1.0
@@ -51,25 +40,32 @@ class Worker:
     def __init__(self, folder: Path, bring: Bring = nothing) -> None:
         self._bring = bring
         self._requests = r.Requests(folder)
-        self._stage: GuestStage | None = None
+        self._guests: HostGuests | None = None
+        self._runs: dict[str, GuestRun] = {}
+        self._beginning: set[str] = set()
+        self._ended_early: set[str] = set()
+        """Runs that are read still, and those of them that are to end as soon as they begin."""
         self._tasks = Tasks()
         self._owned = AsyncExitStack()
-        self._performing = Performing(self._requests, lambda: self.stage)
         handlers: dict[str, Handler] = {
             "begin": self._begin,
+            "perform": self._perform,
+            "stop": self._stop,
+            "act": self._act,
+            "hold": self._hold,
+            "raw": self._raw,
+            "bundle": self._bundle,
             "measure": self._measure,
             "judge": self._judge,
             "rest": self._rest,
-            **self._performing.handlers,
         }
         notes = {
-            "go": self._performing.go,
-            "close": self._performing.close,
             "expect": self._expect,
+            "go": self._go,
+            "close": self._close,
             "leave": self._leave,
         }
         self.peer = Peer(handlers, notes, "the server")
-        self._performing.room = self.peer.connection.room
 
     async def __aenter__(self) -> Worker:
         self._tasks.spawn(self.peer.connection.beat(), "heartbeat")
@@ -80,33 +76,112 @@ class Worker:
         self.peer.connection.end("the host process ends")
         await self.peer.ended()
         await self._tasks.end()
-        self._performing.close_all()
+        for run in self._runs.values():
+            run.close()
+        self._runs.clear()
         await self._owned.aclose()
 
     @property
     def begun(self) -> bool:
         """Whether it has guests."""
-        return self._stage is not None
+        return self._guests is not None
 
     @property
-    def stage(self) -> GuestStage:
+    def guests(self) -> HostGuests:
         """The guests.
 
         Raises:
             InputError: the server has not said how many runs there are at once.
         """
-        if self._stage is None:
+        if self._guests is None:
             raise InputError("this host process has not begun.", remedy="Call 'begin' first.")
-        return self._stage
+        return self._guests
 
     async def _begin(self, body: bytes, event: Events) -> bytes:
         asked = r.read(r.Begin, body)
         source = None if asked.source is None else Path(asked.source)
         settings = KernelSettings.default(source, base=asked.base_name)
-        if self._stage is None:
-            stage = GuestStage(settings, asked.slots, self._bring)
-            self._stage = await self._owned.enter_async_context(stage)
+        if self._guests is None:
+            guests = HostGuests(settings, asked.slots, self._bring)
+            self._guests = await self._owned.enter_async_context(guests)
         return b""
+
+    # Live runs
+
+    async def _perform(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.Perform, body)
+        run_id = asked.what.run.run_id
+        self._ended_early.discard(run_id)
+        self._beginning.add(run_id)
+        try:
+            request = await asyncio.to_thread(self._requests.run, asked.what)
+            run = self.guests.prepare(
+                request,
+                asked.slot,
+                lambda packet: event(r.packed(packet)),
+                tuple(asked.lanes),
+            )
+        finally:
+            self._beginning.discard(run_id)
+        self._runs[run_id] = run
+        if run_id in self._ended_early:
+            await run.stop()
+        with about(run=run_id, lesson=request.folder.slug):
+            await run.perform()
+        return b""
+
+    async def _stop(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        if asked.run_id in self._beginning:
+            self._ended_early.add(asked.run_id)
+        else:
+            await self._of(asked).stop()
+        return b""
+
+    async def _act(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        await self._of(asked).act(asked.name, asked.value)
+        return b""
+
+    async def _hold(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        await self._of(asked).hold(asked.on, asked.value)
+        return b""
+
+    async def _raw(self, body: bytes, event: Events) -> bytes:
+        asked = r.read(r.OfRun, body)
+        where = (asked.arm, asked.around_ns, asked.row, asked.most, asked.cpu)
+        return json.dumps(await asyncio.to_thread(self._of(asked).raw_events, *where)).encode()
+
+    async def _bundle(self, body: bytes, event: Events) -> bytes:
+        """The file in pieces; the answer is its length, or nothing where there is none."""
+        content = await asyncio.to_thread(self._of(r.read(r.OfRun, body)).bundle)
+        if content is None:
+            return b""
+        for at in range(0, len(content), limits.PIECE_BYTES):
+            event(content[at : at + limits.PIECE_BYTES])
+            await self.peer.connection.room.wait()
+        return str(len(content)).encode()
+
+    def _go(self, body: bytes) -> None:
+        """All lanes of a run are ready, those on other hosts included."""
+        run = self._runs.get(r.read(r.OfRun, body).run_id)
+        if run is not None:
+            run.go()
+
+    def _close(self, body: bytes) -> None:
+        """Give up a run."""
+        run = self._runs.pop(r.read(r.OfRun, body).run_id, None)
+        if run is not None:
+            run.close()
+
+    def _of(self, asked: r.OfRun) -> GuestRun:
+        run = self._runs.get(asked.run_id)
+        if run is None:
+            raise InputError("that run is not here any more.", remedy="Start it again.")
+        return run
+
+    # Measurements, and guests that nothing runs on
 
     def _leave(self, body: bytes) -> None:
         self.peer.connection.end("the server needs this host no more")
@@ -114,19 +189,19 @@ class Worker:
     async def _measure(self, body: bytes, event: Events) -> bytes:
         asked = r.read(r.MeasureIt, body)
         request = await asyncio.to_thread(self._requests.measurement, asked)
-        with about(run=asked.run_id, lesson=request.run.folder.slug):
-            await self.stage.measure(request, asked.run_id, _sender(event))
+        with about(run=request.run.run_id, lesson=request.run.folder.slug):
+            await self.guests.measure(request, _sender(event))
         return b""
 
     async def _judge(self, body: bytes, event: Events) -> bytes:
         asked = r.read(r.JudgeIt, body)
         request = await asyncio.to_thread(self._requests.judgement, asked)
         with about(lesson=request.run.folder.slug):
-            await self.stage.judge(request, _sender(event))
+            await self.guests.judge(request, _sender(event))
         return b""
 
     async def _rest(self, body: bytes, event: Events) -> bytes:
-        await self.stage.rest()
+        await self.guests.rest()
         return b""
 
     def _expect(self, body: bytes) -> None:
@@ -135,7 +210,7 @@ class Worker:
     async def _expect_run(self, asked: r.Expect) -> None:
         loop = asyncio.get_running_loop()
 
-        def others() -> list[RunRequest]:
+        def others() -> list[RunSpec]:
             asking = self.peer.call("others", b"", limits.CALL_S)
             with contextlib.suppress(DuetError):  # the server is gone
                 found = asyncio.run_coroutine_threadsafe(asking, loop).result()
@@ -143,7 +218,7 @@ class Worker:
             return []
 
         with contextlib.suppress(DuetError):  # a run that is asked for will say so
-            self.stage.expect(await asyncio.to_thread(self._requests.run, asked.run), others)
+            self.guests.expect(await asyncio.to_thread(self._requests.run, asked.what), others)
 
 
 def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:
@@ -155,206 +230,6 @@ async def report_counts(worker: Worker) -> None:
     last: dict[str, int] = {}
     while True:
         await asyncio.sleep(COUNTS_S)
-        if worker.begun and (found := asdict(worker.stage.parked())) != last:
+        if worker.begun and (found := asdict(worker.guests.parked())) != last:
             last = found
             worker.peer.note("parked", r.Counts(counts=found).packed())
-
-
-# The life of a host process over a socket that it was given.
-
-
-class Ending:
-    """How a host process is asked to end, from any thread.
-
-    Args:
-        begins: called once, when the end begins; it bounds it.
-    """
-
-    def __init__(self, begins: Callable[[], None]) -> None:
-        self._begins = begins
-        self._lock = threading.Lock()
-        self._asked = False
-        self._tell: Callable[[], None] = lambda: None
-
-    def ask(self) -> None:
-        """End."""
-        with self._lock:
-            self._asked = True
-            self._tell()
-
-    def serves(self, peer: Peer) -> None:
-        """From now on this is what ends. On the event loop."""
-        loop = asyncio.get_running_loop()
-
-        def tell() -> None:
-            loop.call_soon_threadsafe(self.lost, peer, "it is to end")
-
-        with self._lock:
-            self._tell = tell
-            if self._asked:
-                tell()
-
-    def lost(self, peer: Peer, why: str) -> None:
-        """End now. On the event loop."""
-        if not peer.connection.over.is_set():
-            self._begins()
-        peer.connection.end(why)
-
-
-def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
-    """Be a host process until its work is over or a signal ends it.
-
-    Raises:
-        DuetError: as `work` does.
-    """
-    end = Ending(lambda: arm(LEAVE_S))
-    try:
-        with session_first(), ending(end.ask, LEAVE_S):
-            asyncio.run(work(end))
-    finally:
-        remove_own_groups()
-
-
-async def work(given: socket.socket, end: Ending) -> None:
-    """Do what the server asks until it is gone or the process is to end.
-
-    Args:
-        given: connected with the server.
-    """
-    loop_first()
-    with RunDir() as folder:
-        async with Worker(folder) as worker:
-            peer, connection = worker.peer, worker.peer.connection
-
-            def lost(why: str) -> None:
-                end.lost(peer, why)
-
-            _, channel = await asyncio.get_running_loop().create_connection(
-                lambda: StreamChannel(connection.take, lost), sock=given
-            )
-            end.serves(peer)
-            connection.attach(channel)
-            be_prompt()
-            await peer.ended()
-
-
-# A host process that dials out to its server, and comes back when the connection breaks.
-#
-# The token counts once. The server answers it with the secret of this connection, by which the host
-# comes back. When the server is gone for longer than AWAY_S, the host ends its guests and itself.
-
-
-class _Dialling:
-    """Tries until the server is there, or is gone for too long."""
-
-    def __init__(self, worker: Worker, url: str, token: str, kernels: KernelFetcher) -> None:
-        self._kernels = kernels
-        self._worker, self._url, self._secret = worker, url, token
-        self._joined = False
-        self._seen_s = time.monotonic()
-
-    async def go_on(self) -> None:
-        """Until the end of the host process.
-
-        Raises:
-            DuetError: the server does not take it, or never answered.
-        """
-        connection = self._worker.peer.connection
-        while not connection.over.is_set():
-            try:
-                await self._once()
-                why = "the connection has ended"
-            except (OSError, TimeoutError, WebSocketException) as error:
-                why = f"{type(error).__name__}: {error}"
-            if connection.over.is_set():
-                return
-            if time.monotonic() - self._seen_s > limits.AWAY_S:
-                raise InfraError(
-                    f"the server at {self._url} is away for {limits.AWAY_S:g} s ({why}).",
-                    remedy="Look whether it runs, and whether this machine reaches it.",
-                )
-            await asyncio.sleep(limits.RETRY_S)
-
-    async def _once(self) -> None:
-        """One connection, from its start to its end."""
-        connection, channel = self._worker.peer.connection, SocketChannel()
-        headers = {"Authorization": f"Bearer {self._secret}"}
-        try:
-            dialling = connect(
-                self._url,
-                additional_headers=headers,
-                open_timeout=limits.JOIN_S,
-                close_timeout=1,
-                max_size=limits.FRAGMENT_BYTES + 1,
-                compression=None,
-                proxy=None,
-            )
-            async with dialling as socket:
-                async with asyncio.timeout(limits.JOIN_S):
-                    self._secret = str(await socket.recv(decode=True))
-                self._joined, self._kernels.secret = True, self._secret
-                connection.attach(channel)
-                try:
-                    await channel.carry(
-                        socket.send, self._messages(socket), connection.taker(channel)
-                    )
-                finally:
-                    connection.detach(channel)
-        except InvalidStatus as error:
-            if error.response.status_code in (401, 403):
-                raise _refused(self._url, self._joined) from error
-            raise
-        except (InvalidURI, ValueError) as error:
-            raise InputError(
-                f"'{self._url:.200}' is no address of a server ({error}).",
-                remedy="It begins with ws:// or wss:// and ends with /hosts/join.",
-            ) from error
-
-    async def _messages(self, socket: ClientConnection) -> AsyncIterator[bytes]:
-        async for message in socket:
-            self._seen_s = time.monotonic()
-            if isinstance(message, bytes):
-                yield message
-
-
-def _refused(url: str, joined: bool) -> DuetError:
-    if joined:
-        return InfraError(
-            f"the server at {url} does not know this host any more.",
-            remedy="It was started again, or has given the host up; nothing is to be done.",
-        )
-    return InputError(
-        f"the server at {url} does not take this token: it is wrong, used, or too old.",
-        remedy="A server makes a new one for each host that it asks for.",
-    )
-
-
-async def join(url: str, token: str, ending: Ending) -> None:
-    """Work for a server until it is gone or the process is to end.
-
-    Args:
-        url: of the server's /hosts/join, ws:// or wss://.
-        token: counts once.
-
-    Raises:
-        DuetError: the server does not take it, or was away for too long.
-    """
-    loop_first()
-    kernels = KernelFetcher(url)
-    with RunDir() as folder:
-        async with Worker(folder, kernels.bring) as worker:
-            peer = worker.peer
-            ending.serves(peer)
-            tries = _Dialling(worker, url, token, kernels)
-            dialling = asyncio.create_task(tries.go_on(), name="dial")
-            be_prompt()
-            over = asyncio.create_task(peer.ended())
-            try:
-                await asyncio.wait({dialling, over}, return_when=asyncio.FIRST_COMPLETED)
-                if dialling.done():
-                    await dialling
-            finally:
-                ending.lost(peer, "the server is gone")
-                for task in (dialling, over):
-                    task.cancel()
-                await asyncio.gather(dialling, over, return_exceptions=True)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from duet.bundle import Manifest
-from duet.guests import Clock
 from duet.lessons.schema import Claim, Lesson, Metric, Place
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
 from duet.measure.plan import headline
@@ -239,7 +238,7 @@ def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int,
     recorded = {row.arm for table in tables for row in table.rows}
     for index, claim in enumerate(lesson.claims):
         workload = claim.workload or next(iter(lesson.workloads))
-        headline_metric = headline(lesson, workload, Clock(claim.clock))
+        headline_metric = headline(lesson, workload, claim.clock)
         if claim.metric != headline_metric or claim.shift or not {claim.arm, claim.to} <= recorded:
             continue
         said = f"{claim.arm} to {claim.to}, {claim.clock} clock, {claim.params}"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder, knob
 from duet.lessons.schema import Claim
 from duet.measure.compare import format_value
@@ -24,7 +23,7 @@ def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Measu
         folder=folder,
         arms=arms,
         workload=claim.workload or next(iter(lesson.workloads)),
-        clock=Clock(claim.clock),
+        clock=claim.clock,
         params=folder.check_params({**short, **claim.params}, claim.clock),
         repeats=repeats,
         shifts=(claim.shift if claim.clock == "count" else 0,),

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from duet.guests.types import Clock
+from duet.base.clock import Clock
 from duet.measure.model import (
     MIN_RUNS,
     SAME,
@@ -49,7 +49,7 @@ def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
     n = len(samples)
     mean = statistics.fmean(samples)
     spread = statistics.stdev(samples) if n > 1 else None
-    ci = mean_ci(samples) if clock is Clock.WALL else None
+    ci = mean_ci(samples) if clock == "wall" else None
     return Summary(n, statistics.median(samples), mean, spread, ci)
 
 
@@ -125,7 +125,7 @@ def compare(
     Args:
         because: why no wall-clock verdict of this table may be given (a busy host).
     """
-    wall = condition.clock is Clock.WALL
+    wall = condition.clock == "wall"
     why = _unusable(ours, theirs)
     if why is None and ours.evidence == "static":
         return _exact(ours, theirs, "read from DWARF")

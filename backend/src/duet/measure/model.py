@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from duet.base.clock import Clock
 from duet.base.errors import DuetError
-from duet.guests.types import Clock
 
 # The host of each comparison that ran on a pool, and when two hosts are alike. Pure.
 #
@@ -354,4 +354,4 @@ class Report:
     @property
     def wall(self) -> bool:
         """Whether its figures are times of the wall clock."""
-        return any(table.condition.clock is Clock.WALL for table in self.tables)
+        return any(table.condition.clock == "wall" for table in self.tables)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder, knob
 from duet.lessons.schema import Lesson, Metric
 from duet.lessons.schema.workload import SOURCES, TRACED
@@ -98,12 +98,12 @@ class Step:
 
 def default_repeats(clock: Clock) -> int:
     """Runs per arm that a verdict takes."""
-    return MIN_RUNS if clock is Clock.WALL else EQUAL_RUNS
+    return MIN_RUNS if clock == "wall" else EQUAL_RUNS
 
 
 def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
     """Settings of the count clock that the lesson measures at."""
-    return WAITING_SHIFTS if lesson.waiting and clock is Clock.COUNT else (0,)
+    return WAITING_SHIFTS if lesson.waiting and clock == "count" else (0,)
 
 
 def order(arms: Iterable[str], repeats: int) -> list[str]:
@@ -116,7 +116,7 @@ def order(arms: Iterable[str], repeats: int) -> list[str]:
 def conditions(plan: MeasurePlan) -> list[Condition]:
     """One per table: sweep values, and for each the settings of the count clock."""
     swept, values = plan.sweep or ("", (0,))
-    wall = plan.clock is Clock.WALL
+    wall = plan.clock == "wall"
     found = []
     for value in values:
         params = {**plan.params, swept: value} if plan.sweep else dict(plan.params)
@@ -139,7 +139,7 @@ def steps(plan: MeasurePlan) -> list[Step]:
             remedy="Give --arms and --repeats.",
         )
     tables = range(len(conditions(plan)))
-    found = _wall_steps(plan, tables) if plan.clock is Clock.WALL else _count_steps(plan, tables)
+    found = _wall_steps(plan, tables) if plan.clock == "wall" else _count_steps(plan, tables)
     if len(found) > MAX_RUNS:
         raise InputError(
             f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
@@ -209,7 +209,7 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
     there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
         (not metric.workloads or workload in metric.workloads)
-        and (not metric.clocks or str(clock) in metric.clocks)
+        and (not metric.clocks or clock in metric.clocks)
         and (not metric.arms or arm in metric.arms)
         and needed <= there
         and (metric.microscope is None or _is_watched(lesson, workload, clock))
@@ -219,13 +219,13 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
     """The microscope finds its object on the wall clock alone, in workloads that wait for it."""
     config = lesson.microscope
-    return config is not None and clock is Clock.WALL and workload in config.workloads
+    return config is not None and clock == "wall" and workload in config.workloads
 
 
 def knobs(plan: MeasurePlan) -> dict[str, int]:
     """Knobs that are not at their default, without the swept one; the count clock has one vCPU."""
     usual = {name: param.default for name, param in plan.lesson.params.items()}
-    if plan.clock is Clock.COUNT and (cpus := knob(plan.lesson, "cpus")) is not None:
+    if plan.clock == "count" and (cpus := knob(plan.lesson, "cpus")) is not None:
         usual[cpus] = 1
     swept = plan.sweep[0] if plan.sweep else ""
     return {n: v for n, v in plan.params.items() if v != usual[n] and n != swept}
@@ -279,7 +279,7 @@ def layout_steps(plan: MeasurePlan) -> list[Step]:
     if not plan.layouts:
         return []
     arms = [arm for arm in plan.arms if metrics_of(plan, arm, ("line",))]
-    times = WALL_RUNS if plan.clock is Clock.WALL else 1
+    times = WALL_RUNS if plan.clock == "wall" else 1
     return [
         Step(table, arm, Kind.LAYOUT, layout=number)
         for table in range(len(conditions(plan)))

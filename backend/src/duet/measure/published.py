@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.base.files import write
-from duet.guests.types import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
 from duet.measure.compare import compare, format_value, why_refused
@@ -32,7 +32,7 @@ def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = F
     params = folder.check_params(knobs, figure.clock)
     shift = figure.shift if figure.clock == "count" else 0
     workload = figure.workload or next(iter(folder.lesson.workloads))
-    return workload, Clock(figure.clock), shift, tuple(params.items())
+    return workload, figure.clock, shift, tuple(params.items())
 
 
 def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
@@ -58,10 +58,10 @@ def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
             params=dict(key[3]),
             repeats=default_repeats(key[1]),
             shifts=(key[2],),
-            perturbed=PERTURBED if key[1] is Clock.COUNT else 0,
+            perturbed=PERTURBED if key[1] == "count" else 0,
             metrics=frozenset(metrics[key]),
         )
-        for key in sorted(arms, key=lambda key: key[1] is not Clock.COUNT)
+        for key in sorted(arms, key=lambda key: key[1] != "count")
     }
 
 
@@ -189,7 +189,7 @@ def _ratio(
     """The ratio, or None and why there is none."""
     n = min(ours.n, theirs.n)
     counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
-    if found.ratio is None and counted_once and table.condition.clock is Clock.WALL:
+    if found.ratio is None and counted_once and table.condition.clock == "wall":
         # Events of one traced run: exact for that run; no time of it enters.
         base = statistics.median(theirs.samples)
         if base:
@@ -267,7 +267,7 @@ class StoredTable(BaseModel):
 
     def table(self) -> Table:
         """The numbers alone."""
-        shift = self.shift if self.clock is Clock.COUNT else None
+        shift = self.shift if self.clock == "count" else None
         condition = Condition(self.clock, shift, self.workload, self.params)
         series = [Series(**one.model_dump()) for one in self.series]
         return Table(condition, series=series, refusals=list(self.refusals))

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 
 import psutil
 
+from duet.base.clock import Clock
 from duet.base.errors import DuetError
 from duet.guests import CpuTime, cpu_time, host_ran_ns
-from duet.guests.types import Accel, Clock
+from duet.guests.types import Accel
 from duet.kernels import KernelSettings
 from duet.lenses import Wanted
 from duet.lessons import load as roles
@@ -158,7 +159,7 @@ def evidence_of(metric: Metric, clock: Clock) -> Evidence:
         return "static"
     if metric.sampled:
         return "sampled"
-    return "measured" if metric.line is not None and clock is Clock.WALL else "counted"
+    return "measured" if metric.line is not None and clock == "wall" else "counted"
 
 
 def blank_report(
@@ -252,7 +253,7 @@ class Collector:
             return
         if lane.facts:
             self._machines[step.arm] = (str(lane.facts.accel), lane.facts.qemu_version)
-        if lane.clocksource not in TSC and self.plan.clock is Clock.WALL:
+        if lane.clocksource not in TSC and self.plan.clock == "wall":
             self._refuse_table(f"the guest's clock is {lane.clocksource}, not its TSC")
         match step.kind:
             case Kind.EVIDENCE:
@@ -442,7 +443,7 @@ class Measuring:
         """All runs. When cancelled, the report is closed as partial and its guests are gone."""
         await asyncio.to_thread(prepare)
         self._began = time.monotonic()
-        wall = self.plan.clock is Clock.WALL
+        wall = self.plan.clock == "wall"
         most = workers(self.plan.lesson.memory_mb)
         self._workers = 1 if wall else min(most, self._at_once or most)
         try:
@@ -511,7 +512,7 @@ class Measuring:
     ) -> tuple[LaneResult, float | None]:
         """One run; taken again where the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
-        if step.kind in AFTER or self.plan.clock is Clock.COUNT:
+        if step.kind in AFTER or self.plan.clock == "count":
             return lane, None
         for _ in range(RETRIES):
             if lane.error or share is None or share <= BUSY or self._spare <= 0:

@@ -14,7 +14,6 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from duet.guests.types import Clock
 from duet.measure.compare import shift_words
 from duet.measure.model import Comparison, Report
 
@@ -256,7 +255,7 @@ def of_the_clock(report: Report) -> list[str]:
     A lesson whose cost is waiting has one anyway: a wait lasts so many instructions as the clock
     says.
     """
-    tables = [table for table in report.tables if table.condition.clock is Clock.COUNT]
+    tables = [table for table in report.tables if table.condition.clock == "count"]
     if not tables:
         return []
     said = [sentence for found in _by_shift(report).values() if (sentence := _differs(found))]

@@ -15,7 +15,6 @@ PROTOCOL = 3
 """Raised when an old page could misread a new server."""
 
 Source = Literal["live", "recorded"]
-ClockName = Literal["wall", "count"]
 Dtype = Literal["f8", "i4", "u1", "u4", "i2"]
 ActionName = Literal[
     "watch", "run", "change", "answer", "control_others", "teach", "measure", "delete_others"

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool, StrictInt
 
 from duet.base.access import Action
-from duet.messages.base import ClientMessage, ClockName, Command
+from duet.base.clock import Clock
+from duet.messages.base import ClientMessage, Command
 
 
 class Open(Command):
@@ -47,7 +48,7 @@ class Start(Command):
     arms: Arms
     workload: Annotated[str, Field(max_length=64)] | None = None
     params: Params = Field(default_factory=dict)
-    clock: ClockName | None = None
+    clock: Clock | None = None
 
 
 class Stop(Command):
@@ -98,7 +99,7 @@ class Measure(Command):
     arms: Arms
     workload: Annotated[str, Field(max_length=64)] | None = None
     params: Params = Field(default_factory=dict)
-    clock: ClockName | None = None
+    clock: Clock | None = None
     repeats: Annotated[StrictInt, Field(ge=1, le=20)] = 3
 
 

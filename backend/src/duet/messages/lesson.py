@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from duet.base.access import Action, RoleName
+from duet.base.clock import Clock
 from duet.lessons import schema
 from duet.messages.base import (
     PROTOCOL,
     ActionName,
     BuildPhase,
-    ClockName,
     Command,
     Dtype,
     ErrorMessage,
@@ -166,7 +166,7 @@ class MeasuredTable(Message):
     lesson: str
     run_id: str | None = None
     source: Source
-    clock: ClockName
+    clock: Clock
     params: dict[str, int]
     workload: str
     metric: str = Field(description="its name in the lesson")
@@ -230,7 +230,7 @@ class RecordingLine(Part):
     lesson: str
     params: dict[str, int]
     arms: tuple[str, ...]
-    clock: ClockName
+    clock: Clock
     workload: str | None
     seconds: int | None = Field(description="its parameter of that name; null: it has none")
     bytes: int

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from duet.messages.base import ClockName, Dtype, LanePhase, Message, RunPhase, ServerMessage, Source
+from duet.base.clock import Clock
+from duet.messages.base import Dtype, LanePhase, Message, RunPhase, ServerMessage, Source
 
 
 class Run(ServerMessage):
@@ -19,7 +20,7 @@ class Run(ServerMessage):
     lesson: str
     source: Source
     purpose: Literal["explain", "measure"] = "explain"
-    clock: ClockName
+    clock: Clock
     shift: int = Field(default=0, description="count clock: 2^shift ns an instruction")
     params: dict[str, int]
     workload: str
@@ -228,7 +229,7 @@ class LiveRun(Message):
     arms: list[str]
     workload: str
     params: dict[str, int]
-    clock: ClockName
+    clock: Clock
     yours: bool
 
 

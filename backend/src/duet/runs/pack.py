@@ -26,8 +26,8 @@ from duet.bundle import (
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.processes.run_dir import RunDir
-from duet.runs.sources import RunRequest, lesson_symbols
-from duet.session import LaneResult, RunResult
+from duet.runs.sources import lesson_symbols
+from duet.session import LaneResult, RunResult, RunSpec
 
 
 def host_fingerprint() -> dict[str, str]:
@@ -76,7 +76,7 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
 
 
 def arm_entry(
-    request: RunRequest, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
+    request: RunSpec, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
 ) -> ArmEntry:
     """What the manifest says of one lane.
 
@@ -128,7 +128,7 @@ class How:
 
 
 def make_manifest(
-    request: RunRequest, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
+    request: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
 ) -> Manifest:
     """The manifest of a run."""
     results = list(lanes)
@@ -158,7 +158,7 @@ def make_manifest(
 
 def write_run(
     path: Path,
-    request: RunRequest,
+    request: RunSpec,
     lanes: Mapping[str, LaneResult],
     records: Mapping[str, Iterable[Record]],
     settings: KernelSettings,
@@ -172,7 +172,7 @@ def write_run(
     return write_bundle(path, manifest, records, patches)
 
 
-def bundle_bytes(request: RunRequest, result: RunResult, settings: KernelSettings) -> bytes | None:
+def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) -> bytes | None:
     """A live run as a bundle in memory; None when no lane has a whole transcript."""
     lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:

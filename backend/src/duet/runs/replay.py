@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from duet.base.errors import InputError
 from duet.bundle import Bundle, Figures, Manifest, Record
-from duet.guests import Clock
 from duet.guests.replay import ReplayGuest
 from duet.lenses import Sample
 from duet.lessons.load import LessonFolder
@@ -107,7 +106,7 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
         arms=arms,
         workload=manifest.workload,
         params=manifest.params,
-        clock=Clock(manifest.clock),
+        clock=manifest.clock,
         source="recorded",
         recorded_at=manifest.created,
         shift=manifest.shift,

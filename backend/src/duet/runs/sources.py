@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from duet.base.errors import InputError
 from duet.bundle import Bundle, Record
 from duet.bundle.archive import HEAD
 from duet.guests import (
-    Clock,
     Guest,
     GuestOptions,
     GuestRoot,
@@ -30,9 +28,8 @@ from duet.kernels.links import find_layouts
 from duet.lenses.scope.client import plugin_library
 from duet.lenses.scope.symbols import functions_text
 from duet.lessons.load import LessonFolder
-from duet.lessons.schema import ClockName
 from duet.measure import MeasurePlan
-from duet.session import GuestRequest, LaneSource, MicroscopeRequest, needed_symbols
+from duet.session import GuestRequest, LaneSource, MicroscopeRequest, RunSpec, needed_symbols
 
 SWITCH = "__switch_to_asm"
 """Where one task's stack becomes another's (arch/x86/entry/entry_64.S)."""
@@ -63,7 +60,7 @@ def image_source(
             cmdline=(*request.cmdline, *image.cmdline),
             clock=request.clock,
             icount_shift=request.shift,
-            sharing=request.vcpus if request.clock is Clock.COUNT else 1,
+            sharing=request.vcpus if request.clock == "count" else 1,
             seed=request.seed,
             boot_plan=request.boot_plan,
             plan=request.plan,
@@ -162,36 +159,14 @@ def bundle_sources(
     return {entry.name: source(entry.name) for entry in bundle.manifest.arms}
 
 
-# What is to be run or measured, checked against the lesson.
-
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """A checked `start`: what is to run.
-
-    Args:
-        params: every knob, defaults filled in.
-        missing: arms that were asked for but whose kernel is not built yet.
-    """
-
-    folder: LessonFolder
-    arms: tuple[str, ...]
-    workload: str
-    params: dict[str, int]
-    clock: ClockName
-    missing: tuple[str, ...] = ()
-
-    @property
-    def shift(self) -> int:
-        """2^shift ns an instruction, as the lesson wants it on the count clock."""
-        return self.folder.lesson.shift if self.clock == "count" else 0
+# What can be queued on a server, checked against the lesson.
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureRequest:
     """A checked `measure`."""
 
-    run: RunRequest
+    run: RunSpec
     repeats: int
 
 
@@ -205,33 +180,25 @@ class JudgeRequest:
         arm: that is judged.
     """
 
-    run: RunRequest
+    run: RunSpec
     challenge: str
     arm: str
 
 
-def only(request: RunRequest, arms: Sequence[str]) -> RunRequest:
-    """Some lanes of a run.
-
-    Raises:
-        InputError: the run has no such lane.
-    """
-    for arm in arms:
-        if arm not in request.arms:
-            raise InputError(
-                f"the run has no lane '{arm:.60}'.",
-                remedy=f"Choose from: {', '.join(request.arms)}.",
-            )
-    return replace(request, arms=tuple(arms), missing=())
-
-
-Job = RunRequest | MeasureRequest | JudgeRequest
+Job = RunSpec | MeasureRequest | JudgeRequest
 """What can be queued."""
 
 
-def run_of(job: Job) -> RunRequest:
+def named(job: Job, run_id: str) -> Job:
+    """The same with the id that the queue gave it."""
+    if isinstance(job, RunSpec):
+        return replace(job, run_id=run_id)
+    return replace(job, run=replace(job.run, run_id=run_id))
+
+
+def run_of(job: Job) -> RunSpec:
     """What runs."""
-    return job if isinstance(job, RunRequest) else job.run
+    return job if isinstance(job, RunSpec) else job.run
 
 
 # Lanes of further links of the kernels that a measurement compares.

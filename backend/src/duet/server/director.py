@@ -14,7 +14,7 @@ from duet import messages as m
 from duet.base.errors import DuetError
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import pack
-from duet.runs.sources import MeasureRequest, RunRequest
+from duet.runs.sources import MeasureRequest
 from duet.server.archive import ArchivedRuns, Archiver, Held
 from duet.server.builds import BuildTask
 from duet.server.hosts.door import HostDoor
@@ -31,6 +31,7 @@ from duet.server.requests import (
 )
 from duet.server.runs import LiveRuns, RunFinder
 from duet.server.services import Core, Maker, Services, makers
+from duet.session import RunSpec
 from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
@@ -55,14 +56,14 @@ class Expecting:
         if self._live and (request := self.first_run(slug)) is not None:
             self._stage.expect(request, partial(self.others, slug))
 
-    def others(self, slug: str) -> list[RunRequest]:
+    def others(self, slug: str) -> list[RunSpec]:
         """The first runs of all other lessons, those behind this one first. Blocking."""
         slugs = [folder.slug for folder in lesson_cache.usable()]
         behind = slugs.index(slug) + 1 if slug in slugs else 0
         turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
         return [run for one in turned if (run := self.first_run(one)) is not None]
 
-    def first_run(self, slug: str) -> RunRequest | None:
+    def first_run(self, slug: str) -> RunSpec | None:
         """The run of a lesson's hero step, as far as its kernels are built."""
         with suppress(DuetError):
             folder = lesson_cache.find(slug)
@@ -123,7 +124,7 @@ class Director:
         self.parked = stage.parked
         expects = Expecting(stage, kernels, live).opened
         self._opener = LessonOpener(hub, self._lessons, finder, self.own.arms_of, expects)
-        self.live_runs.on_show(self._opener.introduce)
+        self.live_runs.before_show.register(self._opener.introduce)
         for source in (recordings, saved):
             if source is not None:
                 source.publish = self._opener.publish
@@ -135,7 +136,7 @@ class Director:
             hub,
             store,
             finder,
-            self.live_runs.tried,
+            self.live_runs,
             self._read,
             "" if live else NO_GUESTS,
             self.own.off,
@@ -236,7 +237,7 @@ class Director:
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
 
-    def _read(self, command: m.Start | m.Measure) -> RunRequest:
+    def _read(self, command: m.Start | m.Measure) -> RunSpec:
         """What is to run; its optional kernels are built."""
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)

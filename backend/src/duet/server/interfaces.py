@@ -17,7 +17,8 @@ from pydantic import JsonValue
 from duet.guests.clones import TemplateCounts
 from duet.messages import Build, Judged, Measured, ServerMessage
 from duet.messages.codec import Packet
-from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest
+from duet.runs.sources import JudgeRequest, MeasureRequest
+from duet.session import RunSpec
 from duet.stream.hub import Hub, RunLog
 
 
@@ -94,11 +95,11 @@ class Stage(Protocol):
         """Whether the next run in a slot may end what has the file of the last one there."""
         ...
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> QueuedRun:
+    def prepare(self, request: RunSpec, hub: Hub) -> QueuedRun:
         """A run that publishes into the hub."""
         ...
 
-    def expect(self, request: RunRequest, others: Callable[[], Sequence[RunRequest]]) -> None:
+    def expect(self, request: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
         """This run may be asked for soon, and others later; nothing visible happens.
 
         Args:
@@ -110,9 +111,7 @@ class Stage(Protocol):
         """How parked guests stand, whose copies lanes can be."""
         ...
 
-    async def measure(
-        self, request: MeasureRequest, run_id: str, publish: Callable[[Measured], None]
-    ) -> None:
+    async def measure(self, request: MeasureRequest, publish: Callable[[Measured], None]) -> None:
         """Measure lanes one after another; publishes `measured` messages, the last one complete.
 
         Raises:

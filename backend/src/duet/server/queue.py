@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which request for a live run starts next. Pure: no clock of its own, no tasks, no guests.
+"""Which request for a live run starts next, and in which slot. Pure: no clock, tasks or guests.
 
 First come, first served, with one waiting and one running request per visitor: so visitors take
 turns, and nobody who waits is overtaken for ever. A visitor whose run goes on is passed over.
@@ -353,3 +353,39 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
         judges=bool(judged),
         sort=("try", number) if tries else bool(judged),
     )
+
+
+# Which slot a live run takes: one whose guests are likely to be those it needs. Pure.
+
+
+class Slots:
+    """Slots of a stage; runs in different ones share no guest.
+
+    Args:
+        count: how many.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._free = set(range(count))
+        self._last: list[tuple[str, str]] = [("", "")] * count
+        """Lesson and visitor of the run that had a slot last: its guests are still up."""
+
+    def take(self, lesson: str, visitor: str) -> int:
+        """A free slot: last this visitor's with this lesson, else with this lesson, else unused.
+
+        Raises:
+            ValueError: none is free.
+        """
+
+        def unlike(slot: int) -> tuple[bool, bool, bool, int]:
+            last, whose = self._last[slot]
+            return ((last, whose) != (lesson, visitor), last != lesson, last != "", slot)
+
+        chosen = min(self._free, key=unlike)
+        self._free.remove(chosen)
+        self._last[chosen] = (lesson, visitor)
+        return chosen
+
+    def free(self, slot: int) -> None:
+        """The run in a slot is over; its guests stay up."""
+        self._free.add(slot)

@@ -17,12 +17,12 @@ from pydantic import ValidationError
 
 from duet import messages as m
 from duet.base import files as durable
+from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.bundle import ArmEntry, patches_of, read_manifest
 from duet.kernels import KernelSettings, MadeOf, changes_since, made_of
 from duet.kernels.arms import arm_spec
 from duet.lessons.load import LessonFolder
-from duet.lessons.schema import ClockName
 from duet.measure import Report
 from duet.measure.model import ArmFacts
 from duet.messages.lesson import NativeView
@@ -93,7 +93,7 @@ class Item:
     path: Path
     arms: tuple[str, ...]
     workload: str
-    clock: ClockName
+    clock: Clock
     params: Mapping[str, int]
     stale: Mapping[str, tuple[str, ...]]
     shift: int = 0

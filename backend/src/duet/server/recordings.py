@@ -19,7 +19,7 @@ from duet.base.errors import DuetError, InputError
 from duet.base.files import Stamp, stamp
 from duet.base.logs import about
 from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
-from duet.host.performing import Feed
+from duet.host.feed import Feed
 from duet.kernels import brought
 from duet.lessons import load as lesson_cache
 from duet.lessons import load as roles
@@ -172,7 +172,7 @@ class RecordedRun:
                 "run_id": self.log.run_id,
                 "lesson": self._folder.slug,
                 "source": "recorded",
-                "clock": str(manifest.clock),
+                "clock": manifest.clock,
                 "shift": manifest.shift,
                 "params": dict(manifest.params),
                 "workload": manifest.workload,

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from duet import messages as m
 from duet.base.access import Action, Visitor
 from duet.base.errors import InfraError, InputError
 from duet.lessons.load import LessonFolder
-from duet.lessons.plan import workload_of
-from duet.runs.sources import JudgeRequest, RunRequest
+from duet.runs.sources import JudgeRequest
 from duet.server.interfaces import Kernels
 from duet.server.own_arms import OwnLessons
+from duet.session import RunSpec, check_run, lesson_shift
 from duet.trials.challenge import groups, limits
 
 NO_GUESTS = "this server shows recordings only; its guests are switched off."
@@ -31,7 +32,7 @@ def refuse_guests(command: m.Command) -> None:
         )
 
 
-def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunRequest:
+def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunSpec:
     """What a command asks for; its arms may be changes of visitors. Raises as check_start()."""
     folder = own.lesson(command.lesson, command.arms)
     ready = kernels.ready(folder.slug) | own.ready(folder)
@@ -49,7 +50,7 @@ def check_start(
     folder: LessonFolder,
     ready: Mapping[str, bool],
     all_ready: bool = False,
-) -> RunRequest:
+) -> RunSpec:
     """What is to run, with defaults filled in.
 
     Args:
@@ -66,24 +67,13 @@ def check_start(
             f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
             remedy=f"Get its numbers on a terminal: ./duet measure {folder.slug}.",
         )
-    for arm in command.arms:
-        folder.arm(arm)
-    if len(set(command.arms)) != len(command.arms):
-        raise InputError("an arm was named twice.", remedy="Name each arm once.")
-    workload = command.workload or next(iter(folder.lesson.workloads))
-    workload_of(folder.lesson, workload)
-    clock = command.clock or folder.lesson.clock
-    if clock not in folder.lesson.clocks:
-        raise InputError(
-            f"lesson {folder.slug} does not run on the {clock} clock.",
-            remedy=f"Choose from: {', '.join(folder.lesson.clocks)}.",
-        )
-    params = folder.check_params(command.params, clock)
+    run = check_run(folder, command.arms, command.workload, command.clock, command.params)
     there = tuple(arm for arm in command.arms if ready[arm])
     missing = tuple(arm for arm in command.arms if not ready[arm])
     if not there or (missing and all_ready):
         raise not_built(missing)
-    return RunRequest(folder, there, workload, params, clock, missing)
+    shift = lesson_shift(folder, run.clock)
+    return replace(run, arms=there, missing=missing, shift=shift)
 
 
 def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool]) -> JudgeRequest:
@@ -112,7 +102,8 @@ def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool
         raise not_built(missing)
     workload = plans[0].workload if plans else next(iter(folder.lesson.workloads))
     params = plans[0].params if plans else folder.check_params({}, "count")
-    run = RunRequest(folder, arms, workload, params, "count")
+    shift = lesson_shift(folder, "count")
+    run = RunSpec(folder, arms, workload, params, "count", shift=shift)
     return JudgeRequest(run, command.challenge, command.arm)
 
 

@@ -4,21 +4,20 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 
 from duet import messages as m
 from duet.base.access import Action, Visitor
 from duet.base.budgets import CONTROL_IDLE_S
 from duet.base.calls import Calls
-from duet.base.errors import DuetError, InputError
+from duet.base.errors import InputError
 from duet.messages.codec import Packet, failure, pack
-from duet.rpc.peer import Tasks
-from duet.runs.sources import Job, JudgeRequest, RunRequest, run_of
+from duet.runs.sources import Job, JudgeRequest, run_of
 from duet.server.interfaces import QueuedRun
 from duet.server.queue import Request, Scheduler
+from duet.session import RunSpec
 from duet.stream.hub import Hub, Viewer, ViewerId
 
 # Who controls one live run: its owner, until he gives it back, goes, idles, or is overruled.
@@ -138,18 +137,24 @@ class Entry:
         return self.halt.is_set() or (self.performance is not None and self.performance.log.over)
 
     @property
-    def what(self) -> RunRequest:
+    def what(self) -> RunSpec:
         """What runs."""
         return run_of(self.job)
 
 
 class RunBoard:
-    """Makes and sends `runs` and `control` messages."""
+    """Shows pages what runs and who controls it, and moves pages to runs.
 
-    def __init__(self, hub: Hub, scheduler: Scheduler, entries: Mapping[str, Entry]) -> None:
+    Args:
+        entries: all runs that were asked for; one that is withdrawn is taken out.
+    """
+
+    def __init__(self, hub: Hub, scheduler: Scheduler, entries: MutableMapping[str, Entry]) -> None:
         self._hub = hub
         self._scheduler = scheduler
         self._entries = entries
+        self.before = Calls[[Viewer, Iterable[str]]]()
+        """Called with the lanes of a run before a page is moved to it."""
 
     def greet(self, viewer: Viewer) -> None:
         """The live runs, for a page that joins."""
@@ -251,30 +256,7 @@ class RunBoard:
             behind=None if behind is None else _purpose(behind),
         )
 
-
-def _purpose(request: Request) -> m.Purpose:
-    return "measure" if request.alone else "explain"
-
-
-# Which live run a page watches: moved when the run begins, informed when it is withdrawn.
-
-
-class RunScreens:
-    """Puts live runs on the pages that asked for them."""
-
-    def __init__(
-        self,
-        hub: Hub,
-        board: RunBoard,
-        scheduler: Scheduler,
-        entries: MutableMapping[str, Entry],
-    ) -> None:
-        self._hub = hub
-        self._board = board
-        self._scheduler = scheduler
-        self._entries = entries
-        self.before = Calls[[Viewer, Iterable[str]]]()
-        """Called with the lanes of a run before a page is moved to it."""
+    # Which live run a page watches
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:
         """Put a live run on a viewer's screen."""
@@ -283,7 +265,7 @@ class RunScreens:
             self.before(viewer, entry.what.arms)
         viewer.watch(run.log)
         if entry is not None:
-            self._board.show_control_to(viewer, entry)
+            self.show_control_to(viewer, entry)
 
     def watched(self, viewer: Viewer) -> Entry | None:
         """The live run on a viewer's screen."""
@@ -313,7 +295,7 @@ class RunScreens:
             if viewer is not None:
                 self.begin(viewer, entry)
         for viewer in self._hub.watching(run.log):
-            self._board.show_control_to(viewer, entry)
+            self.show_control_to(viewer, entry)
 
     def stay(self, owner: str) -> None:
         """No page of a visitor is moved to what he asked for before."""
@@ -323,14 +305,14 @@ class RunScreens:
 
     def waits(self, entry: Entry, because: str) -> None:
         """Who asked for a judgement reads what it waits for."""
-        self._board.judged(entry, "waiting", because)
+        self.judged(entry, "waiting", because)
 
     def withdraw(self, request: Request) -> None:
         """A request will not run; those who watch its log read so."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:
-            self._board.judged(entry, "failed", "It was taken back before it began.")
+            self.judged(entry, "failed", "It was taken back before it began.")
             return
         run.withdraw()
         error = InputError(
@@ -339,67 +321,5 @@ class RunScreens:
         self._hub.publish(run.log, pack(failure(error, request.run_id)))
 
 
-# Who controls a live run, and that its guests go on when nobody does.
-
-
-class RunControl:
-    """Takes, uses and releases control of entries; the board shows each change."""
-
-    def __init__(
-        self, hub: Hub, board: RunBoard, entries: Mapping[str, Entry], tasks: Tasks
-    ) -> None:
-        self._hub = hub
-        self._board = board
-        self._entries = entries
-        self._tasks = tasks
-
-    def take(self, viewer: Viewer, entry: Entry, take: bool) -> None:
-        """Take control of a run, or give it back.
-
-        Raises:
-            InputError: somebody else has control and keeps it.
-        """
-        if take:
-            entry.control.take(viewer.visitor, time.monotonic())
-            entry.used.set()
-        elif entry.control.release(viewer.visitor.ident):
-            self._let_go(entry)
-        self._board.show_control(entry)
-
-    def use(self, viewer: Viewer, entry: Entry) -> None:
-        """A visitor acts on a run.
-
-        Raises:
-            InputError: somebody else controls it.
-        """
-        before = entry.control.holder
-        entry.control.use(viewer.visitor, time.monotonic())
-        entry.used.set()
-        if entry.control.holder != before:
-            self._board.show_control(entry)
-
-    def expired(self, entry: Entry) -> None:
-        """Whoever had control has not used it for too long."""
-        self._let_go(entry)
-        self._board.show_control(entry)
-
-    def left(self, viewer: Viewer) -> None:
-        """A visitor whose last page is gone controls nothing."""
-        if self._hub.pages_of(viewer.visitor.ident):
-            return
-        for entry in self._entries.values():
-            if entry.control.release(viewer.visitor.ident) and entry.runs:
-                self._let_go(entry)
-                self._board.show_control(entry)
-
-    def _let_go(self, entry: Entry) -> None:
-        """Nobody is left who would let the guests go, so they go on."""
-        run = entry.performance
-        if run is None or not entry.runs:
-            return
-
-        async def go() -> None:
-            with contextlib.suppress(DuetError):  # none can be held, or the run is over
-                await run.hold(False, 0)
-
-        self._tasks.spawn(go(), "let go")
+def _purpose(request: Request) -> m.Purpose:
+    return "measure" if request.alone else "explain"

@@ -15,10 +15,10 @@ from duet import messages as m
 from duet.base import plugins
 from duet.base.access import Action
 from duet.base.errors import InputError
-from duet.runs.sources import RunRequest
 from duet.server.doors import Door, Foreign
 from duet.server.interfaces import Run
-from duet.server.runs import RunFinder, TriedRuns
+from duet.server.runs import LiveRuns, RunFinder
+from duet.session import RunSpec
 from duet.store.store import Store
 from duet.stream.hub import Hub, Viewer
 
@@ -99,7 +99,7 @@ class Core:
 
     Attributes:
         store: the database; None: nothing is stored.
-        tried: runs that a service asks for on behalf of visitors.
+        live_runs: where a service asks for runs on behalf of visitors.
         read: checks what a `start` asks for.
         no_runs: why nothing runs live here, a sentence; empty: it does.
         no_patches: gives why no patch can be changed here. Blocking.
@@ -110,8 +110,8 @@ class Core:
     hub: Hub
     store: Store | None
     finder: RunFinder
-    tried: TriedRuns
-    read: Callable[[m.Start], RunRequest]
+    live_runs: LiveRuns
+    read: Callable[[m.Start], RunSpec]
     no_runs: str
     no_patches: Callable[[], str]
     hold: Callable[[list[str]], None]

@@ -10,10 +10,8 @@ from duet.session.events import (
     LaneSource,
     LaneState,
     Line,
-    MicroscopeRequest,
     RunPhase,
     RunResult,
-    RunSpec,
     RunState,
     ScopeResult,
     SessionSink,
@@ -24,6 +22,7 @@ from duet.session.lane.lenses import HoldState
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols
 from duet.session.run import RunSession
+from duet.session.spec import MicroscopeRequest, RunSpec, check_run, lesson_shift
 from duet.session.tables import TABLES, Batch, Columns, Loss, Metrics, Quantiles, Row
 from duet.session.transcript import Transcript
 from duet.session.trouble import workload_trouble
@@ -56,7 +55,9 @@ __all__ = [
     "ScopeResult",
     "SessionSink",
     "Transcript",
+    "check_run",
     "contention_bound",
+    "lesson_shift",
     "needed_symbols",
     "workload_trouble",
 ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from duet.base.errors import InfraError, InputError
 from duet.lenses import Sample
 from duet.lenses.scope.wire import CELL, RECORD, Cells
-from duet.session.events import MicroscopeRequest
+from duet.session.spec import MicroscopeRequest
 from duet.session.tables import TABLES, Columns
 
 ACCESSES, COUNTS = "accesses", "microscope"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is asked of a session, and what it tells: typed values and the sink's protocol."""
+"""What a session asks of guests, and what it reports: typed values and the sink's protocol."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from duet.base.budgets import CONTENDED_SHARE
+from duet.base.clock import Clock
 from duet.base.errors import DuetError, InputError
-from duet.guests.types import Accel, Clock, Guest, GuestFacts, Microscope
-from duet.lenses import LensState, Sample, Wanted
+from duet.guests.types import Accel, Guest, GuestFacts, Microscope
+from duet.lenses import LensState, Sample
 from duet.lenses.scope.wire import Cells
-from duet.lessons.load import LessonFolder
-from duet.lessons.schema import MicroscopeConfig
+from duet.session.spec import MicroscopeRequest
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
 
@@ -45,103 +45,6 @@ class LanePhase(StrEnum):
     DONE = "done"
     STOPPED = "stopped"
     FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class MicroscopeRequest:
-    """What the microscope looks at.
-
-    Args:
-        functions: of the kernel, by name.
-        operation: of these, the one whose call is an operation; empty: nothing is one.
-        until: of these, the one whose return ends the operation; empty: the operation's own.
-        aim: the object to watch, and how it is found; None: counts of all lines alone.
-        identify: ask the x-ray what lies at the busiest lines.
-    """
-
-    functions: tuple[str, ...]
-    operation: str = ""
-    aim: MicroscopeConfig | None = None
-    identify: bool = False
-    until: str = ""
-
-    @classmethod
-    def of(cls, config: MicroscopeConfig) -> MicroscopeRequest:
-        """What a lesson's microscope looks at."""
-        aim = config if config.probe else None
-        return cls(config.functions, config.operation, aim, until=config.until)
-
-
-@dataclass(frozen=True, slots=True)
-class RunSpec:
-    """One run, with everything checked.
-
-    Args:
-        params: through LessonFolder.check_params.
-        traced: False for the numbers of a measure run: no probes, no pages.
-        buffer_kb: ring buffer per CPU in KiB; None is what lessons.plan.plan_text() chooses.
-        shift: 2^shift ns an instruction on the count clock.
-        seed: of the guest's randomness on the count clock; another one is a perturbed start.
-        probes: names of exactly those to switch on; None: those that explain.
-        xray: what the x-ray samples; None: what the lesson says, and nothing in a measure run.
-        microscope: what the microscope looks at; None: what the lesson says.
-    """
-
-    run_id: str
-    folder: LessonFolder
-    arms: tuple[str, ...]
-    workload: str
-    params: Mapping[str, int]
-    clock: Clock
-    purpose: Literal["explain", "measure"] = "explain"
-    source: Literal["live", "recorded"] = "live"
-    traced: bool = True
-    recorded_at: str | None = None
-    buffer_kb: int | None = None
-    shift: int = 0
-    seed: int = 1
-    probes: frozenset[str] | None = None
-    xray: tuple[Wanted, ...] | None = None
-    microscope: MicroscopeRequest | None = None
-
-    @property
-    def lens(self) -> tuple[Wanted, ...]:
-        """What the x-ray samples; nothing: it is not attached."""
-        if self.xray is not None:
-            return self.xray
-        if not self._looked_at:
-            return ()
-        return tuple(
-            Wanted(x.probe, x.hz, x.of, self.folder.slug)
-            for x in self.folder.lesson.xray
-            if not x.workloads or self.workload in x.workloads
-        )
-
-    @property
-    def scope(self) -> MicroscopeRequest | None:
-        """What the microscope looks at; None: it is not there."""
-        config = self.folder.lesson.microscope
-        if self.microscope is not None or config is None:
-            return self.microscope
-        if (
-            not self._looked_at
-            or self.clock is Clock.COUNT
-            or self.workload not in config.workloads
-        ):
-            return None
-        return MicroscopeRequest.of(config)
-
-    @property
-    def waits(self) -> MicroscopeConfig | None:
-        """What its workload waits for although no microscope is there; None: for nothing."""
-        config = self.folder.lesson.microscope
-        if config is None or not config.go or self.workload not in config.workloads:
-            return None
-        return config if self.scope is None and self.source == "live" else None
-
-    @property
-    def _looked_at(self) -> bool:
-        return self.purpose == "explain" and self.traced and self.source == "live"
 
 
 @dataclass(frozen=True, slots=True)

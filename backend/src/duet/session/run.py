@@ -10,18 +10,11 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from duet.base.errors import InputError
-from duet.session.events import (
-    LanePhase,
-    LaneSource,
-    RunPhase,
-    RunResult,
-    RunSpec,
-    RunState,
-    SessionSink,
-)
+from duet.session.events import LanePhase, LaneSource, RunPhase, RunResult, RunState, SessionSink
 from duet.session.lane.guest import Lanes
 from duet.session.lane.lenses import OnHold
 from duet.session.lane.run import LaneRun
+from duet.session.spec import RunSpec
 
 _ORDER = (
     (LanePhase.WAITING, RunPhase.PREPARING),

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
-from duet.lessons.schema import ClockName
 from duet.trials.command import read_command
 from duet.trials.kernels import Named, trial_kernels
 from duet.trials.mails import read_patches, series_name
@@ -44,7 +44,7 @@ class Asked:
     watch: tuple[str, ...] = ()
     xray: tuple[str, ...] = ()
     comm: str = ""
-    clock: ClockName = "wall"
+    clock: Clock = "wall"
     times: int = 1
     timeout: int = TIMEOUT_S
     vcpus: int = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from duet.lessons.schema import ClockName
+from duet.base.clock import Clock
 from duet.measure.model import SourceFacts
 from duet.trials.command import Command
 from duet.trials.mails import Patch
@@ -93,7 +93,7 @@ class Trial:
     name: str
     arms: tuple[TrialArm, ...]
     command: Command
-    clock: ClockName = "wall"
+    clock: Clock = "wall"
     times: int = 1
     timeout: int = TIMEOUT_S
     vcpus: int = 2

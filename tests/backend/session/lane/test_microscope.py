@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from duet.base.errors import InfraError
-from duet.guests.types import Clock
 from duet.lenses import LensState, Sample, Window, unpack_record
 from duet.lenses.scope.wire import CELL, RECORD, Cells, Log
 from duet.lessons.load import load
@@ -85,7 +84,7 @@ class KnownClock(LaneClock):
     """Host and guest differ by OFFSET, if that is known."""
 
     def __init__(self, case: Case) -> None:
-        super().__init__(case, Clock.WALL)
+        super().__init__(case, "wall")
         self._case = case
 
     def guest_window(self, began_ns: int, ended_ns: int) -> Window | None:
@@ -217,7 +216,7 @@ def test_the_lenses_of_an_untraced_run_let_its_workload_go(run_async: Run) -> No
     folder, sent = load("05-cacheline-pingpong"), list[tuple[FrameType, str]]()
     params = folder.check_params({}, "wall")
     spec = RunSpec(
-        "r", folder, ("stock",), "watched", params, Clock.WALL, purpose="measure", traced=False
+        folder, ("stock",), "watched", params, "wall", purpose="measure", traced=False, run_id="r"
     )
     assert spec.waits is not None
 
@@ -245,7 +244,7 @@ def test_who_waits_for_a_microscope_that_is_not_there() -> None:
     params = folder.check_params({}, "wall")
 
     def waits(workload: str, **more: Any) -> bool:
-        spec = RunSpec("r", folder, ("stock",), workload, params, Clock.WALL, **more)
+        spec = RunSpec(folder, ("stock",), workload, params, "wall", **more, run_id="r")
         return spec.waits is not None
 
     assert waits("watched", purpose="measure", traced=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from duet.guests.types import Clock
+from duet.base.clock import Clock
 from duet.lenses import LensState, Sample, unpack_record
 from duet.lenses.limits import PENDING_SAMPLES
 from duet.session.lane.clock import LaneClock
@@ -63,7 +63,7 @@ def raw(seq: int = 0, began: int = 0, before: int = 0, **more: Any) -> dict[str,
 
 
 def test_on_the_count_clock_a_sample_is_bracketed_by_the_guests_own_clock() -> None:
-    case = Case(Clock.COUNT)
+    case = Case("count")
     case.xray.attached("memory")
     case.xray.on_raw(raw(before=100 * MS, began=7))
     assert not case.sink.samples
@@ -76,7 +76,7 @@ def test_on_the_count_clock_a_sample_is_bracketed_by_the_guests_own_clock() -> N
 
 
 def test_on_the_wall_clock_frames_calibrate_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = Case(Clock.WALL)
+    case = Case("wall")
     case.origin_ns = 1_000 * MS
     now = 50 * MS
     monkeypatch.setattr("time.monotonic_ns", lambda: now)
@@ -92,7 +92,7 @@ def test_on_the_wall_clock_frames_calibrate_it(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_without_calibration_the_wall_clock_waits_and_does_not_guess() -> None:
-    case = Case(Clock.WALL)
+    case = Case("wall")
     case.origin_ns = 0
     case.clock.frame(Started(5 * MS, 1), 6 * MS)
     case.xray.on_raw(raw(began=7 * MS))
@@ -103,7 +103,7 @@ def test_without_calibration_the_wall_clock_waits_and_does_not_guess() -> None:
 
 
 def test_what_waits_for_the_start_is_bounded_and_counted() -> None:
-    case = Case(Clock.COUNT)
+    case = Case("count")
     for seq in range(PENDING_SAMPLES + 10):
         case.xray.on_raw(raw(seq, before=MS))
     case.origin_ns = 0  # all of them came after the start
@@ -113,7 +113,7 @@ def test_what_waits_for_the_start_is_bounded_and_counted() -> None:
 
 
 def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_reported() -> None:
-    case = Case(Clock.COUNT)
+    case = Case("count")
     for seq, before in enumerate((10, 20, 30, 100, 200, 300)):
         case.xray.on_raw(raw(seq, before=before * MS))
     case.xray.on_raw(raw(0, before=15 * MS, probe="srcu-gp"))
@@ -126,12 +126,12 @@ def test_of_a_guest_that_waits_or_is_done_only_the_last_before_the_start_is_repo
 
 
 def test_a_recording_gives_its_samples_back_at_their_guest_time() -> None:
-    case = Case(Clock.COUNT)
+    case = Case("count")
     case.origin_ns = 90 * MS
     case.xray.attached("memory")
     case.xray.on_raw(raw(before=100 * MS))
     case.xray.finish()
-    replay = Case(Clock.WALL)
+    replay = Case("wall")
     for record in case.kept:
         replay.xray.replay(unpack_record(record))
     assert not replay.sink.samples
@@ -143,7 +143,7 @@ def test_a_recording_gives_its_samples_back_at_their_guest_time() -> None:
 
 
 def test_a_fault_is_one_sentence_and_the_lane_goes_on() -> None:
-    case = Case(Clock.COUNT)
+    case = Case("count")
     case.xray.attached("memory")
     fault = {
         "kind": "fault",
@@ -162,7 +162,7 @@ def test_a_fault_is_one_sentence_and_the_lane_goes_on() -> None:
 
 
 def test_a_guest_that_goes_is_reported() -> None:
-    case = Case(Clock.WALL)
+    case = Case("wall")
     case.xray.gone()
     assert not case.sink.states
     case.xray.attaching()

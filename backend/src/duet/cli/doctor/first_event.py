@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from duet.base.errors import DuetError
-from duet.cli.arguments import Request
 from duet.cli.output import note
 from duet.guests import Guest
 from duet.guests.clones import Templates
@@ -82,7 +81,7 @@ class FirstEvent(SessionSink):
 
 
 async def first_event(
-    request: Request,
+    request: RunSpec,
     arm: str,
     templates: Templates | None,
     sink: FirstEvent | None = None,
@@ -131,16 +130,9 @@ def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
     return replace(source, guest=guest)
 
 
-def spec_of(request: Request, arm: str) -> RunSpec:
+def spec_of(request: RunSpec, arm: str) -> RunSpec:
     """A run as the page's, on one lane."""
-    return RunSpec(
-        run_id="bench",
-        folder=request.folder,
-        arms=(arm,),
-        workload=request.workload,
-        params=request.params,
-        clock=request.clock,
-    )
+    return replace(request.only([arm]), run_id="bench")
 
 
 async def settled(templates: Templates) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from duet.base.errors import DuetError, InfraError
-from duet.cli.arguments import Request, read_request
+from duet.cli.arguments import read_request
 from duet.cli.doctor.first_event import FirstEvent, first_event, settled, spec_of
 from duet.cli.doctor.line import DELEGATE, Failure
 from duet.cli.selftest import built_arms, smallest
@@ -21,7 +21,7 @@ from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import cpus
 from duet.runs.sources import kernel_sources
-from duet.session import Contention, contention_bound
+from duet.session import Contention, RunSpec, contention_bound
 from duet.session.lane.request import guest_of
 
 NO_COPY: Final = "Lanes boot as before; the server's log says why a copy failed."
@@ -160,7 +160,7 @@ class GuestTrials:
             yield guest
 
 
-def smallest_built() -> Request:
+def smallest_built() -> RunSpec:
     """A short run of one arm whose kernel is built.
 
     Raises:

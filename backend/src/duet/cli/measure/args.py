@@ -7,10 +7,10 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.cli.arguments import read_request, shares_thread, untraced, with_vcpus
 from duet.cli.output import parse_settings, split_names
-from duet.guests import Clock
 from duet.kernels.links import MAX_LAYOUTS, MIN_LAYOUTS
 from duet.lessons.load import LessonFolder, knob, slugs
 from duet.measure import MeasurePlan
@@ -54,7 +54,7 @@ def read_plan(given: Given) -> MeasurePlan:
             f"a comparison takes two arms, but only '{request.arms[0]}' came.",
             remedy=f"Name another: {', '.join(a.name for a in request.folder.lesson.arms)}.",
         )
-    count = request.clock is Clock.COUNT
+    count = request.clock == "count"
     sweep = read_sweep(given.sweep, request.folder, request.params, request.clock)
     if sweep and sweep[0] in parse_settings(list(given.settings)):
         raise InputError(
@@ -126,7 +126,7 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
     """
     if not text:
         return ()
-    if clock is Clock.WALL:
+    if clock == "wall":
         raise InputError(
             "--shift sets the nanoseconds per instruction of the count clock, "
             "but this is the wall clock.",
@@ -165,7 +165,7 @@ def read_sweep(
             remedy="Sweep fewer.",
         )
     for value in values:
-        checked = folder.check_params({**params, name: value}, str(clock))
+        checked = folder.check_params({**params, name: value}, clock)
         if checked[name] != value and name != knob(folder.lesson, "cpus"):
             raise InputError(
                 f"'{name}' cannot be swept on the {clock} clock: it is always {checked[name]}.",
@@ -194,13 +194,13 @@ def _numbers(text: str, option: str, example: str) -> tuple[int, ...]:
 def command_of(plan: MeasurePlan) -> str:
     """What measures the same again, with every default written out."""
     words = ["./duet", "measure", plan.folder.slug, "--arms", ",".join(plan.arms)]
-    words += ["--workload", plan.workload, "--clock", str(plan.clock)]
+    words += ["--workload", plan.workload, "--clock", plan.clock]
     for name, value in knobs(plan).items():
         words += ["--set", f"{name}={value}"]
     if plan.sweep:
         words += ["--sweep", f"{plan.sweep[0]}={','.join(map(str, plan.sweep[1]))}"]
     words += ["--repeats", str(plan.repeats)]
-    if plan.clock is Clock.COUNT:
+    if plan.clock == "count":
         words += ["--shift", ",".join(map(str, plan.shifts))]
     if plan.layouts:
         words += ["--layouts", str(plan.layouts)]

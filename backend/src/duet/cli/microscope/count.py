@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duet.base.errors import DuetError, InputError
-from duet.cli.arguments import Request, read_request
+from duet.cli.arguments import read_request
 from duet.cli.keys import from_tree
 from duet.cli.microscope.results import BrokenOperations, MicroscopeLine, MicroscopeResult
 from duet.cli.output import emit, split_names
 from duet.cli.sinks import ConsoleSink
-from duet.guests import Clock
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope.symbols import static_names, variable_ranges
@@ -67,7 +66,7 @@ class LineFilter:
 
 
 def table_tree(
-    request: Request,
+    request: RunSpec,
     microscope: MicroscopeRequest,
     scope: ScopeResult,
     top: int,
@@ -97,7 +96,7 @@ def table_tree(
         lesson=request.folder.slug,
         arm=request.arms[0],
         workload=request.workload,
-        clock=str(request.clock),
+        clock=request.clock,
         params=request.params,
         evidence="counted",
         functions=list(microscope.functions),
@@ -309,7 +308,7 @@ def count_accesses(
 
 def read_microscope_request(
     given: Given, functions: str, operation: str
-) -> tuple[Request, MicroscopeRequest]:
+) -> tuple[RunSpec, MicroscopeRequest]:
     """Which run, and what is looked at in it.
 
     Raises:
@@ -327,7 +326,7 @@ def read_microscope_request(
     arms = [one.name for one in whole.arms]
     arm = arm or ("stock" if "stock" in arms else arms[0])
     chosen = workload or (own.workloads[0] if own else "")
-    request = read_request(lesson, arm, chosen, str(Clock.WALL), settings)
+    request = read_request(lesson, arm, chosen, "wall", settings)
     aim = own if own and own.probe and request.workload in own.workloads else None
     if operation.startswith(FROM_TO) or operation.endswith(FROM_TO):
         raise InputError(
@@ -346,7 +345,7 @@ def read_microscope_request(
     return request, MicroscopeRequest(tuple(dict.fromkeys((*names, *ends))), op, aim, True, last)
 
 
-async def read_line(request: Request, microscope: MicroscopeRequest, name: str) -> LineFilter:
+async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) -> LineFilter:
     """The lines to be shown: those of a variable, or of a field of the watched object.
 
     Raises:
@@ -361,7 +360,7 @@ async def read_line(request: Request, microscope: MicroscopeRequest, name: str) 
 
 
 async def look(
-    request: Request, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
+    request: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
     """Run the workload once and count; its lines come with the counts.
 
@@ -373,16 +372,7 @@ async def look(
     """
     (arm,) = request.arms
     sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
-    spec = RunSpec(
-        run_id="microscope",
-        folder=request.folder,
-        arms=request.arms,
-        workload=request.workload,
-        params=request.params,
-        clock=request.clock,
-        probes=frozenset(),
-        microscope=microscope,
-    )
+    spec = replace(request, run_id="microscope", probes=frozenset(), microscope=microscope)
     async with Lanes() as lanes:
         session = RunSession(lanes, spec, sources, sink or ConsoleSink())
         result = (await session.execute()).lanes[arm]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from duet.guests.qemu import QemuMachine, kernel_cmdline
-from duet.guests.types import Clock, GuestSpec
+from duet.guests.types import GuestSpec
 from duet.processes.owned import find_program
 
 # Which lines of a plan a template holds, and which each copy gets by itself. Pure.
@@ -97,7 +97,7 @@ def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
     There is none on the count clock, whose runs repeat a boot to the instruction, and none for a
     guest whose plan is not known or traces nothing: measure runs boot.
     """
-    if spec.clock is not Clock.WALL or spec.plan is None or spec.boot_plan is not None:
+    if spec.clock != "wall" or spec.plan is None or spec.boot_plan is not None:
         return None
     made_of = {
         "qemu": qemu_version,

@@ -5,7 +5,7 @@ A lesson is data. Arms, probes, spans, knobs, scenes and claims are declared her
 strictly: an unknown key is an error that says what was meant (lessons/document.py).
 """
 
-from duet.lessons.schema.base import ClockName, Name, Place, Strict
+from duet.lessons.schema.base import Name, Place, Strict
 from duet.lessons.schema.challenges import Challenge, ChallengesFile, Goal, Stress
 from duet.lessons.schema.lesson import Arm, KnobRole, LessonFile, Param
 from duet.lessons.schema.published import Claim, EvidenceFile, Mail, PublishedFigure, Reference
@@ -57,7 +57,6 @@ __all__ = [
     "Challenge",
     "ChallengesFile",
     "Claim",
-    "ClockName",
     "Counter",
     "EvidenceFile",
     "Explanation",

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 BaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-ClockName = Literal["wall", "count"]
 Place = tuple[str | int, ...]
 """Where a value stands in a lesson: keys and indices from the top, as pydantic's `loc`."""
 

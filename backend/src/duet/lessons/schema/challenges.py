@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+from duet.base.clock import Clock
+from duet.lessons.schema.base import Fault, Name, Strict, refuse
 from duet.lessons.schema.published import Claim, Limits
 
 # A litmus test: accesses of a few CPUs, in the form in which a kernel's comments write them.
@@ -133,7 +134,7 @@ class Goal(Limits):
 
     says: str = Field(min_length=1, description="the same in words, for the list")
     params: dict[str, int] = Field(default={}, description="the knobs it is for")
-    clock: ClockName = Field(default="count", description="the clock it is for")
+    clock: Clock = Field(default="count", description="the clock it is for")
 
     @model_validator(mode="after")
     def has_a_limit(self) -> Goal:

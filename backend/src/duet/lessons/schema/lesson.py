@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from duet.lessons.schema.base import BaseName, ClockName, Name, Strict
+from duet.base.clock import Clock
+from duet.lessons.schema.base import BaseName, Name, Strict
 from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
 KnobRole = Literal["duration", "cpus", "threads"]
@@ -93,8 +94,8 @@ class LessonFile(Strict):
     title: str = Field(description="its name in lists")
     question: str = Field(description="the question it answers, one sentence")
     summary: str = Field(description="two sentences for the front page")
-    clock: ClockName = Field(description="the clock that it starts with")
-    clocks: tuple[ClockName, ...] = Field(
+    clock: Clock = Field(description="the clock that it starts with")
+    clocks: tuple[Clock, ...] = Field(
         description="wall: guest time follows the host's; count: one instruction is a fixed time"
     )
     shift: int = Field(

@@ -7,7 +7,8 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+from duet.base.clock import Clock
+from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 
 def one_line(text: str) -> str:
@@ -64,7 +65,7 @@ class PublishedFigure(Strict):
     to_params: dict[str, int] = Field(
         default_factory=dict, description="where `to` ran under other knobs than `arm`"
     )
-    clock: ClockName = Field(default="wall", description="the clock it is measured on here")
+    clock: Clock = Field(default="wall", description="the clock it is measured on here")
     shift: int = Field(default=0, ge=0, le=10, description="2^shift ns an instruction (count)")
     workload: Name | None = Field(default=None, description="default: the first")
     because: str = Field(
@@ -132,7 +133,7 @@ class Limits(Strict):
     value_min: float | None = Field(default=None, description="smallest, in the metric's unit")
     equals: Name | None = Field(default=None, description="metric of the same arm, to the digit")
     params: dict[str, int] = Field(description="the knobs it is for")
-    clock: ClockName = Field(description="the clock it is for")
+    clock: Clock = Field(description="the clock it is for")
     shift: int = Field(default=0, ge=0, le=10, description="2^shift ns an instruction (count)")
     workload: Name | None = Field(default=None, description="default: the first")
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+from duet.base.clock import Clock
+from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 if TYPE_CHECKING:
     from duet.lessons.schema.whole import Lesson
@@ -120,7 +121,7 @@ class Trial(Strict):
     arms: tuple[Name, ...] = Field(default=(), description="lanes; default: those of the step")
     params: dict[str, int] = Field(default_factory=dict, description="knobs that are turned")
     workload: Name | None = Field(default=None, description="default: that of the step")
-    clock: ClockName | None = Field(default=None, description="default: the lesson's")
+    clock: Clock | None = Field(default=None, description="default: the lesson's")
     patch: Name | None = Field(default=None, description="the arm whose patch is shown")
 
 

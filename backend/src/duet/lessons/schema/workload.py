@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+from duet.base.clock import Clock
+from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 NO_ROWS = "^$"
 """The pattern of a workload whose threads have no rows."""
@@ -174,7 +175,7 @@ class Metric(Strict):
     )
     scale: float = Field(default=1, gt=0, description="raw value times this is in `unit`")
     workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
-    clocks: tuple[ClockName, ...] = Field(default=(), description="default: every clock")
+    clocks: tuple[Clock, ...] = Field(default=(), description="default: every clock")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     extra: bool = Field(default=False, description="shown in reports, but no verdict is drawn")
 

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from typing import Any
 
 from duet.base.errors import KernelError
-from duet.guests.types import Clock
 from duet.measure.compare import warnings, worse_by
 from duet.measure.model import ArmFacts, Report, Series, SourceFacts, Table
 
@@ -158,7 +157,7 @@ def _status(
 
 def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
     condition = report.tables[number].condition
-    count = condition.clock is Clock.COUNT
+    count = condition.clock == "count"
     clock = "counted instructions" if count else "wall clock"
     unique = f"{report.at} {report.lesson} {number} {arm.name} {arm.key} {metric}"
     return {

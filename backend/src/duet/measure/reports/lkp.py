@@ -46,7 +46,7 @@ def render(report: Report) -> str:
 def _axes(report: Report, table: Table) -> list[str]:
     condition = table.condition
     names = ["lesson", "workload", "clock", *condition.params]
-    values = [report.lesson, condition.workload, str(condition.clock)]
+    values = [report.lesson, condition.workload, condition.clock]
     values += [str(value) for value in condition.params.values()]
     if condition.shift is not None:
         names.append("shift")

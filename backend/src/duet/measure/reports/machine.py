@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from duet.guests.types import Clock
 from duet.measure.compare import summary, warnings
 from duet.measure.model import Comparison, Report, Series, Table
 from duet.measure.spread import ratios, spread, spread_words
@@ -136,7 +135,7 @@ def tree(report: Report) -> dict[str, object]:
         "by": report.by,
         "programs": dict(report.programs),
         "partial": report.partial,
-        "clock": str(condition.clock) if condition else None,
+        "clock": condition.clock if condition else None,
         "shift": condition.shift if condition else None,
         "workload": condition.workload if condition else None,
         "params": dict(condition.params) if condition else {},
@@ -188,7 +187,7 @@ def row(one: Series, table: Table) -> dict[str, object]:
         "stddev": _finite(found.stddev) if found else None,
         "ci": _finite_pair(found.ci) if found else None,
         "n": one.n,
-        "clock": str(table.condition.clock),
+        "clock": table.condition.clock,
         **_where(table),
         "workload": table.condition.workload,
         "evidence": one.evidence,
@@ -229,7 +228,7 @@ def csv_text(report: Report) -> str:
         knobs = " ".join(f"{name}={value}" for name, value in condition.params.items())
         shift = "" if condition.shift is None else condition.shift
         for one in table.series:
-            start = [report.lesson, condition.workload, knobs, str(condition.clock), shift]
+            start = [report.lesson, condition.workload, knobs, condition.clock, shift]
             start += [one.arm, one.metric, one.unit, one.better, one.evidence]
             for kind, number, value, layout in _samples(one):
                 cells = [*start, kind, number, value, one.refused or "", nodes.get(layout, "")]
@@ -269,14 +268,14 @@ def _comparison(found: Comparison, table: Table) -> dict[str, object]:
         "p": _finite(found.p),
         "verdict": found.verdict,
         "sentence": found.sentence,
-        "clock": str(table.condition.clock),
+        "clock": table.condition.clock,
         **_where(table),
     }
 
 
 def _where(table: Table) -> dict[str, object]:
     condition = table.condition
-    sharing = condition.sharing if condition.clock is Clock.COUNT else None
+    sharing = condition.sharing if condition.clock == "count" else None
     return {"shift": condition.shift, "sharing": sharing, "params": dict(condition.params)}
 
 

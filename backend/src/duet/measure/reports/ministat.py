@@ -9,7 +9,6 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from duet.guests.types import Clock
 from duet.measure.model import MIN_RUNS, Report, Series
 from duet.measure.reports.text import (
     WIDTH,
@@ -54,7 +53,7 @@ def metric(block: Block) -> list[str]:
         lines += [*plot([(symbol, one.starts) for symbol, one in held]), TITLE]
     lines += [table_row(symbol, one.starts) for symbol, one in held]
     if held and held[0][1] is block.first:
-        if block.table.condition.clock is not Clock.WALL or block.first.evidence != "measured":
+        if block.table.condition.clock != "wall" or block.first.evidence != "measured":
             lines += ["No Student's t: these are counts, not samples of noise"]
         else:
             lines += [line for _, one in held[1:] for line in difference(block, one)]

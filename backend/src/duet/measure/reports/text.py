@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from duet.guests.qemu import sharing_words
-from duet.guests.types import Clock
 from duet.measure.compare import (
     base_words,
     format_value,
@@ -207,7 +206,7 @@ def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None)
 
 def clock_words(table: Table) -> str:
     """Which clock, and what its numbers are."""
-    if table.condition.clock is Clock.WALL:
+    if table.condition.clock == "wall":
         return "wall; untraced runs, the arms interleaved A B B A"
     shift = table.condition.shift or 0
     return (
@@ -480,7 +479,7 @@ def metric(block: Block) -> list[str]:
     """One metric: its direction, a line per arm, the verdicts."""
     if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
         return _aside(block)
-    wall = block.table.condition.clock is Clock.WALL
+    wall = block.table.condition.clock == "wall"
     interval = "95 % CI of the mean" if wall else "lowest to highest"
     heading = ("arm", "n" if wall else "starts", "median", "mean", interval, "change")
     rows = [_row(block, one, wall=wall) for one in block.series]
@@ -525,7 +524,7 @@ def verbatim(report: Report, table: Table) -> list[str]:
     """The workload's own lines of the last run of each arm, as it wrote them."""
     lines: list[str] = []
     several = f", {params_words(table)}" if len(report.tables) > 1 else ""
-    if table.condition.clock is Clock.COUNT:
+    if table.condition.clock == "count":
         several += f", {shift_words(table.condition.shift)}"
     for arm, said in table.lines.items():
         runs = max(

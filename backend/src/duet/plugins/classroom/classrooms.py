@@ -257,7 +257,7 @@ class Classrooms(Service):
 
 def service(core: Core) -> Classrooms:
     """The classes of a server, as it says or as another plug-in does."""
-    live = LiveParts(core.tried, core.read, core.no_runs, core.no_patches, core.hold)
+    live = LiveParts(core.live_runs, core.read, core.no_runs, core.no_patches, core.hold)
     for other in plugins.offered("classrooms"):
         made: Classrooms | None = other.classrooms(core.store, live, classes_days())
         if made is not None:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictBool, StrictInt
 
 from duet.base.access import Action
-from duet.messages.base import ClockName, Command, Message, ServerMessage
+from duet.base.clock import Clock
+from duet.messages.base import Command, Message, ServerMessage
 from duet.messages.commands import Arms, Params
 
 # What a page of a class sends: its instructor, its driver, its members.
@@ -561,7 +562,7 @@ class TryRun(Command):
     arms: Arms
     workload: Word | None = None
     params: Params = Field(default_factory=dict)
-    clock: ClockName | None = None
+    clock: Clock | None = None
 
 
 class TakeBackTry(Command):
@@ -628,7 +629,7 @@ class ClassTry(Message):
     params: dict[str, int]
     turned: dict[str, int] = Field(description="knobs that stand elsewhere than the step has them")
     workload: str
-    clock: ClockName
+    clock: Clock
     summary: str = Field(description="of the changed patch in one line; empty: none was changed")
     run: str = Field(description="id of the run, live and saved")
     state: Literal["waiting", "running", "done", "failed"]

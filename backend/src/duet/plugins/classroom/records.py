@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from duet.base.clock import Clock
 from duet.plugins.classroom.board import NO_BOARD, BoardStored
 
 # What the store gives and takes of what a class tries; the counterpart of records.py.
@@ -46,7 +47,7 @@ class TryFacts:
     lesson: str
     step: str
     workload: str
-    clock: str
+    clock: Clock
     arms: tuple[str, ...]
     params: dict[str, int]
     turned: dict[str, int]

@@ -10,8 +10,8 @@ from typing import Any
 
 from duet import messages as m
 from duet.base import budgets
+from duet.base.clock import Clock
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.guests import Clock
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import are_changed, changed_arm
 from duet.lessons.schema import Lesson
@@ -25,7 +25,7 @@ from duet.plugins.classroom.rooms import Rooms
 from duet.plugins.classroom.try_parts import LiveParts, TrySettings, Whole, facts_of
 from duet.rpc.peer import Tasks
 from duet.server.figures import OPS, values_of
-from duet.server.runs import Ended, TriedRuns
+from duet.server.runs import Ended, LiveRuns
 from duet.stream.hub import RunLog
 
 # The one number of a run that a class tried: the headline of its lesson, on two of its lanes.
@@ -52,7 +52,7 @@ def failed_lanes(log: RunLog) -> str:
     return f"The lane {names} failed. {said}".strip() if failed else ""
 
 
-def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: str) -> dict[str, Any]:
+def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: Clock) -> dict[str, Any]:
     """What the page is given (messages.TryResult), as a tree; blocking."""
     values = values_of(log, folder.lesson, workload)
     name, title, unit, better = measure_of(folder.lesson, workload, clock, values)
@@ -72,14 +72,14 @@ def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: str) -> d
 
 
 def measure_of(
-    lesson: Lesson, workload: str, clock: str, values: Mapping[str, object]
+    lesson: Lesson, workload: str, clock: Clock, values: Mapping[str, object]
 ) -> tuple[str, str, str, cm.Better]:
     """Name, title and unit of the number, and which way is better.
 
     The headline, where the workload has printed it; else what the lanes counted.
     """
     try:
-        name = headline(lesson, workload, Clock(clock))
+        name = headline(lesson, workload, clock)
     except InputError:
         name = OPS
     metric = lesson.metrics.get(name)
@@ -115,7 +115,7 @@ class TryEnds:
         hold: takes names of saved runs that stay, the newest first.
     """
 
-    def __init__(self, rooms: Rooms, runs: TriedRuns, hold: Callable[[list[str]], None]) -> None:
+    def __init__(self, rooms: Rooms, runs: LiveRuns, hold: Callable[[list[str]], None]) -> None:
         self._rooms = rooms
         self._runs = runs
         self._hold = hold
@@ -280,7 +280,7 @@ class Tries:
         if equal is not None and equal.facts.state == "done":
             await self._join(room, equal, member)
             return
-        run_id = self._live.runs.ask(seat.viewer, request)
+        run_id = self._live.runs.ask(seat.viewer, request, tries=True)
         if equal is not None and run_id == equal.facts.run_id:  # else its own is over by now
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 
 from duet import messages as m
+from duet.base.clock import Clock
 from duet.lessons import load as lesson_cache
 from duet.lessons.own import are_changed
 from duet.lessons.schema import Lesson, Scene
@@ -20,8 +21,8 @@ from duet.plugins.classroom.records import OpenedFacts, TryFacts
 from duet.plugins.classroom.refusals import CLOSED, refusal
 from duet.plugins.classroom.room import Room, Seat
 from duet.plugins.classroom.rooms import Rooms
-from duet.runs.sources import RunRequest
-from duet.server.runs import TriedRuns
+from duet.server.runs import LiveRuns
+from duet.session import RunSpec
 
 # What a member asks to try, as it is stored: with what was changed of the step. Pure.
 
@@ -42,7 +43,7 @@ def step_of(lesson: Lesson, step: str) -> Scene:
     return found
 
 
-def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: str) -> dict[str, int]:
+def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -> dict[str, int]:
     """Knobs that stand elsewhere than the step puts them on that clock."""
     usual = {name: param.default for name, param in lesson.params.items()} | scene.params
     if clock == "count":
@@ -53,7 +54,7 @@ def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: str) -> 
     return {name: value for name, value in params.items() if usual.get(name) != value}
 
 
-def facts_of(request: RunRequest, step: str, number: int, member: str) -> TryFacts:
+def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
     """A new try; its run is not known yet.
 
     Raises:
@@ -121,8 +122,8 @@ class LiveParts:
         hold: takes names of saved runs that stay, the newest first.
     """
 
-    runs: TriedRuns
-    read: Callable[[m.Start], RunRequest]
+    runs: LiveRuns
+    read: Callable[[m.Start], RunSpec]
     no_runs: str
     no_patches: Callable[[], str]
     hold: Callable[[list[str]], None]

@@ -8,7 +8,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from duet.lessons.schema.base import ClockName, Fault, Name, Strict, refuse
+from duet.base.clock import Clock
+from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 # Sizes of labs, of what people send, and of what is stored.
 
@@ -164,7 +165,7 @@ class Measure(AnyTask):
         default_factory=dict, description="knobs that the run must have; others are free"
     )
     workload: Name | None = Field(default=None, description="default: the lesson's first")
-    clock: ClockName | None = Field(default=None, description="default: either one")
+    clock: Clock | None = Field(default=None, description="default: either one")
 
 
 class ChallengeTask(AnyTask):

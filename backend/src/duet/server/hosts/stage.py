@@ -20,16 +20,16 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.guests.clones import TemplateCounts
 from duet.host import requests as packets
 from duet.host import requests as r
-from duet.host.performing import first_message
 from duet.host.requests import RunMessage
 from duet.kernels import KernelSettings
 from duet.messages.codec import Packet, pack
 from duet.rpc import limits
 from duet.rpc.peer import Events, Handler, Tasks
 from duet.runs.pack import Part, joined
-from duet.runs.sources import JudgeRequest, MeasureRequest, RunRequest, only
+from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.server.hosts.processes import Hosts, Place, shared_out
 from duet.server.meters import LaneStarts
+from duet.session import RunSpec
 from duet.stream.hub import OVER, Hub, RunLog
 
 # The lanes of a run that are on one host process: all of them, or some.
@@ -51,7 +51,7 @@ class Share:
         self._patience: asyncio.Timeout | None = None
         """While the lanes are waited for."""
 
-    async def perform(self, run: r.Wanted, take: Take, together: bool) -> None:
+    async def perform(self, what: r.SentRun, take: Take, together: bool) -> None:
         """Run them to their end.
 
         Args:
@@ -62,9 +62,8 @@ class Share:
             DuetError: none of them can begin, or the host process is gone.
         """
         asked = r.Perform(
-            run_id=self._first.run_id,
             slot=self._place.slot,
-            run=run,
+            what=what,
             lanes=list(self.arms) if together else [],
         )
 
@@ -313,19 +312,19 @@ Answer = TypeVar("Answer")
 class HostedRun:
     """One live run (see server.interfaces.QueuedRun)."""
 
-    def __init__(self, hosts: Hosts, request: RunRequest, run_id: str, hub: Hub) -> None:
-        self.log = RunLog(run_id, request.folder.slug)
+    def __init__(self, hosts: Hosts, request: RunSpec, hub: Hub) -> None:
+        self.log = RunLog(request.run_id, request.folder.slug)
         self._hosts = hosts
         self._request = request
         self._hub = hub
-        self._first = first = first_message(request, run_id)
+        self._first = first = r.first_message(request)
         self._shares = Shares((), first, ())
         self._merged = Merged(first, 0)
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
         self._say(first.model_copy(update={"message": "This run waits for its turn."}))
-        self._say_all(not_built(run_id, request.missing))
+        self._say_all(not_built(request.run_id, request.missing))
 
     def _say(self, message: m.ServerMessage) -> None:
         self._send(pack(message))
@@ -346,7 +345,7 @@ class HostedRun:
         self._starts.begin()
         arms = self._request.arms
         try:
-            run = await asyncio.to_thread(r.wanted, self._request)
+            what = await asyncio.to_thread(r.sent_run, self._request)
             places = await self._hosts.ready(slot, lanes=len(arms), begins=True)
             self._shares = Shares(places, self._first, arms)
             self._merged = Merged(self._first, len(self._shares))
@@ -354,7 +353,7 @@ class HostedRun:
                 self.withdraw()
                 return
             async with asyncio.TaskGroup() as group:
-                ends = [group.create_task(self._perform(share, run)) for share in self._shares]
+                ends = [group.create_task(self._perform(share, what)) for share in self._shares]
             errors = [error for end in ends if (error := end.result()) is not None]
             if len(errors) == len(ends):
                 raise errors[0]
@@ -365,11 +364,11 @@ class HostedRun:
             self._fail(InfraError("the run was ended before its end.", remedy="Start it again."))
             raise
 
-    async def _perform(self, share: Share, run: r.Wanted) -> DuetError | None:
+    async def _perform(self, share: Share, what: r.SentRun) -> DuetError | None:
         """A share that fails takes no other one along."""
         why = None
         try:
-            await share.perform(run, self._take, together=len(self._shares) > 1)
+            await share.perform(what, self._take, together=len(self._shares) > 1)
         except DuetError as error:
             why = error
             self._say_all(failed(self.log, share.arms, error))
@@ -467,7 +466,7 @@ def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
     return [lane.model_copy(update=how) for lane in found if lane.phase not in OVER]
 
 
-Others = Callable[[], Sequence[RunRequest]]
+Others = Callable[[], Sequence[RunSpec]]
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -483,7 +482,7 @@ class HostStage:
         self._tasks = Tasks()
         self._others: Others = list
         """Runs that may be asked for later: those of the page that came last."""
-        self._expected: tuple[RunRequest, Others] | None = None
+        self._expected: tuple[RunSpec, Others] | None = None
         self._expecting = False
 
     async def __aenter__(self) -> HostStage:
@@ -514,11 +513,11 @@ class HostStage:
         """See server.interfaces.Stage."""
         return self._hosts is not None and self._hosts.saves_first
 
-    def prepare(self, request: RunRequest, run_id: str, hub: Hub) -> HostedRun:
+    def prepare(self, request: RunSpec, hub: Hub) -> HostedRun:
         """A run that publishes into the hub."""
-        return HostedRun(self.hosts, request, run_id, hub)
+        return HostedRun(self.hosts, request, hub)
 
-    def expect(self, request: RunRequest, others: Others) -> None:
+    def expect(self, request: RunSpec, others: Others) -> None:
         """Park guests for a run that may be asked for, then for others, while nothing runs."""
         if self._hosts is None:
             return
@@ -537,15 +536,15 @@ class HostStage:
         finally:
             self._expecting = False
 
-    async def _expect_one(self, request: RunRequest) -> None:
+    async def _expect_one(self, request: RunSpec) -> None:
         places = await self.hosts.ready(0, lanes=len(request.arms))
         for place, arms in zip(places, shared_out(request.arms, len(places)), strict=True):
-            run = await asyncio.to_thread(r.wanted, only(request, arms))
-            place.peer.note("expect", r.Expect(run=run).packed())
+            what = await asyncio.to_thread(r.sent_run, request.only(arms))
+            place.peer.note("expect", r.Expect(what=what).packed())
 
     async def _answer_others(self, body: bytes, event: Events) -> bytes:
         def found() -> r.Others:
-            return r.Others(runs=[r.wanted(one) for one in self._others()])
+            return r.Others(runs=[r.sent_run(one) for one in self._others()])
 
         return (await asyncio.to_thread(found)).packed()
 
@@ -553,19 +552,17 @@ class HostStage:
         """How parked guests stand."""
         return TemplateCounts() if self._hosts is None else self._hosts.parked()
 
-    async def measure(
-        self, request: MeasureRequest, run_id: str, publish: Callable[[m.Measured], None]
-    ) -> None:
+    async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
         """Measure lanes one after another, with no other guest alive."""
-        run = await asyncio.to_thread(r.wanted, request.run)
-        asked = r.MeasureIt(run_id=run_id, run=run, repeats=request.repeats)
+        what = await asyncio.to_thread(r.sent_run, request.run)
+        asked = r.MeasureIt(what=what, repeats=request.repeats)
         async with self.hosts.alone() as peer:
             await peer.call("measure", asked.packed(), None, _taker(m.Measured, publish))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
         """Measure what a challenge wants, and stress, with no other guest alive."""
-        run = await asyncio.to_thread(r.wanted, request.run)
-        asked = r.JudgeIt(run=run, challenge=request.challenge, arm=request.arm)
+        what = await asyncio.to_thread(r.sent_run, request.run)
+        asked = r.JudgeIt(what=what, challenge=request.challenge, arm=request.arm)
         async with self.hosts.alone() as peer:
             await peer.call("judge", asked.packed(), None, _taker(m.Judged, publish))
 

@@ -7,7 +7,7 @@ import asyncio
 import time
 from typing import Any, Protocol
 
-from duet.guests.types import Clock
+from duet.base.clock import Clock
 from duet.lenses import Calibration, Window, bracket
 from duet.wire import Beat, Drained, Ended, Frame, Line, Started
 
@@ -83,7 +83,7 @@ class LaneClock:
         None while the wall clock's calibration is not complete.
         """
         own = bracket(raw["before_ns"], raw["after_ns"], raw["tick_ns"])
-        if self._kind is Clock.COUNT:
+        if self._kind == "count":
             return own, "guest"
         found = self.guest_window(raw["began_ns"], raw["ended_ns"])
         if found is None:

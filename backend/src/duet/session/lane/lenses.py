@@ -19,7 +19,7 @@ from duet.base import budgets
 from duet.base.budgets import PENDING_LENS_BYTES
 from duet.base.errors import DuetError, InputError
 from duet.guests.qmp import Monitor
-from duet.guests.types import Clock, Microscope
+from duet.guests.types import Microscope
 from duet.lenses import (
     Calibration,
     LensState,
@@ -36,12 +36,13 @@ from duet.lenses.scope.client import ScopeClient
 from duet.lenses.scope.wire import Cells
 from duet.lenses.xray import Message
 from duet.session.accesses import ACCESSES, COUNTS
-from duet.session.events import LaneSource, RunSpec, SessionSink
+from duet.session.events import LaneSource, SessionSink
 from duet.session.lane.clock import EventTimes, LaneClock
 from duet.session.lane.guest import Lane
 from duet.session.lane.lens_report import LensSink, ReportedLens
 from duet.session.lane.microscope import IDENTIFY, LaneMicroscope, WaitingWorkload
 from duet.session.limits import Limits
+from duet.session.spec import RunSpec
 from duet.session.transcript import TranscriptWriter
 from duet.wire import FrameType
 
@@ -445,7 +446,7 @@ class LaneLenses:
         with suppress(TimeoutError):  # it may attach later
             async with asyncio.timeout(ATTACH_BEFORE_RUN_S):
                 await self._process.settled.wait()
-        if self._spec.clock is Clock.COUNT:
+        if self._spec.clock == "count":
             return
         for _ in range(PINGS):
             self.clock.ping_sent()

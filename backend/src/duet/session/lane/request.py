@@ -7,16 +7,17 @@ from contextlib import suppress
 
 from duet.base.errors import KernelError
 from duet.guests.qemu import online_lines
-from duet.guests.types import Clock, GuestFacts, Microscope
+from duet.guests.types import GuestFacts, Microscope
 from duet.lessons import load as roles
 from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
 from duet.session.engine import LaneOf
-from duet.session.events import Contention, GuestRequest, LanePhase, LaneResult, LaneSource, RunSpec
+from duet.session.events import Contention, GuestRequest, LanePhase, LaneResult, LaneSource
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.state import Course, Inputs
 from duet.session.limits import Limits
 from duet.session.pipeline import LanePipeline
+from duet.session.spec import RunSpec
 from duet.session.transcript import TranscriptWriter
 from duet.session.trouble import workload_figures, workload_trouble
 
@@ -24,7 +25,7 @@ from duet.session.trouble import workload_figures, workload_trouble
 def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestRequest:
     """The guest that a run needs; on the count clock it gets its plan at boot."""
     lesson = spec.folder.lesson
-    count = spec.clock is Clock.COUNT
+    count = spec.clock == "count"
     return GuestRequest(
         arm=source.arm,
         vcpus=cpus_of(spec),
@@ -45,7 +46,7 @@ def cpus_of(spec: RunSpec) -> int:
     the agent has ports for CPUs that are there when it starts.
     """
     lesson = spec.folder.lesson
-    if spec.clock is Clock.COUNT and (spec.traced or roles.knob(lesson, "cpus") is None):
+    if spec.clock == "count" and (spec.traced or roles.knob(lesson, "cpus") is None):
         return 1
     return roles.cpus(lesson, spec.params)
 
@@ -63,7 +64,7 @@ def plan_of(spec: RunSpec, source: LaneSource, *, at_boot: bool) -> str:
         autostart=not spec.lens,
         buffer_kb=spec.buffer_kb,
         probes=spec.probes,
-        before=online_lines(cpus_of(spec)) if spec.clock is Clock.COUNT else (),
+        before=online_lines(cpus_of(spec)) if spec.clock == "count" else (),
     )
 
 
@@ -97,15 +98,12 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneOf:
 def _may_be_copied(spec: RunSpec) -> bool:
     """A run that is looked at; one that measures boots, since a copy's first writes cost more."""
     return (
-        spec.clock is Clock.WALL
-        and spec.source == "live"
-        and spec.purpose == "explain"
-        and spec.traced
+        spec.clock == "wall" and spec.source == "live" and spec.purpose == "explain" and spec.traced
     )
 
 
 def _plans_at_boot(spec: RunSpec) -> bool:
-    return spec.clock is Clock.COUNT and spec.source != "recorded"
+    return spec.clock == "count" and spec.source != "recorded"
 
 
 # Final lane result, and what a run must have given before it is called done.

@@ -17,7 +17,7 @@ from duet.base.budgets import CONTENTION_SAMPLE_S
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.logs import about
 from duet.guests import CpuTime, HostTicks, host_ticks, vcpu_time
-from duet.guests.types import Clock, GuestFacts, Microscope
+from duet.guests.types import GuestFacts, Microscope
 from duet.lessons.plan import workload_of
 from duet.session import engine
 from duet.session.events import (
@@ -27,7 +27,6 @@ from duet.session.events import (
     LaneResult,
     LaneSource,
     LaneState,
-    RunSpec,
     SessionSink,
 )
 from duet.session.lane.child import LaneChild, retire
@@ -38,6 +37,7 @@ from duet.session.lane.request import Outcome, course_of, engine_of, guest_of, p
 from duet.session.lane.state import Action, Course, Fail, Inputs, LaneMachine, Output, Report
 from duet.session.limits import Limits
 from duet.session.pipeline import LanePipeline
+from duet.session.spec import RunSpec
 from duet.session.transcript import TranscriptWriter
 from duet.session.trouble import DEADLINE
 from duet.wire import FrameType
@@ -238,7 +238,7 @@ def assemble(spec: RunSpec, source: LaneSource, sink: SessionSink, limits: Limit
     pipeline = LanePipeline(engine)
     writer = TranscriptWriter(limits.transcript_bytes)
     lenses = LaneLenses(arm, spec, sink, pipeline, writer, limits)
-    counted = spec.clock is Clock.COUNT
+    counted = spec.clock == "count"
     faults = Faults(arm, recorded=recorded, memory_mb=lesson.memory_mb, counted=counted)
     intake = LaneIntake(
         *(arm, inputs, pipeline, writer, lenses, sink, faults),
@@ -276,7 +276,7 @@ class PhaseReporter:
         parts = self._parts
         if phase is not LanePhase.RUNNING:
             parts.contention.finish()
-        elif facts and facts.pid and parts.spec.clock is Clock.WALL:
+        elif facts and facts.pid and parts.spec.clock == "wall":
             parts.contention.begin(facts.pid)
         error = parts.inputs.error if phase is LanePhase.FAILED else None
         hello = parts.inputs.hello

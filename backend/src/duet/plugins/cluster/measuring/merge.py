@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from duet.base.clock import Clock
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.guests.types import Clock
 from duet.measure import MeasurePlan, Report, Series, Table
 from duet.measure.compare import compare_all, format_value
 from duet.measure.model import SHORT, ArmFacts, HostFacts, differences, other_inputs, other_kernels
@@ -24,7 +24,7 @@ def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
     facts = [job.facts() for job in good]
     report = blank_report(plan, arm_facts(good), common_host(good), command)
     report.hosts = facts
-    if plan.clock is Clock.WALL and good:
+    if plan.clock == "wall" and good:
         report.host["own_cpus"] = "those of an exclusive lease"
     usual = {job.part.table: job for job in jobs if not job.part.layout}
     for number, condition in enumerate(conditions(plan)):
@@ -74,7 +74,7 @@ def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
 
     Counts do not hang on the CPU, but on all that a guest is made of.
     """
-    return differences(one, other) if clock is Clock.WALL else other_inputs(one, other)
+    return differences(one, other) if clock == "wall" else other_inputs(one, other)
 
 
 def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
@@ -214,7 +214,7 @@ def checked_plan(plan: MeasurePlan) -> MeasurePlan:
     Raises:
         InputError: it is of the wall clock, or has none.
     """
-    if plan.clock is not Clock.COUNT:
+    if plan.clock != "count":
         raise InputError(
             "--check-hosts compares figures of the instruction clock, but this is the wall clock.",
             remedy="Add --clock count.",

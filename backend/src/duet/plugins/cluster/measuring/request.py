@@ -12,9 +12,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from duet.base.clock import Clock
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.confine.messages import error_from_json, error_to_json
-from duet.guests.types import Clock
 from duet.lessons import load as roles
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
@@ -73,13 +73,13 @@ def parts_of(plan: MeasurePlan) -> list[Part]:
 
 def shifts_of(plan: MeasurePlan) -> tuple[int, ...]:
     """Those of its tables."""
-    return (0,) if plan.clock is Clock.WALL else plan.shifts
+    return (0,) if plan.clock == "wall" else plan.shifts
 
 
 def _part(plan: MeasurePlan, table: int, layout: int, knob: tuple[str, int], shift: int) -> Part:
     name, value = knob
     said = [f"{name}={value}"] if name else []
-    if plan.clock is Clock.COUNT and len(plan.shifts) > 1:
+    if plan.clock == "count" and len(plan.shifts) > 1:
         said.append(shift_words(shift))
     said += [f"link {layout}"] if layout else []
     params = {**plan.params, name: value} if name else dict(plan.params)
@@ -94,7 +94,7 @@ def want_of(part: Part, lease_s: float | None = None) -> Want:
     Args:
         lease_s: how long it may take; None: by the number of its runs.
     """
-    wall = part.plan.clock is Clock.WALL
+    wall = part.plan.clock == "wall"
     lesson = part.plan.lesson
     usual_s = SPARE_S + RUN_S * len(all_steps(part.plan))
     return Want(
@@ -182,7 +182,7 @@ class Request(Packet):
         for arm in self.arms:
             folder.arm(arm)
         workload_of(folder.lesson, self.workload)
-        folder.check_params(self.params, str(self.clock))
+        folder.check_params(self.params, self.clock)
         return MeasurePlan(
             folder=folder,
             arms=self.arms,

@@ -13,7 +13,6 @@ from typing import Final
 
 from duet.base.errors import DuetError, InfraError
 from duet.confine.messages import plain
-from duet.guests.types import Clock
 from duet.measure.model import HostFacts
 from duet.plugins.cluster.lease import Lease
 from duet.plugins.cluster.measuring.limits import LOOK_S, PROGRESS_LETTERS, SAY_S, WAIT_S
@@ -184,7 +183,7 @@ class Schedule:
     async def run(self, jobs: Sequence[Job]) -> None:
         """Until each has a result or an error. When cancelled, all leases are given back."""
         self._waiting.extend(jobs)
-        if len(jobs) > 1 and any(job.part.plan.clock is Clock.WALL for job in jobs):
+        if len(jobs) > 1 and any(job.part.plan.clock == "wall" for job in jobs):
             await self._learn_kinds()
         try:
             while self._waiting or self._running:
@@ -209,7 +208,7 @@ class Schedule:
         """Begin the first that waits, or find that it cannot run; False: wait for a lease."""
         job = self._waiting[0]
         want = replace(want_of(job.part, self._terms.lease_s), avoid=job.avoid)
-        if job.part.plan.clock is Clock.WALL:
+        if job.part.plan.clock == "wall":
             want = replace(want, kind=self._kind)
         lease = await self._lease(job, want)
         if lease is None:

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a session reports becomes messages; the one place that knows both."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+
+from duet import messages as m
+from duet.lenses import LensState, Sample
+from duet.lessons.load import USUAL_CPUS
+from duet.messages.codec import SAMPLES, Packet, batch, pack, pack_line
+from duet.session import (
+    Batch,
+    Contention,
+    HoldState,
+    LaneState,
+    Line,
+    Loss,
+    Metrics,
+    Row,
+    RunState,
+    SessionSink,
+    contention_bound,
+)
+
+Send = Callable[[Packet], None]
+SAMPLE_FIELDS = (
+    *("probe", "clock", "torn", "failed", "n"),
+    *("columns", "dtypes", "facts", "texts"),
+)
+
+
+class Feed(SessionSink):
+    """Publishes what a session reports as messages.
+
+    Args:
+        run: the run message as it stands before the run; phase and message are updated.
+        send: where packets go: to hub and log, or (a recording) to a log alone.
+        contention: lane -> what a recording says of it; a live run reports it while it goes on.
+        cpus: of the host on which the guests ran.
+        vcpus: of each guest.
+    """
+
+    def __init__(
+        self,
+        run: m.Run,
+        send: Send,
+        contention: Mapping[str, Contention] | None = None,
+        cpus: int | None = None,
+        vcpus: int = USUAL_CPUS,
+    ) -> None:
+        self.run = run
+        self._send = send
+        self._lanes: dict[str, LaneState] = {}
+        self._contention = dict(contention or {})
+        self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
+        self._seq: Counter[tuple[str, str]] = Counter()
+        # Host times of chunks are monotonic; pages know only Unix time.
+        self._to_unix_ns = time.time_ns() - time.monotonic_ns()
+
+    def announce(self, **changes: object) -> None:
+        """Publish the run's state, changed."""
+        self.run = self.run.model_copy(update=changes)
+        self._send(pack(self.run))
+
+    def on_run(self, state: RunState) -> None:
+        """The run's phase."""
+        self.announce(phase=str(state.phase), message=state.message)
+
+    def on_lane(self, state: LaneState) -> None:
+        """A lane's phase."""
+        self._lanes[state.arm] = state
+        self._send_lane(state)
+
+    def on_contention(self, arm: str, contention: Contention) -> None:
+        """How long a lane's guest waited for the host."""
+        self._contention[arm] = contention
+        if arm in self._lanes:
+            self._send_lane(self._lanes[arm])
+
+    def _send_lane(self, state: LaneState) -> None:
+        found = self._contention.get(state.arm)
+        waited = None if found is None else {**asdict(found), "bound": self._bound}
+        self._send(
+            pack(
+                m.Lane.model_validate(
+                    {
+                        "run_id": self.run.run_id,
+                        "arm": state.arm,
+                        "phase": str(state.phase),
+                        "message": state.message,
+                        "remedy": state.remedy,
+                        "detail": state.detail,
+                        "accel": None if state.accel is None else str(state.accel),
+                        "pid": state.pid,
+                        "kernel": state.kernel,
+                        "boot_s": state.boot_s,
+                        "cloned": state.cloned,
+                        "contention": waited,
+                    }
+                )
+            )
+        )
+
+    def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
+        """All rows of a lane."""
+        body = [
+            m.Row.model_validate({"row": r.row, "tid": r.tid, "name": r.name, "role": str(r.role)})
+            for r in rows
+        ]
+        self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=body)))
+
+    def on_batch(self, arm: str, new: Batch) -> None:
+        """New rows of one table, numbered per table and lane."""
+        seq = self._seq[arm, new.table]
+        self._seq[arm, new.table] += 1
+        newest: float | None = None
+        if self.run.source == "live" and new.newest_host_ns:
+            newest = (new.newest_host_ns + self._to_unix_ns) / 1e6
+        run_id = self.run.run_id
+        self._send(pack(batch(run_id, arm, new.table, seq, new.watermark_ns, new.columns, newest)))
+
+    def on_metrics(self, arm: str, metrics: Metrics) -> None:
+        """Counts so far."""
+        tree: Mapping[str, object] = metrics.as_dict()
+        self._send(pack(m.Metrics.model_validate({"run_id": self.run.run_id, "arm": arm, **tree})))
+
+    def on_loss(self, arm: str, loss: Loss) -> None:
+        """Events lost before the stream."""
+        tree = {"t0_ns": loss.t0_ns, "t1_ns": loss.t1_ns, "events": loss.events}
+        where = {"run_id": self.run.run_id, "arm": arm, "where": str(loss.where)}
+        self._send(pack(m.Loss.model_validate({**where, **tree})))
+
+    def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
+        """A sample of the x-ray, numbered per probe and lane."""
+        table = SAMPLES + sample.probe
+        seq = self._seq[arm, table]
+        self._seq[arm, table] += 1
+        body = {
+            "run_id": self.run.run_id,
+            "arm": arm,
+            "seq": seq,
+            "t_ns": t_ns,
+            "error_ns": float(sample.error_ns),
+            "took_ns": float(sample.took_ns),
+            **{name: getattr(sample, name) for name in SAMPLE_FIELDS},
+        }
+        self._send(pack(m.Sample.model_validate(body)))
+
+    def on_lens(self, arm: str, state: LensState) -> None:
+        """How the x-ray is."""
+        tree = {"run_id": self.run.run_id, "arm": arm, **asdict(state)}
+        self._send(pack(m.Lens.model_validate(tree)))
+
+    def on_hold(self, state: HoldState) -> None:
+        """How a lane is held."""
+        tree = {"run_id": self.run.run_id, **asdict(state)}
+        self._send(pack(m.Held.model_validate(tree)))
+
+    def on_line(self, arm: str, line: Line) -> None:
+        """One line of the workload."""
+        seq = self._seq[arm, "lines"]
+        self._seq[arm, "lines"] += 1
+        body = m.Line.model_validate(
+            {
+                "run_id": self.run.run_id,
+                "arm": arm,
+                "stream": line.stream,
+                "text": line.text,
+                "t_ns": line.t_ns,
+            }
+        )
+        self._send(pack_line(body, seq))

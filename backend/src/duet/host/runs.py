@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The runs of a host process on its guests, from the request to the file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from pydantic import JsonValue
+
+from duet import messages as m
+from duet.base.budgets import SLOT_GUESTS
+from duet.base.errors import InputError
+from duet.guests.clones import TemplateCounts
+from duet.host import requests as r
+from duet.host.feed import Feed
+from duet.host.fetching import Bring, nothing
+from duet.host.guests import Others, Parking, template_bytes
+from duet.host.judging import Judging, measure_plan, measured_message
+from duet.kernels import KernelSettings
+from duet.lessons.load import cpus
+from duet.lessons.plan import act_line
+from duet.measure import Measuring, Progress
+from duet.messages.codec import Packet
+from duet.runs.pack import bundle_bytes
+from duet.runs.sources import JudgeRequest, MeasureRequest, kernel_sources
+from duet.session import (
+    Lanes,
+    LaneSource,
+    RunResult,
+    RunSession,
+    RunSpec,
+)
+
+
+def now() -> str:
+    """This moment, ISO 8601 UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class GuestRun:
+    """One live run.
+
+    Args:
+        pool: the guests of its slot.
+        parking: where its lanes come from.
+        first: its message before it began.
+        send: where packets go.
+        together: the lanes begin when `go` was called, with those of other hosts.
+    """
+
+    def __init__(
+        self,
+        pool: Lanes,
+        parking: Parking,
+        settings: KernelSettings,
+        request: RunSpec,
+        first: m.Run,
+        send: Callable[[Packet], None],
+        together: bool = False,
+    ) -> None:
+        self._pool, self._parking, self._settings = pool, parking, settings
+        self._request = request
+        self._session: RunSession | None = None
+        self._result: RunResult | None = None
+        self._stopping = asyncio.Event()
+        self._waits = together
+        self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
+
+    async def perform(self) -> None:
+        """Copy or boot what is not up, run, drain; failures of single lanes are messages.
+
+        Raises:
+            DuetError: no lane can begin.
+        """
+        self._feed.announce(started_at=now(), message="")
+        async with self._parking.aside():
+            await self._perform()
+
+    async def _perform(self) -> None:
+        request = self._request
+        try:
+            sources = await self._unless_stopped(self._parking.fetched(request))
+        except Exception:
+            self._feed.announce(phase="failed")
+            raise
+        if sources is None:
+            self._feed.announce(phase="stopped")
+            return
+        await make_room(self._pool, request.arms)
+        self._session = RunSession(self._pool, request, sources, self._feed, self._waits)
+        if self._stopping.is_set():
+            self._feed.announce(phase="stopped")
+            return
+        self._result = await self._session.execute()
+
+    async def _unless_stopped(
+        self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
+    ) -> dict[str, LaneSource] | None:
+        """The lanes, for which kernels may have to be fetched; None: the run was stopped."""
+        tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            return await tasks[0] if tasks[0].done() else None
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def go(self) -> None:
+        """Lanes of this run on other hosts are ready as well."""
+        self._waits = False
+        if self._session is not None:
+            self._session.go()
+
+    async def stop(self) -> None:
+        """End the workload; perform() then returns."""
+        self._stopping.set()
+        if self._session is not None:
+            await self._session.stop()
+
+    def close(self) -> None:
+        """Give up transcripts, packets and children now.
+
+        They refer to each other, and the collector of cycles counts objects, not bytes: without
+        this some hundred MB could wait for it.
+        """
+        if self._session is not None:
+            self._session.close()
+        self._session = self._result = None
+        del self._feed
+
+    async def act(self, name: str, value: int) -> None:
+        """Do one of the lesson's acts on every lane.
+
+        Raises:
+            InputError: not one of this run's workload, a value out of range, or nothing runs.
+        """
+        line = act_line(
+            self._request.folder.lesson, self._request.workload, name, value, self._request.params
+        )
+        if self._session is None:
+            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+        await self._session.say(line)
+
+    async def hold(self, on: bool, after: int) -> None:
+        """Hold the guests, or let them go.
+
+        Raises:
+            InputError: none can be held now.
+        """
+        if self._session is None:
+            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+        if on:
+            self._session.hold(after, self._feed.on_hold)
+        else:
+            self._session.let_go()
+
+    def raw_events(
+        self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
+    ) -> list[dict[str, JsonValue]]:
+        """Raw records near a moment. Blocking."""
+        if self._session is None:
+            return []
+        return self._session.raw_events(arm, around_ns, row, n, cpu)
+
+    def bundle(self) -> bytes | None:
+        """The whole run as a bundle; blocking."""
+        result = self._result
+        return None if result is None else bundle_bytes(self._request, result, self._settings)
+
+
+async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
+    """End guests of other runs that are up still, until those of a run fit its slot."""
+    for arm in pool.up:
+        if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
+            await pool.close(arm)
+
+
+# All guests of a host process, in slots that share none.
+
+
+class HostGuests:
+    """Owns guests. Use as `async with`.
+
+    Args:
+        slots: runs at once; each has guests of its own.
+        bring: has kernels come that are not here.
+    """
+
+    def __init__(self, settings: KernelSettings, slots: int = 1, bring: Bring = nothing) -> None:
+        self._settings, self._bring = settings, bring
+        self._pools = tuple(Lanes() for _ in range(slots))
+        self._parking = Parking(settings, template_bytes(), bring)
+        self._owned = AsyncExitStack()
+
+    async def __aenter__(self) -> HostGuests:
+        await self._owned.enter_async_context(self._parking)
+        for pool in self._pools:
+            await self._owned.enter_async_context(pool)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            await self.rest()
+        finally:
+            await self._owned.__aexit__(kind, error, trace)
+
+    def prepare(
+        self,
+        request: RunSpec,
+        slot: int,
+        send: Callable[[Packet], None],
+        lanes: Sequence[str] = (),
+    ) -> GuestRun:
+        """A run on the guests of a slot, that no other run uses now.
+
+        Args:
+            lanes: those of the run that are here, and begin with the others; (): all are here.
+
+        Raises:
+            InputError: the run has no such lane.
+        """
+        first = r.first_message(request)
+        pool = self._pools[slot]
+        here = request.only(lanes) if lanes else request
+        return GuestRun(
+            pool, self._parking, self._settings, here, first, send, together=bool(lanes)
+        )
+
+    def expect(self, request: RunSpec, others: Others) -> None:
+        """Park guests for a run that may be asked for, then for others, while nothing runs."""
+        self._parking.expect(request, others)
+
+    def parked(self) -> TemplateCounts:
+        """How parked guests stand."""
+        return self._parking.counts()
+
+    async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
+        """Measure lanes one after another, with no other guest alive."""
+        async with self._parking.aside():
+            await self._measure(request, publish)
+
+    async def _measure(
+        self, request: MeasureRequest, publish: Callable[[m.Measured], None]
+    ) -> None:
+        await self.rest()
+        what = request.run
+        await self._bring(what.folder, what.arms, self._settings)
+        sources = await kernel_sources(what.folder, what.arms, self._settings)
+
+        def progress(step: Progress) -> None:
+            publish(measured_message(what, step, what.run_id))
+
+        measuring = Measuring(measure_plan(what, request.repeats), sources, progress=progress)
+        publish(measured_message(what, await measuring.run(), what.run_id))
+
+    async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
+        """Measure what a challenge wants, and stress, with no other guest alive."""
+        folder = request.run.folder
+        async with self._parking.aside():
+            await self.rest()
+            arms = dict.fromkeys((*folder.usual_arms, request.arm))
+            await self._bring(folder, arms, self._settings)
+            await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
+
+    async def rest(self) -> None:
+        """Close all lanes of all slots, at once."""
+        async with asyncio.TaskGroup() as group:
+            for pool in self._pools:
+                group.create_task(pool.close_all())
