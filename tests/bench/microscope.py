@@ -27,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 import psutil
 
+from duet import messages as m
 from duet.base.errors import KernelError
 from duet.cli.arguments import read_request
 from duet.guests import Microscope
@@ -36,7 +37,7 @@ from duet.kernels.arms import find_image
 from duet.lenses.scope import plugin_library
 from duet.lessons.load import load
 from duet.runs.sources import kernel_sources
-from duet.session import Lanes, LaneSource, LaneState, MicroscopeRequest, RunSession, RunSpec
+from duet.session import Lanes, LaneSource, MicroscopeRequest, RunSession, RunSpec
 from tests.support.xray_driver import Look
 
 SLUG, ARM = "05-cacheline-pingpong", "stock"
@@ -58,11 +59,11 @@ class Meter(Look):
         super().__init__()
         self.cpu_s: dict[str, float] = {}
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         super().on_lane(state)
         if self.pid and state.phase in ("running", "draining"):
             used = psutil.Process(self.pid).cpu_times()
-            self.cpu_s[str(state.phase)] = used.user + used.system
+            self.cpu_s[state.phase] = used.user + used.system
 
 
 async def whole_kernel(source: LaneSource, image: KernelImage) -> LaneSource:

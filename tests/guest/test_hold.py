@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
+from duet import messages as m
 from duet.base.errors import InputError
-from duet.session import HoldState, RunSession
+from duet.session import RunSession
 from duet.session.accesses import COUNTS
 from tests.support.watched_driver import Watched, watch
 from tests.support.xray_driver import Look
@@ -32,7 +33,7 @@ class Viewer:
 
     def __init__(self, after: int) -> None:
         self.after = after
-        self.reported: list[HoldState] = []
+        self.reported: list[m.Held] = []
         self.standing: list[float] = []
         self.refused = ""
 
@@ -85,7 +86,7 @@ def held_runs() -> dict[int, tuple[Viewer, Watched]]:
     return found
 
 
-def held(viewer: Viewer) -> HoldState:
+def held(viewer: Viewer) -> m.Held:
     return next(state for state in viewer.reported if state.phase == "held")
 
 

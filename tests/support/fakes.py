@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
+from duet import messages as m
 from duet.base.errors import DuetError
 from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lenses import LensState, Sample
@@ -15,11 +16,9 @@ from duet.session import (
     Contention,
     GuestRequest,
     LaneSource,
-    LaneState,
     Line,
     Loss,
     Metrics,
-    RunState,
     SessionSink,
 )
 from duet.session.trouble import DEADLINE
@@ -216,7 +215,7 @@ class Ears(SessionSink):
 
     def __init__(self) -> None:
         self.runs: list[str] = []
-        self.lanes: list[LaneState] = []
+        self.lanes: list[m.Lane] = []
         self.batches: list[tuple[str, Batch]] = []
         self.metrics: dict[str, Metrics] = {}
         self.losses: list[tuple[str, Loss]] = []
@@ -226,12 +225,12 @@ class Ears(SessionSink):
         self.contention: dict[str, Contention] = {}
 
     def phases(self, arm: str) -> list[str]:
-        return [str(state.phase) for state in self.lanes if state.arm == arm]
+        return [state.phase for state in self.lanes if state.arm == arm]
 
-    def on_run(self, state: RunState) -> None:
-        self.runs.append(str(state.phase))
+    def on_run(self, phase: m.RunPhase, message: str) -> None:
+        self.runs.append(phase)
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         self.lanes.append(state)
 
     def on_batch(self, arm: str, new: Batch) -> None:

@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from duet import messages as m
 from duet.cli.arguments import read_request
 from duet.cli.sinks import ConsoleSink
 from duet.kernels import KernelSettings
 from duet.lenses import LensState, Sample, Wanted, Xray
 from duet.runs.sources import kernel_sources
-from duet.session import Batch, LaneResult, Lanes, LaneState, RunSession, RunSpec
+from duet.session import Batch, LaneResult, Lanes, RunSession, RunSpec
 from duet.session.lane.lenses import LaneXray
 
 LIMIT_S = 200
@@ -64,7 +65,7 @@ class Look(ConsoleSink):
         """Names of the probes that gave samples."""
         return {sample.probe for sample, _ in self.samples}
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         self.pid = state.pid or self.pid
 
     def on_batch(self, arm: str, new: Batch) -> None:

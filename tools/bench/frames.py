@@ -39,7 +39,7 @@ from duet.processes.cpus import be_prompt
 from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.server.director import Director
 from duet.server.recordings import LessonRecordings
-from duet.session import Batch, LanePhase, LaneState, RunPhase, RunSpec, RunState
+from duet.session import Batch, RunSpec
 from duet.stream.http import server_config
 from duet.stream.hub import Hub, RunLog
 
@@ -100,8 +100,8 @@ class FramesRun:
     async def perform(self, slot: int = 0) -> None:
         """A frame each 1/fps s: of each table of each lane the rows of that part of the run."""
         for arm in self._arms:
-            self._feed.on_lane(LaneState(arm, LanePhase.RUNNING))
-        self._feed.on_run(RunState(self.log.run_id, RunPhase.RUNNING, ""))
+            self._feed.on_lane(m.Lane(run_id=self.log.run_id, arm=arm, phase="running"))
+        self._feed.on_run("running", "")
         began, frame = time.monotonic(), 0
         while not self._stopped.is_set():
             for table in self._tables:
@@ -115,8 +115,8 @@ class FramesRun:
             late = began + frame / self._fps - time.monotonic()
             await asyncio.sleep(max(0.0, late))
         for arm in self._arms:
-            self._feed.on_lane(LaneState(arm, LanePhase.DONE))
-        self._feed.on_run(RunState(self.log.run_id, RunPhase.STOPPED, ""))
+            self._feed.on_lane(m.Lane(run_id=self.log.run_id, arm=arm, phase="done"))
+        self._feed.on_run("stopped", "")
 
     async def stop(self) -> None:
         """No further frame."""

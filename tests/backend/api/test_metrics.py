@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from duet import messages as m
 from duet.api.metrics import children
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
 from duet.server.meters import EVENTS, LaneStarts
-from duet.session import LanePhase, LaneState
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app
 
@@ -100,10 +100,10 @@ def test_lanes_are_timed_by_how_they_start() -> None:
     before, starts = counts(), LaneStarts()
     failures = EVENTS.get_sample_value("duet_lane_failures_total") or 0
     for arm, cloned in (("one", False), ("two", True)):
-        starts.on_lane(LaneState(arm, LanePhase.BOOTING))
-        starts.on_lane(LaneState(arm, LanePhase.READY, cloned=cloned))
-    starts.on_lane(LaneState("three", LanePhase.READY, cloned=True))
-    starts.on_lane(LaneState("four", LanePhase.FAILED))
+        starts.on_lane(m.Lane(run_id="r", arm=arm, phase="booting"))
+        starts.on_lane(m.Lane(run_id="r", arm=arm, phase="ready", cloned=cloned))
+    starts.on_lane(m.Lane(run_id="r", arm="three", phase="ready", cloned=True))
+    starts.on_lane(m.Lane(run_id="r", arm="four", phase="failed"))
     for arm in ("one", "two", "three", "one"):
         starts.on_batch(arm)
     after = counts()

@@ -16,7 +16,7 @@ from duet.measure import Kind, Series, Step
 from duet.measure.plan import conditions
 from duet.measure.run import Collector, evidence_of
 from duet.measure.values import NoNumber, line_unit, line_value, read_value
-from duet.session import LanePhase, LaneResult, Line, Metrics
+from duet.session import LaneResult, Line, Metrics
 from tests.backend.measure.test_plan import folder_with, measure_plan
 
 EVENTS: dict[str, Any] = {
@@ -31,7 +31,7 @@ GOOD = "storm: hogs=9 seconds=1.000 umounts=7 per_s=7.5 errors=0"
 
 def lane(arm: str, *lines: str, **more: Any) -> LaneResult:
     given: dict[str, Any] = {
-        "phase": LanePhase.DONE,
+        "phase": "done",
         "error": None,
         "metrics": Metrics(events_read=10),
         "lines": tuple(Line("out", text, 0.0) for text in lines),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from duet import messages as m
 from duet.measure import run as watch
 from duet.processes.cpus import OwnCpus, choose, cores
-from duet.session import LanePhase, LaneState
 
 MANY = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="the host has one CPU")
 
@@ -65,9 +65,9 @@ def test_whole_cores_are_taken_from_the_end(tmp_path: Path) -> None:
 def test_a_guest_is_placed_once_before_its_workload_begins() -> None:
     placed: list[int] = []
     host = watch.HostWatch(placed.append)
-    host.on_lane(LaneState("a", LanePhase.BOOTING))
+    host.on_lane(m.Lane(run_id="r", arm="a", phase="booting"))
     assert placed == []
-    host.on_lane(LaneState("a", LanePhase.READY, pid=os.getpid()))
+    host.on_lane(m.Lane(run_id="r", arm="a", phase="ready", pid=os.getpid()))
     assert placed == [os.getpid()]
-    host.on_lane(LaneState("a", LanePhase.RUNNING, pid=os.getpid()))
+    host.on_lane(m.Lane(run_id="r", arm="a", phase="running", pid=os.getpid()))
     assert placed == [os.getpid()]

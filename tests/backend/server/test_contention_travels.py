@@ -15,7 +15,7 @@ from duet.host.feed import Feed
 from duet.lessons.load import LessonFolder
 from duet.messages.codec import Packet
 from duet.server.recordings import RecordedRun
-from duet.session import Contention, LanePhase, LaneState, contention_bound
+from duet.session import Contention, contention_bound
 
 
 def lanes_of(packets: list[Packet]) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def test_a_live_lane_is_sent_again_with_its_figure() -> None:
     feed = Feed(run, sent.append)
     feed.on_contention("srcu", Contention(1.0, 1.0))  # nothing is known of the lane yet
     assert not sent
-    feed.on_lane(LaneState("srcu", LanePhase.RUNNING, pid=7))
+    feed.on_lane(m.Lane(run_id=run.run_id, arm="srcu", phase="running", pid=7))
     feed.on_contention("srcu", Contention(1.0, 3.0))
     first, second = lanes_of(sent)
     bound = contention_bound(2, len(os.sched_getaffinity(0)))

@@ -7,16 +7,18 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
+from duet import messages as m
 from duet.cli.output import note
 from duet.lenses import LensState, Sample
+from duet.messages.base import LanePhase
 from duet.runs.replay import CollectingSink
-from duet.session import LanePhase, LaneState, Loss, SessionSink
+from duet.session import Loss, SessionSink
 
 
 class ConsoleSink(SessionSink):
     """What a command without a picture does with a run."""
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """One line per phase."""
         note(f"{state.arm}: {state.phase} {state.message}".rstrip())
 
@@ -28,7 +30,7 @@ class ConsoleSink(SessionSink):
 class CollectingConsoleSink(CollectingSink):
     """Counts what is received; reports phases and losses as ConsoleSink does."""
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """One line per phase."""
         ConsoleSink().on_lane(state)
 
@@ -76,7 +78,7 @@ class Watch(SessionSink):
         self.lens = LensState()
         self.pid = 0
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """When each phase began."""
         self.times.setdefault(state.phase, time.monotonic())
         self.pid = state.pid or self.pid
@@ -88,4 +90,4 @@ class Watch(SessionSink):
 
     def host_s(self) -> float:
         """From the workload's start to its end."""
-        return self.times[LanePhase.DRAINING] - self.times[LanePhase.RUNNING]
+        return self.times["draining"] - self.times["running"]

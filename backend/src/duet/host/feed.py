@@ -13,19 +13,7 @@ from duet import messages as m
 from duet.lenses import LensState, Sample
 from duet.lessons.load import USUAL_CPUS
 from duet.messages.codec import SAMPLES, Packet, batch, pack, pack_line
-from duet.session import (
-    Batch,
-    Contention,
-    HoldState,
-    LaneState,
-    Line,
-    Loss,
-    Metrics,
-    Row,
-    RunState,
-    SessionSink,
-    contention_bound,
-)
+from duet.session import Batch, Contention, Line, Loss, Metrics, Row, SessionSink, contention_bound
 
 Send = Callable[[Packet], None]
 SAMPLE_FIELDS = (
@@ -55,7 +43,7 @@ class Feed(SessionSink):
     ) -> None:
         self.run = run
         self._send = send
-        self._lanes: dict[str, LaneState] = {}
+        self._lanes: dict[str, m.Lane] = {}
         self._contention = dict(contention or {})
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
@@ -67,11 +55,11 @@ class Feed(SessionSink):
         self.run = self.run.model_copy(update=changes)
         self._send(pack(self.run))
 
-    def on_run(self, state: RunState) -> None:
+    def on_run(self, phase: m.RunPhase, message: str) -> None:
         """The run's phase."""
-        self.announce(phase=str(state.phase), message=state.message)
+        self.announce(phase=phase, message=message)
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """A lane's phase."""
         self._lanes[state.arm] = state
         self._send_lane(state)
@@ -82,29 +70,10 @@ class Feed(SessionSink):
         if arm in self._lanes:
             self._send_lane(self._lanes[arm])
 
-    def _send_lane(self, state: LaneState) -> None:
+    def _send_lane(self, state: m.Lane) -> None:
         found = self._contention.get(state.arm)
-        waited = None if found is None else {**asdict(found), "bound": self._bound}
-        self._send(
-            pack(
-                m.Lane.model_validate(
-                    {
-                        "run_id": self.run.run_id,
-                        "arm": state.arm,
-                        "phase": str(state.phase),
-                        "message": state.message,
-                        "remedy": state.remedy,
-                        "detail": state.detail,
-                        "accel": None if state.accel is None else str(state.accel),
-                        "pid": state.pid,
-                        "kernel": state.kernel,
-                        "boot_s": state.boot_s,
-                        "cloned": state.cloned,
-                        "contention": waited,
-                    }
-                )
-            )
-        )
+        waited = None if found is None else m.Contention(bound=self._bound, **asdict(found))
+        self._send(pack(state.model_copy(update={"contention": waited})))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
         """All rows of a lane."""
@@ -156,10 +125,9 @@ class Feed(SessionSink):
         tree = {"run_id": self.run.run_id, "arm": arm, **asdict(state)}
         self._send(pack(m.Lens.model_validate(tree)))
 
-    def on_hold(self, state: HoldState) -> None:
+    def on_hold(self, state: m.Held) -> None:
         """How a lane is held."""
-        tree = {"run_id": self.run.run_id, **asdict(state)}
-        self._send(pack(m.Held.model_validate(tree)))
+        self._send(pack(state))
 
     def on_line(self, arm: str, line: Line) -> None:
         """One line of the workload."""

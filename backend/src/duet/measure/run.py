@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import psutil
 
+from duet import messages as m
 from duet.base.clock import Clock
 from duet.base.errors import DuetError
 from duet.guests import CpuTime, cpu_time, host_ran_ns
@@ -52,11 +53,9 @@ from duet.measure.values import (
 )
 from duet.processes.cpus import OwnCpus
 from duet.session import (
-    LanePhase,
     LaneResult,
     Lanes,
     LaneSource,
-    LaneState,
     Limits,
     MicroscopeRequest,
     RunSession,
@@ -99,18 +98,18 @@ class HostWatch(SessionSink):
             return self.used.waited_share
         return self.used.waited_for_others(self._host_ran_ns, self._elapsed_ns)
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """Read the clock of the guest's threads when its workload begins and ends."""
         if state.pid is None:
             return
         if self._place is not None:
             self._place(state.pid)
             self._place = None
-        if state.phase is LanePhase.RUNNING and self._before is None:
+        if state.phase == "running" and self._before is None:
             self._before = cpu_time(state.pid)
             self._host_before_ns = host_ran_ns()
             self._began_ns = time.monotonic_ns()
-        elif state.phase in (LanePhase.DRAINING, LanePhase.DONE) and self.used is None:
+        elif state.phase in ("draining", "done") and self.used is None:
             now = cpu_time(state.pid)
             if now is not None and self._before is not None:
                 self.used = now.since(self._before)

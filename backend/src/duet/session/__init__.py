@@ -5,20 +5,15 @@ from duet.bundle.manifest import Record
 from duet.session.events import (
     Contention,
     GuestRequest,
-    LanePhase,
     LaneResult,
     LaneSource,
-    LaneState,
     Line,
-    RunPhase,
     RunResult,
-    RunState,
     ScopeResult,
     SessionSink,
     contention_bound,
 )
 from duet.session.lane.guest import Lanes
-from duet.session.lane.lenses import HoldState
 from duet.session.limits import Limits
 from duet.session.program import needed_symbols
 from duet.session.run import RunSession
@@ -33,11 +28,8 @@ __all__ = [
     "Columns",
     "Contention",
     "GuestRequest",
-    "HoldState",
-    "LanePhase",
     "LaneResult",
     "LaneSource",
-    "LaneState",
     "Lanes",
     "Limits",
     "Line",
@@ -47,11 +39,9 @@ __all__ = [
     "Quantiles",
     "Record",
     "Row",
-    "RunPhase",
     "RunResult",
     "RunSession",
     "RunSpec",
-    "RunState",
     "ScopeResult",
     "SessionSink",
     "Transcript",

@@ -5,46 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from duet.base.budgets import CONTENDED_SHARE
 from duet.base.clock import Clock
 from duet.base.errors import DuetError, InputError
-from duet.guests.types import Accel, Guest, GuestFacts, Microscope
+from duet.guests.types import Guest, GuestFacts, Microscope
 from duet.lenses import LensState, Sample
 from duet.lenses.scope.wire import Cells
+from duet.messages import Lane, LanePhase, RunPhase
 from duet.session.spec import MicroscopeRequest
 from duet.session.tables import Batch, Loss, Metrics, Row
 from duet.session.transcript import Transcript
-
-
-class RunPhase(StrEnum):
-    """Where a run stands."""
-
-    PREPARING = "preparing"
-    BOOTING = "booting"
-    READY = "ready"
-    RUNNING = "running"
-    DRAINING = "draining"
-    DONE = "done"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-
-class LanePhase(StrEnum):
-    """Where a lane stands."""
-
-    WAITING = "waiting"
-    BUILDING = "building"
-    BOOTING = "booting"
-    READY = "ready"
-    RUNNING = "running"
-    DRAINING = "draining"
-    DONE = "done"
-    STOPPED = "stopped"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,32 +72,6 @@ class LaneSource:
     content: str = ""
     parked: Callable[[GuestRequest], bool] = lambda _: False
     park: Callable[[GuestRequest, bool], Awaitable[None]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunState:
-    """A run's phase."""
-
-    run_id: str
-    phase: RunPhase
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LaneState:
-    """A lane's phase, and what is known of its guest."""
-
-    arm: str
-    phase: LanePhase
-    message: str = ""
-    remedy: str = ""
-    detail: str = ""
-    accel: Accel | None = None
-    pid: int | None = None
-    kernel: str = ""
-    boot_s: float | None = None
-    cloned: bool = False
-    """It is a copy of a parked guest, in `boot_s` seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +210,10 @@ class SessionSink:
     All are plain calls on the event loop; they return soon and do not raise.
     """
 
-    def on_run(self, state: RunState) -> None:
-        """The run's phase changed."""
+    def on_run(self, phase: RunPhase, message: str) -> None:
+        """The run's phase changed; of a run that failed, why."""
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: Lane) -> None:
         """A lane's phase changed."""
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:

@@ -6,23 +6,25 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from typing import Final
 
 from pydantic import JsonValue
 
 from duet.base.errors import InputError
-from duet.session.events import LanePhase, LaneSource, RunPhase, RunResult, RunState, SessionSink
+from duet.messages.base import LanePhase, RunPhase
+from duet.session.events import LaneSource, RunResult, SessionSink
 from duet.session.lane.guest import Lanes
 from duet.session.lane.lenses import OnHold
 from duet.session.lane.run import LaneRun
 from duet.session.spec import RunSpec
 
-_ORDER = (
-    (LanePhase.WAITING, RunPhase.PREPARING),
-    (LanePhase.BUILDING, RunPhase.PREPARING),
-    (LanePhase.BOOTING, RunPhase.BOOTING),
-    (LanePhase.READY, RunPhase.READY),
-    (LanePhase.RUNNING, RunPhase.RUNNING),
-    (LanePhase.DRAINING, RunPhase.DRAINING),
+_ORDER: Final[tuple[tuple[LanePhase, RunPhase], ...]] = (
+    ("waiting", "preparing"),
+    ("building", "preparing"),
+    ("booting", "booting"),
+    ("ready", "ready"),
+    ("running", "running"),
+    ("draining", "draining"),
 )
 """A run is where its slowest lane is, lanes that are over aside."""
 
@@ -87,7 +89,7 @@ class RunSession:
         Raises:
             InputError: none of the lanes runs one.
         """
-        running = [run for run in self._runs.values() if run.phase is LanePhase.RUNNING]
+        running = [run for run in self._runs.values() if run.phase == "running"]
         for run in running or list(self._runs.values())[:1]:
             await run.say(line)
 
@@ -146,8 +148,7 @@ class RunSession:
         while not self._stopped and (
             self._waits
             or not all(
-                run.over or run.phase not in (LanePhase.WAITING, LanePhase.BOOTING)
-                for run in self._runs.values()
+                run.over or run.phase not in ("waiting", "booting") for run in self._runs.values()
             )
         ):
             self._moved.clear()
@@ -162,16 +163,16 @@ class RunSession:
                 return
 
     def _last_phase(self) -> RunPhase:
-        if all(run.phase is LanePhase.FAILED for run in self._runs.values()):
-            return RunPhase.FAILED
-        return RunPhase.STOPPED if self._stopped else RunPhase.DONE
+        if all(run.phase == "failed" for run in self._runs.values()):
+            return "failed"
+        return "stopped" if self._stopped else "done"
 
     def _tell(self, phase: RunPhase) -> None:
         if phase is self._phase:
             return
         self._phase = phase
         message = ""
-        if phase is RunPhase.FAILED:
+        if phase == "failed":
             errors = [run.error for run in self._runs.values() if run.error]
             message = errors[0].sentence if errors else ""
-        self._sink.on_run(RunState(self._spec.run_id, phase, message))
+        self._sink.on_run(phase, message)

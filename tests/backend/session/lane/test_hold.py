@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from duet import messages as m
 from duet.base.errors import InfraError, InputError
 from duet.guests import qmp
 from duet.guests.qmp import Monitor
 from duet.lenses import Calibration
 from duet.lenses.scope.wire import CELL, Cells
-from duet.session import HoldState, Limits
+from duet.session import Limits
 from duet.session.lane.lenses import LaneHold
 
 Run = Callable[..., Any]
@@ -75,14 +76,14 @@ class Machine:
 
 class Case:
     def __init__(self, **limits: float) -> None:
-        self.reported: list[HoldState] = []
+        self.reported: list[m.Held] = []
         self.calibration = Calibration()
-        self.hold = LaneHold("stock", self.calibration, Limits(**limits))
+        self.hold = LaneHold("r", "stock", self.calibration, Limits(**limits))
 
     def start(self, path: Path, machine: Machine, after: int = 0) -> None:
         self.hold.hold(path, machine, after, self.reported.append)  # type: ignore[arg-type]
 
-    async def until(self, phase: str) -> HoldState:
+    async def until(self, phase: str) -> m.Held:
         async with asyncio.timeout(120):
             while not self.reported or self.reported[-1].phase != phase:  # noqa: ASYNC110
                 await asyncio.sleep(0.002)

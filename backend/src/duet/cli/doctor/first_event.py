@@ -8,6 +8,7 @@ import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+from duet import messages as m
 from duet.base.errors import DuetError
 from duet.cli.output import note
 from duet.guests import Guest
@@ -16,16 +17,7 @@ from duet.guests.clones.guest import READY
 from duet.guests.machine import MachineGuest
 from duet.kernels import KernelSettings
 from duet.runs.sources import kernel_sources
-from duet.session import (
-    Batch,
-    GuestRequest,
-    Lanes,
-    LaneSource,
-    LaneState,
-    RunSession,
-    RunSpec,
-    SessionSink,
-)
+from duet.session import Batch, GuestRequest, Lanes, LaneSource, RunSession, RunSpec, SessionSink
 
 START_S = 300.0
 """From the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot, 20 s
@@ -65,7 +57,7 @@ class FirstEvent(SessionSink):
         self.accel = ""
         self.failed = ""
 
-    def on_lane(self, state: LaneState) -> None:
+    def on_lane(self, state: m.Lane) -> None:
         """How the guest came up."""
         self.cloned = self.cloned or state.cloned
         self.accel = str(state.accel or self.accel)

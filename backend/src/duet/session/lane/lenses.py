@@ -11,10 +11,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from duet import messages as m
 from duet.base import budgets
 from duet.base.budgets import PENDING_LENS_BYTES
 from duet.base.errors import DuetError, InputError
@@ -201,27 +202,7 @@ POLL_S = 0.005
 """Between two questions whether enough accesses have come; each takes some milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class HoldState:
-    """How a lane is held.
-
-    Args:
-        phase: it goes on until enough accesses have come; it stands; it goes (again).
-        after: so many more accesses were to come first.
-        asked: accesses to the object's lines when the hold was asked for, since the zero.
-        stood: the same when the machine stood.
-        message: why it goes on, if nobody let it go.
-    """
-
-    arm: str
-    phase: Literal["waiting", "held", "going"]
-    after: int
-    asked: int | None = None
-    stood: int | None = None
-    message: str = ""
-
-
-OnHold = Callable[[HoldState], None]
+OnHold = Callable[[m.Held], None]
 
 
 def accesses(cells: Cells) -> int:
@@ -236,8 +217,9 @@ class LaneHold:
         calibration: receives when the guest's clock stood.
     """
 
-    def __init__(self, arm: str, calibration: Calibration, limits: Limits) -> None:
-        self._arm, self._calibration, self._limits = arm, calibration, limits
+    def __init__(self, run_id: str, arm: str, calibration: Calibration, limits: Limits) -> None:
+        self._run_id, self._arm = run_id, arm
+        self._calibration, self._limits = calibration, limits
         self._task: asyncio.Task[None] | None = None
         self._let_go = asyncio.Event()
         self._stood_s = 0.0
@@ -274,15 +256,23 @@ class LaneHold:
             await asyncio.wait([self._task])
 
     async def _hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
-        state = HoldState(self._arm, "waiting", after)
+        state = m.Held(
+            run_id=self._run_id,
+            arm=self._arm,
+            phase="waiting",
+            after=after,
+            asked=None,
+            stood=None,
+        )
         message = ""
         try:
             async with Monitor(socket) as monitor:
-                state = replace(state, asked=accesses(await scope.snapshot()))
+                state = state.model_copy(update={"asked": accesses(await scope.snapshot())})
                 if await self._reach(scope, state, report):
                     try:
                         await self._stop(monitor)
-                        state = replace(state, phase="held", stood=accesses(await scope.snapshot()))
+                        stood = accesses(await scope.snapshot())
+                        state = state.model_copy(update={"phase": "held", "stood": stood})
                         report(state)
                         message = await self._stand()
                     finally:
@@ -294,9 +284,9 @@ class LaneHold:
                     )
         except DuetError as error:
             message = error.sentence
-        report(replace(state, phase="going", message=message))
+        report(state.model_copy(update={"phase": "going", "message": message}))
 
-    async def _reach(self, scope: ScopeClient, state: HoldState, report: OnHold) -> bool:
+    async def _reach(self, scope: ScopeClient, state: m.Held, report: OnHold) -> bool:
         """Wait for the accesses that are to come first; whether they did."""
         assert state.asked is not None
         if not state.after:
@@ -399,7 +389,7 @@ class LaneLenses:
         self.xray = LaneXray(
             arm, self.clock, sink, writer.lens, on_sample=self.microscope.on_xray_sample
         )
-        self.hold = LaneHold(arm, self.clock.calibration, limits)
+        self.hold = LaneHold(spec.run_id, arm, self.clock.calibration, limits)
         self.records = LensReplay(self.xray, self.microscope)
         self.plugin: Microscope | None = None
         self._guest: Lane | None = None

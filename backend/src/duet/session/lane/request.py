@@ -10,8 +10,9 @@ from duet.guests.qemu import online_lines
 from duet.guests.types import GuestFacts, Microscope
 from duet.lessons import load as roles
 from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
+from duet.messages.base import LanePhase
 from duet.session.engine import LaneOf
-from duet.session.events import Contention, GuestRequest, LanePhase, LaneResult, LaneSource
+from duet.session.events import Contention, GuestRequest, LaneResult, LaneSource
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses
 from duet.session.lane.state import Course, Inputs
@@ -137,7 +138,7 @@ class Outcome:
             KernelError: nothing can be drawn, or the workload's figures are no numbers.
         """
         if self._pipeline.headless:
-            if failed := workload_trouble(self.result(LanePhase.DRAINING, None, None)):
+            if failed := workload_trouble(self.result("draining", None, None)):
                 raise failed  # that is why it wrote no marker
             lost = sum(self._pipeline.lost_by_place().values())
             raise KernelError(

@@ -13,22 +13,16 @@ from functools import partial
 
 from pydantic import JsonValue
 
+from duet import messages as m
 from duet.base.budgets import CONTENTION_SAMPLE_S
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.logs import about
 from duet.guests import CpuTime, HostTicks, host_ticks, vcpu_time
 from duet.guests.types import GuestFacts, Microscope
 from duet.lessons.plan import workload_of
+from duet.messages.base import LanePhase
 from duet.session import engine
-from duet.session.events import (
-    Contention,
-    GuestRequest,
-    LanePhase,
-    LaneResult,
-    LaneSource,
-    LaneState,
-    SessionSink,
-)
+from duet.session.events import Contention, GuestRequest, LaneResult, LaneSource, SessionSink
 from duet.session.lane.child import LaneChild, retire
 from duet.session.lane.guest import Faults, Lane, Lanes
 from duet.session.lane.intake import Batches, LaneIntake
@@ -274,20 +268,21 @@ class PhaseReporter:
             facts: of the guest, once it is up.
         """
         parts = self._parts
-        if phase is not LanePhase.RUNNING:
+        if phase != "running":
             parts.contention.finish()
         elif facts and facts.pid and parts.spec.clock == "wall":
             parts.contention.begin(facts.pid)
-        error = parts.inputs.error if phase is LanePhase.FAILED else None
+        error = parts.inputs.error if phase == "failed" else None
         hello = parts.inputs.hello
         parts.sink.on_lane(
-            LaneState(
+            m.Lane(
+                run_id=parts.spec.run_id,
                 arm=parts.arm,
                 phase=phase,
                 message=error.sentence if error else "",
                 remedy=error.remedy if error else "",
                 detail=error.detail if error else "",
-                accel=facts.accel if facts else None,
+                accel=str(facts.accel) if facts else None,
                 pid=facts.pid if facts else None,
                 kernel=hello.kernel if hello else "",
                 boot_s=facts.boot_s if facts else None,
@@ -503,7 +498,7 @@ class LaneRun:
     @property
     def can_hold(self) -> bool:
         """It runs, and the microscope watches an object."""
-        return self.phase is LanePhase.RUNNING and self._parts.lenses.can_hold
+        return self.phase == "running" and self._parts.lenses.can_hold
 
     async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
         """Boot, plan, start when all are ready, reduce until all is here.
@@ -527,7 +522,7 @@ class LaneRun:
             InfraError: the guest's port is gone.
         """
         guest = self._driver.guest
-        if guest is None or self._parts.recorded or self.phase is not LanePhase.RUNNING:
+        if guest is None or self._parts.recorded or self.phase != "running":
             raise InputError(
                 f"lane {self.arm} runs nothing that could take the line '{line:.80}' now.",
                 remedy="Start a live run, and do it while the run goes on.",

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from duet.base.errors import DuetError
-from duet.session.events import LanePhase
+from duet.messages.base import LanePhase
 from duet.session.limits import Limits
 from duet.wire import Drained, Ended, Frame, Hello, Ready, Started
 
 # Steps of one run on one lane, and what its state machine asks of its driver.
 
-OVER = (LanePhase.DONE, LanePhase.STOPPED, LanePhase.FAILED)
+OVER = ("done", "stopped", "failed")
 
 
 class Step(Enum):
@@ -130,10 +131,10 @@ ACTIONS = {
     Step.COLLECT: (Action.LAST_COUNTS, Step.PAGES),
 }
 """Steps that are one action: what is done, and which step follows."""
-REPORTS = {
-    Step.BOOT: (LanePhase.BOOTING, Step.OPEN),
-    Step.READY: (LanePhase.READY, Step.OTHERS),
-    Step.ABANDONED: (LanePhase.STOPPED, Step.OVER),
+REPORTS: Final[dict[Step, tuple[LanePhase, Step]]] = {
+    Step.BOOT: ("booting", Step.OPEN),
+    Step.READY: ("ready", Step.OTHERS),
+    Step.ABANDONED: ("stopped", Step.OVER),
 }
 """Steps that are one report."""
 
@@ -182,7 +183,7 @@ class LaneMachine:
     def __init__(self, inputs: Inputs, limits: Limits, course: Course) -> None:
         self._in, self._limits, self._course = inputs, limits, course
         self.step = Step.FIND
-        self.phase = LanePhase.WAITING
+        self.phase: LanePhase = "waiting"
         self.deadline: float | None = None
         """End of the step's own time limit, in the seconds that `next` gets."""
         self._drain_by: float | None = None
@@ -207,7 +208,7 @@ class LaneMachine:
     def fail(self, error: DuetError) -> Report:
         """The run is over with an error; nothing more is asked for."""
         self._in.error = error
-        return self._report(LanePhase.FAILED, Step.OVER)
+        return self._report("failed", Step.OVER)
 
     def next(self, now: float) -> Output:
         """What is to be done now.
@@ -257,7 +258,7 @@ class LaneMachine:
         """A stop before the workload began."""
         if not self._in.ready and self.step is not Step.FIND:
             return self._do(Action.DROP_GUEST, Step.ABANDONED)
-        return self._report(LanePhase.STOPPED, Step.OVER)
+        return self._report("stopped", Step.OVER)
 
     def _await_guest(self, now: float) -> Output:
         """For its port, its greeting, or its probes."""
@@ -273,7 +274,7 @@ class LaneMachine:
                 self._enter(Step.GREETING)
                 return self._await_guest(now)
             if self.step is Step.GREETING:
-                return self._report(LanePhase.BOOTING, Step.LENSES)
+                return self._report("booting", Step.LENSES)
             return self._do(Action.CALIBRATE, Step.READY)
         if self._in.gone:
             return Fail(Reason.GONE)
@@ -294,11 +295,11 @@ class LaneMachine:
             return Fail(Reason.REPORTED)
         if self._in.gone and not self._in.drained:
             return Fail(Reason.GONE)
-        if self._in.started and self.phase is LanePhase.READY:
-            return self._report(LanePhase.RUNNING, self.step)
+        if self._in.started and self.phase == "ready":
+            return self._report("running", self.step)
         if self._in.ended and self._drain_by is None:
             self._drain_by = now + self._limits.drain_s
-            return self._report(LanePhase.DRAINING, self.step)
+            return self._report("draining", self.step)
         overdue = now > self.deadline
         if self.step is Step.RUN and (overdue or self._in.stop_requested):
             self.overran = not self._in.stop_requested
@@ -322,7 +323,6 @@ class LaneMachine:
         return self._do(Action.REDUCE_REST, Step.FINISH)
 
     def _finish(self) -> Output:
-        if self._in.started and self.phase is LanePhase.READY:
-            return self._report(LanePhase.RUNNING, self.step)
-        last = LanePhase.STOPPED if self._in.stop_requested else LanePhase.DONE
-        return self._report(last, Step.OVER)
+        if self._in.started and self.phase == "ready":
+            return self._report("running", self.step)
+        return self._report("stopped" if self._in.stop_requested else "done", Step.OVER)
