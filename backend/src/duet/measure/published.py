@@ -6,9 +6,8 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,7 +17,7 @@ from duet.base.files import write
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
 from duet.measure.compare import compare, format_value, why_refused
-from duet.measure.model import ArmFacts, Comparison, Condition, Evidence, Series, Table
+from duet.measure.model import ArmFacts, Comparison, Condition, Series, Table
 from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
 from duet.measure.verdicts import Interval, Judged, Verdict, judge, judge_exponent
 
@@ -221,24 +220,6 @@ def counts(rows: Iterable[FigureRow]) -> dict[str, int]:
 VERSION = 1
 
 
-class StoredSeries(BaseModel):
-    """See model.Series."""
-
-    model_config = ConfigDict(extra="forbid")
-    metric: str
-    title: str
-    unit: str
-    better: Any
-    evidence: Evidence
-    arm: str
-    samples: list[float]
-    perturbed: list[float] = []
-    resolution: float = 0.0
-    extra: bool = False
-    refused: str | None = None
-    layouts: dict[int, list[float]] = {}
-
-
 class StoredTable(BaseModel):
     """All of one condition, and what it was made of.
 
@@ -257,7 +238,7 @@ class StoredTable(BaseModel):
     at: str
     host: dict[str, str]
     arms: list[ArmFacts]
-    series: list[StoredSeries]
+    series: list[Series]
     refusals: list[str] = []
 
     @property
@@ -269,7 +250,7 @@ class StoredTable(BaseModel):
         """The numbers alone."""
         shift = self.shift if self.clock == "count" else None
         condition = Condition(self.clock, shift, self.workload, self.params)
-        series = [Series(**one.model_dump()) for one in self.series]
+        series = [replace(one) for one in self.series]
         return Table(condition, series=series, refusals=list(self.refusals))
 
     def has(self, arms: Mapping[str, str], metrics: Iterable[str]) -> bool:
@@ -329,7 +310,7 @@ def stored_table(
         at=at,
         host=dict(host),
         arms=list(arms),
-        series=[StoredSeries(**asdict(one)) for one in table.series],
+        series=list(table.series),
         refusals=table.refusals,
     )
 
