@@ -12,7 +12,8 @@ from dataclasses import asdict
 from duet import messages as m
 from duet.lenses import LensState, Sample
 from duet.lessons.load import USUAL_CPUS
-from duet.messages.codec import SAMPLES, Packet, batch, pack, pack_line
+from duet.messages.base import SAMPLES
+from duet.messages.codec import Packet, batch, pack, pack_line
 from duet.session import Batch, Contention, Line, Loss, Metrics, Row, SessionSink, contention_bound
 
 Send = Callable[[Packet], None]

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, Union
 
 import msgpack
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -240,11 +241,13 @@ class Requests:
 # What comes is checked: nothing but messages of that run goes on to browsers, whatever the process
 # beside the guests has become.
 
-RunMessage = Annotated[
-    m.Run | m.Lane | m.Rows | m.Batch | m.Metrics | m.Loss | m.Sample | m.Lens | m.Held | m.Line,
-    Field(discriminator="type"),
-]
-_RUN: Final[TypeAdapter[RunMessage]] = TypeAdapter(RunMessage)
+
+@cache
+def _session_messages() -> TypeAdapter[m.SessionMessage]:
+    union: Any = Union[tuple(m.models(m.SessionMessage).values())]  # noqa: UP007
+    return TypeAdapter(Annotated[union, Field(discriminator="type")])
+
+
 FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
 """What a run has from the beginning."""
 SEQ_BYTES: Final = 8
@@ -258,7 +261,7 @@ def packed(packet: Packet) -> bytes:
 
 def read_packet(
     travelled: bytes, of: m.Run, arms: Collection[str] | None = None
-) -> tuple[RunMessage, Packet]:
+) -> tuple[m.SessionMessage, Packet]:
     """A message of a run, decoded and as it is sent to browsers.
 
     Args:
@@ -270,7 +273,7 @@ def read_packet(
     """
     body = travelled[SEQ_BYTES:]
     try:
-        message = _RUN.validate_python(msgpack.unpackb(body, raw=False))
+        message = _session_messages().validate_python(msgpack.unpackb(body, raw=False))
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
         raise _odd("one that cannot be read") from error
     if message.run_id != of.run_id:
@@ -278,8 +281,8 @@ def read_packet(
     if isinstance(message, m.Run):
         if any(getattr(message, name) != getattr(of, name) for name in FIXED):
             raise _odd("one that makes another run of it")
-    elif message.arm not in (of.arms if arms is None else arms):
-        raise _odd(f"one of a lane '{message.arm:.80}'")
+    elif (arm := getattr(message, "arm", "")) not in (of.arms if arms is None else arms):
+        raise _odd(f"one of a lane '{arm:.80}'")
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,6 +29,23 @@ LanePhase = Literal[
 BuildPhase = Literal[
     "wait", "extract", "patch", "config", "compile", "link", "store", "done", "failed"
 ]
+
+
+SAMPLES = "xray:"
+"""Table name of a probe's samples in gaps, before the probe's name."""
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which part of a numbered table a message carries; what a gap must name if it is dropped."""
+
+    run_id: str
+    arm: str
+    table: str
+    seq: int
+    rows: int
 
 
 class Message(BaseModel):
@@ -59,6 +77,23 @@ class ServerMessage(Tagged):
 
     latest_by: ClassVar[tuple[str, ...] | None] = None
     lasting: ClassVar[bool] = False
+
+    def key(self) -> Key | None:
+        """Messages of one key replace each other in an outbox; None: each counts."""
+        if self.latest_by is None:
+            return None
+        return (self.tag(), *(str(getattr(self, field)) for field in self.latest_by))
+
+    def span(self) -> Span | None:
+        """Of a message that may be dropped when a viewer is slow; the drop is reported as a gap."""
+        return None
+
+
+class SessionMessage(ServerMessage):
+    """What a session reports of its run; all that a host process may send to browsers."""
+
+    if TYPE_CHECKING:  # each declares it, behind `type`
+        run_id: str
 
 
 class ClientMessage(Tagged):

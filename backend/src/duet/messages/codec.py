@@ -20,28 +20,14 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from duet import messages as m
 from duet.base.errors import DuetError, InputError
+from duet.messages.base import Key, Span
 
 MAX_CLIENT_BYTES = 64 * 1024
 """Largest message a browser may send; a `start` is under 1 KiB."""
 MAX_CLIENT_ITEMS = 256
 """Largest map or list in a client message."""
 
-SAMPLES = "xray:"
-"""Table name of a probe's samples in gaps, before the probe's name."""
-
-Key = tuple[str, ...]
 _DTYPES: dict[str, m.Dtype] = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Which part of a numbered table a packet carries; what a gap must name if it is dropped."""
-
-    run_id: str
-    arm: str
-    table: str
-    seq: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,21 +56,7 @@ def pack(message: m.ServerMessage) -> Packet:
 
 def labelled(message: m.ServerMessage, body: bytes) -> Packet:
     """A message that is encoded already, with what an outbox must know of it."""
-    key: Key | None = None
-    span: Span | None = None
-    match message:
-        case m.Sample():
-            table = f"{SAMPLES}{message.probe}"
-            span = Span(message.run_id, message.arm, table, message.seq, 1)
-        case m.Batch(table="open"):
-            key = ("open", message.run_id, message.arm)
-        case m.Batch():
-            span = Span(message.run_id, message.arm, message.table, message.seq, message.n)
-        case m.Reading(whole=True):
-            key = ("reading", message.run_id)
-        case _ if message.latest_by is not None:
-            key = (message.tag(), *(str(getattr(message, field)) for field in message.latest_by))
-    return Packet(body, message.tag(), key, span)
+    return Packet(body, message.tag(), message.key(), message.span())
 
 
 def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:

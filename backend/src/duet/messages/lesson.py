@@ -12,6 +12,7 @@ from duet.base.clock import Clock
 from duet.lessons import schema
 from duet.messages.base import (
     PROTOCOL,
+    SAMPLES,
     ActionName,
     BuildPhase,
     Command,
@@ -19,7 +20,9 @@ from duet.messages.base import (
     ErrorMessage,
     Message,
     ServerMessage,
+    SessionMessage,
     Source,
+    Span,
 )
 
 # What `duet microscope --native` found on some machine, as the page gets it.
@@ -283,7 +286,7 @@ def lesson_of(tree: dict[str, JsonValue]) -> PictureLesson | NumbersLesson:
 # The x-ray and the microscope.
 
 
-class Sample(ServerMessage):
+class Sample(SessionMessage):
     """One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
 
     The newest sample at or before a moment is what is known of it.
@@ -308,8 +311,12 @@ class Sample(ServerMessage):
     facts: dict[str, float]
     texts: list[str] = Field(description="a name per row, or none")
 
+    def span(self) -> Span | None:
+        """One row of the probe's table."""
+        return Span(self.run_id, self.arm, f"{SAMPLES}{self.probe}", self.seq, 1)
 
-class Lens(ServerMessage):
+
+class Lens(SessionMessage):
     """How a lens of a lane is; latest wins."""
 
     latest_by = ("run_id", "arm", "lens")
@@ -329,7 +336,7 @@ class Lens(ServerMessage):
     dropped: int = Field(description="samples that were due and did not come")
 
 
-class Held(ServerMessage):
+class Held(SessionMessage):
     """How a lane is held; latest wins. The machine stands some accesses after it was asked to."""
 
     latest_by = ("run_id", "arm")

@@ -8,10 +8,20 @@ from typing import Literal
 from pydantic import Field
 
 from duet.base.clock import Clock
-from duet.messages.base import Dtype, LanePhase, Message, RunPhase, ServerMessage, Source
+from duet.messages.base import (
+    Dtype,
+    Key,
+    LanePhase,
+    Message,
+    RunPhase,
+    ServerMessage,
+    SessionMessage,
+    Source,
+    Span,
+)
 
 
-class Run(ServerMessage):
+class Run(SessionMessage):
     """State of a run; latest wins."""
 
     latest_by = ("run_id",)
@@ -45,7 +55,7 @@ class Contention(Message):
     bound: float = Field(description="share of waiting beyond which times are distorted, 0 to 1")
 
 
-class Lane(ServerMessage):
+class Lane(SessionMessage):
     """State of one lane; latest wins."""
 
     latest_by = ("run_id", "arm")
@@ -77,7 +87,7 @@ class Row(Message):
     role: Literal["thread", "other", "track"]
 
 
-class Rows(ServerMessage):
+class Rows(SessionMessage):
     """All rows of a lane known so far; replaces the former list."""
 
     latest_by = ("run_id", "arm")
@@ -90,7 +100,7 @@ class Rows(ServerMessage):
 # What a lane measured: columns, counts, lines, and what was lost.
 
 
-class Batch(ServerMessage):
+class Batch(SessionMessage):
     """New rows of one table as columns: raw little-endian bytes, `n` values each."""
 
     type: Literal["batch"] = "batch"
@@ -107,6 +117,16 @@ class Batch(ServerMessage):
         default=None, description="Unix time in ms when the newest event in it happened (estimate)"
     )
 
+    def key(self) -> Key | None:
+        """Open spans replace the former ones."""
+        return ("open", self.run_id, self.arm) if self.table == "open" else None
+
+    def span(self) -> Span | None:
+        """Its rows; open spans are not numbered, since they are replaced."""
+        if self.table == "open":
+            return None
+        return Span(self.run_id, self.arm, self.table, self.seq, self.n)
+
 
 class Reading(ServerMessage):
     """How far a recording is read; stands among its batches. Until it is `whole` more comes."""
@@ -116,6 +136,10 @@ class Reading(ServerMessage):
     read: int = Field(ge=0, description="bytes of its transcripts that are decoded, at least")
     total: int = Field(ge=0, description="all bytes of its transcripts; 0: not known yet")
     whole: bool = Field(description="nothing more comes")
+
+    def key(self) -> Key | None:
+        """The last one replaces all others; these stand among the batches."""
+        return ("reading", self.run_id) if self.whole else None
 
 
 class Waits(Message):
@@ -127,7 +151,7 @@ class Waits(Message):
     n: int
 
 
-class Metrics(ServerMessage):
+class Metrics(SessionMessage):
     """Counts so far of one lane; latest wins."""
 
     latest_by = ("run_id", "arm")
@@ -159,7 +183,7 @@ class Gap(ServerMessage):
     rows: int
 
 
-class Loss(ServerMessage):
+class Loss(SessionMessage):
     """Events lost before the stream."""
 
     type: Literal["loss"] = "loss"
@@ -171,7 +195,7 @@ class Loss(ServerMessage):
     where: Literal["ring buffer", "kprobe", "host"]
 
 
-class Line(ServerMessage):
+class Line(SessionMessage):
     """One line of the workload, verbatim."""
 
     type: Literal["line"] = "line"

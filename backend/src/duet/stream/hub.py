@@ -21,7 +21,8 @@ from duet.base.access import LOCAL, Visitor
 from duet.base.budgets import RUN_PACKETS
 from duet.base.calls import Calls
 from duet.messages import Gap, Lane, Lens, Line, Metrics, Run
-from duet.messages.codec import Key, Packet, pack
+from duet.messages.base import Key
+from duet.messages.codec import Packet, pack
 from duet.stream.outbox import Outbox, OutboxFull, TableKey, extend_gaps
 from duet.stream.packets import Framed, goes_together, together
 from duet.stream.segments import SegmentLog

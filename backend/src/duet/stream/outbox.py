@@ -16,7 +16,8 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 
 from duet.messages import Gap, lasting_types
-from duet.messages.codec import SAMPLES, Key, Packet, Span, pack
+from duet.messages.base import SAMPLES, Key, Span
+from duet.messages.codec import Packet, pack
 
 MAX_PACKETS = 2048
 MAX_BYTES = 8 * 1024 * 1024

@@ -13,7 +13,8 @@ import msgpack
 import numpy as np
 import numpy.typing as npt
 
-from duet.messages.codec import SAMPLES, Packet
+from duet.messages.base import SAMPLES
+from duet.messages.codec import Packet
 
 
 class Framed:

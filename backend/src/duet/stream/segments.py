@@ -19,7 +19,8 @@ import msgpack
 from duet import messages as m
 from duet.base.budgets import RUN_SEGMENT_BYTES, SEGMENT_RAW_BYTES, SEGMENT_STORE_BYTES
 from duet.base.errors import InputError
-from duet.messages.codec import Key, Packet, Span, pack
+from duet.messages.base import Key, Span
+from duet.messages.codec import Packet, pack
 from duet.stream.outbox import TableKey, extend_gaps
 from duet.stream.packets import packed
 

@@ -20,7 +20,6 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.guests.clones import TemplateCounts
 from duet.host import requests as packets
 from duet.host import requests as r
-from duet.host.requests import RunMessage
 from duet.kernels import KernelSettings
 from duet.messages.codec import Packet, pack
 from duet.rpc import limits
@@ -34,7 +33,7 @@ from duet.stream.hub import OVER, Hub, RunLog
 
 # The lanes of a run that are on one host process: all of them, or some.
 
-Take = Callable[["Share", RunMessage, Packet], None]
+Take = Callable[["Share", m.SessionMessage, Packet], None]
 
 
 class Share:
@@ -376,7 +375,7 @@ class HostedRun:
         self._shares.ended(share, self.log.lanes())
         return why
 
-    def _take(self, share: Share, message: RunMessage, packet: Packet) -> None:
+    def _take(self, share: Share, message: m.SessionMessage, packet: Packet) -> None:
         if isinstance(message, m.Run):
             self._say_run(self._merged.report(self._shares.index(share), message))
             return
