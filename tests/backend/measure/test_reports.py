@@ -15,6 +15,7 @@ import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -272,7 +273,7 @@ def reports(draw: st.DrawFn) -> Report:
         ArmFacts(n, draw(WORDS), "after", draw(WORDS), "", "ff" * 32, ((n, "ee" * 32),), both)
         for n in names
     )
-    clock = draw(st.sampled_from(Clock))
+    clock = draw(st.sampled_from(get_args(Clock)))
     sweep = draw(st.none() | st.just(("n", (1, 20, 300))))
     report = Report(
         draw(NAMES), draw(WORDS), draw(WORDS), arms, {**HOST, "cpu": draw(WORDS)}, "./duet x", "t"
