@@ -20,8 +20,13 @@ MORE_JOBS ?= $(shell expr $(JOBS) + 1)
 CHECK_JOBS ?= 2
 # How often a test of processes, guests or browsers that fails is run again; the summary lists it as RERUN or flaky.
 RETRIES ?= 0
+# Long tests, whose faults others mostly find sooner, run in make nightly alone.
+NIGHTLY ?=
+DAILY = $(if $(NIGHTLY),, and not nightly)
+CLAIMS = $(if $(NIGHTLY),,DUET_CLAIMS=few)
+DAILY_PAGES = $(if $(NIGHTLY),,|@nightly)
 
-.PHONY: plugins-out help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
+.PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -37,19 +42,24 @@ test: ## all tests: unit, page, real guests, browser (builds the kernels it boot
 		echo "== tests: $$part took $$((SECONDS - began)) s"; \
 	done
 
+nightly: ## make test with the long tests too, the core without plug-ins, and an hour of faults: before a release
+	@$(MAKE) --no-print-directory test NIGHTLY=yes RETRIES=1
+	@$(MAKE) --no-print-directory plugins-out
+	@$(MAKE) --no-print-directory soak MINUTES=60
+
 test-unit: ## Python and C tests that boot nothing
-	$(PYTEST) -r aR --reruns $(RETRIES) tests -m "not guest" -n $(MORE_JOBS) --dist worksteal
+	$(PYTEST) -r aR --reruns $(RETRIES) tests -m "not guest$(DAILY)" -n $(MORE_JOBS) --dist worksteal
 
 test-page: ## vitest
 	cd frontend && npm test --silent
 
 test-guest: ## tests that boot real kernels; those that want the machine alone come last
-	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and not alone" -n $(JOBS)
-	$(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone"
+	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and not alone$(DAILY)" -n $(JOBS)
+	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone$(DAILY)"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
-	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
-	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
+	cd frontend && $(PLAYWRIGHT) --grep-invert "@guest$(DAILY_PAGES)" --workers $(JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep @guest --grep-invert "@nothing$(DAILY_PAGES)" --workers 1
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all

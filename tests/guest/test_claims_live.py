@@ -4,7 +4,7 @@
 Claims on the wall clock are checked on the recorded table by `duet lint`, except for sizes and
 offsets: a busy host would make them a timed test. DUET_TEST_LESSONS=05-cacheline-pingpong (any
 list of slugs) checks them here too.
-DUET_CLAIMS=few, for a slow machine, leaves out arms beyond the first two and says so.
+DUET_CLAIMS=few, as make test has it, leaves out arms beyond the first two and says so.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FEW = os.environ.get("DUET_CLAIMS") == "few"
 
 
 def left_out(slug: str, claim: Claim) -> bool:
-    """Not checked on a slow machine."""
+    """Left to make nightly."""
     kept = [arm.name for arm in folder_of(slug).lesson.arms[:2]]
     return FEW and not {claim.arm, claim.to or claim.arm} <= set(kept)
 
