@@ -30,7 +30,7 @@ export default defineConfig({
     // An exported folder, from a plain web server of the test's own and from file://; stills of a served page.
     { name: 'site', testMatch: /(site|still)\.spec\.ts/ },
     // These share nothing: the last ones go on where a worker is free.
-    { name: 'timemachine', fullyParallel: true, testMatch: /(timemachine|beside|window|toys|present|sought|story|painted)\.spec\.ts/ },
+    { name: 'timemachine', fullyParallel: true, testMatch: /(timemachine|beside|window|toys|present|story|painted)\.spec\.ts/ },
     { name: 'live', testMatch: /(live|tries|pool)\.spec\.ts/ },
     // Each lesson with a picture, end to end on live guests.
     { name: 'lessons', testMatch: /lesson-\d+\.spec\.ts/ },

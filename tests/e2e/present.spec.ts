@@ -4,10 +4,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
+import { judged, themed } from './judged.ts';
 import { animated } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 import { measurePens, type SlideFacts, slideFacts } from './slides.ts';
-import { nextSlide, slideStands } from './walk.ts';
+import { faults } from './stage-faults.ts';
+import { stageFacts, watchText } from './stage.ts';
+import { nextSlide, resized, slideStands } from './walk.ts';
 
 test.use({ baseURL: `http://127.0.0.1:${offlinePort}`, viewport: { width: 1920, height: 1080 } });
 // Recordings are read anew by the server, on a machine that may be busy.
@@ -25,6 +28,7 @@ const mostPresses = 80;
 async function present(page: Page, query: string): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.addInitScript(measurePens);
+  await page.addInitScript(watchText);
   await page.goto(`/?${query}&present=1`);
 }
 
@@ -46,6 +50,15 @@ function expectLegible(facts: SlideFacts): void {
   expect(facts.leftOut, `${where}: left out`).toEqual([]);
 }
 
+/** By every rule of axe where the slide is narrower than a desk. */
+async function expectSmall(page: Page, where: string): Promise<void> {
+  for (const size of ['900x700', '390x844']) {
+    await resized(page, size);
+    await judged(page, `${where} ${size}`);
+  }
+  await resized(page, '1920x1080');
+}
+
 for (const lesson of lessons)
   test(`a clicker walks all of ${lesson}: lanes, claims, answers after questions, nothing small, nothing empty`, async ({
     page,
@@ -56,8 +69,12 @@ for (const lesson of lessons)
     const steps: string[] = [];
     const kinds: string[] = [];
     const patches: string[] = [];
+    const found: string[] = [];
     for (let press = 0; press < mostPresses; press++) {
+      await themed(page, press % 2 === 0 ? 'light' : 'dark');
       const facts = await shown(page);
+      found.push(...faults(await page.evaluate(stageFacts, '.deck-body')).map((words) => `${facts.step}, slide ${press + 1}: ${words}`));
+      if (press === 1) await expectSmall(page, `${lesson}, a slide of ${facts.step}`);
       expectLegible(facts);
       const scene = scenes.find((one: { id: string }) => one.id === facts.step);
       if (facts.step !== steps.at(-1)) steps.push(facts.step);
@@ -76,6 +93,7 @@ for (const lesson of lessons)
       if (asking.test(facts.kind)) expect(facts.answers > 0, `${facts.step} ${facts.kind}`).toBe(facts.revealed);
       if (!(await nextSlide(page))) break;
     }
+    expect(found, lesson).toEqual([]);
     expect(steps).toEqual(scenes.map(({ id }: { id: string }) => id));
     const count = (kind: string) => kinds.filter((one) => one === kind).length;
     const words = terms.filter(({ entry }: { entry: boolean }) => entry).length;

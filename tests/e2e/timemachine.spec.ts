@@ -378,3 +378,11 @@ test('a line of the patch leads to the marks of its function, and a mark to its 
   await expect(line).toHaveAttribute('data-sign', '-');
   await expect(line).toHaveAttribute('data-lit');
 });
+
+test('a moment of a link goes before the window of the step', async ({ page }) => {
+  await open(page, 'lesson=02-grace-periods&step=ticks&at=150&from=140&for=20');
+  const { start, span } = await page.evaluate(
+    () => (window as unknown as { duet: { player: { state: { start: number; span: number } } } }).duet.player.state,
+  );
+  expect([start / 1e6, span / 1e6]).toEqual([140, 20]);
+});

@@ -94,3 +94,10 @@ function slideName(): string {
   const { kind, step, revealed } = document.querySelector<HTMLElement>('.deck-body')!.dataset;
   return [document.querySelector('[data-testid=deck-count]')?.textContent, kind, step, revealed !== undefined].join();
 }
+
+/** How long the page looked for the window of each step that it has opened, ms. */
+export function searched(page: Page): Promise<number[]> {
+  return page.evaluate(() =>
+    performance.getEntriesByName('duet: window of a step').map(({ duration }) => duration),
+  );
+}

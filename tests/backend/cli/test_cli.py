@@ -32,7 +32,7 @@ def duet(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "duet", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=os.environ | env,
     )
 

@@ -31,7 +31,8 @@ ONE_EACH = [
     for slug in lessons.slugs()
     if lessons.load(slug).recordings()
 ]
-REPORT_LINE = re.compile(r"^\s*.{1,16}-\d+\s+\[\d+\]\s+[\d.]+:\s+(\S+):")
+REPORT_LINE = re.compile(r"^\s*.{1,16}-\d+\s+\[\d+\]\s+(?:[\w.]{4,8}\s+)?\d+\.\d+:\s+(\S+):")
+"""trace-cmd of Debian 13 writes flags of the interrupt's state before the time."""
 Printed = pytest.CaptureFixture[str]
 
 

@@ -210,6 +210,10 @@ def accesses(cells: Cells) -> int:
     return cells.logged + cells.lost + cells.over
 
 
+def _moved(state: m.Held, **fields: object) -> m.Held:
+    return state.model_copy(update=fields)
+
+
 class LaneHold:
     """One lane's guest, held or not. Its task ends the hold, whatever happens.
 
@@ -267,12 +271,11 @@ class LaneHold:
         message = ""
         try:
             async with Monitor(socket) as monitor:
-                state = state.model_copy(update={"asked": accesses(await scope.snapshot())})
+                state = _moved(state, asked=accesses(await scope.snapshot()))
                 if await self._reach(scope, state, report):
                     try:
                         await self._stop(monitor)
-                        stood = accesses(await scope.snapshot())
-                        state = state.model_copy(update={"phase": "held", "stood": stood})
+                        state = _moved(state, phase="held", stood=accesses(await scope.snapshot()))
                         report(state)
                         message = await self._stand()
                     finally:
@@ -284,7 +287,7 @@ class LaneHold:
                     )
         except DuetError as error:
             message = error.sentence
-        report(state.model_copy(update={"phase": "going", "message": message}))
+        report(_moved(state, phase="going", message=message))
 
     async def _reach(self, scope: ScopeClient, state: m.Held, report: OnHold) -> bool:
         """Wait for the accesses that are to come first; whether they did."""
