@@ -24,6 +24,7 @@ def copy(root: Path, tmp_path: Path) -> Path:
     return copied(root, tmp_path)
 
 
+@pytest.mark.nightly  # without any is tried in each run, and import-linter knows who needs whom
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rest_has_no_fault_without(name: str, copy: Path) -> None:
     gone = with_dependants(name)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tools.bench.followers import following, measure, text_of
 from tools.bench.watchers import BINS
 
 FOLLOWERS, RATE, SECONDS = 6, 10.0, 4.0
 
 
+@pytest.mark.nightly
 def test_few_followers(run_async: Any) -> None:
     result = run_async(measure(FOLLOWERS, RATE, SECONDS, 1))
     expected = FOLLOWERS * RATE * SECONDS / 2

@@ -17,6 +17,7 @@ SLUG = "01-shrinker-bitmaps"
 """Its recording has some segments, so that the first and the last are apart."""
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed (setup.sh dev)")
 @pytest.mark.skipif(bool(missing()), reason=f"no link can be bounded: {missing()}")
 def test_the_simulation_is_within_twice_of_real_viewers_at_two_sizes() -> None:

@@ -16,6 +16,7 @@ from tools.bench.segments import text_of
 from tools.bench.watchers import WHERE
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed (setup.sh dev)")
 def test_few_viewers(run_async: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segments, "SETTLE_S", 0.5)

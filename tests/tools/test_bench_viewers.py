@@ -7,6 +7,7 @@ import struct
 import time
 
 import numpy as np
+import pytest
 
 from duet.messages.codec import batch, pack
 from tools.bench.viewers import delays, measure, text_of
@@ -15,6 +16,7 @@ from tools.bench.watchers import BIN_MS, BINS, Seen, Watcher
 VIEWERS, FPS, SECONDS = 6, 10.0, 3.0
 
 
+@pytest.mark.nightly
 def test_few_viewers(run_async: object) -> None:
     assert callable(run_async)
     result = run_async(measure("02-grace-periods", VIEWERS, FPS, SECONDS, 1))

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from websockets.exceptions import ConnectionClosed
 
 from duet.plugins.classroom import queries as reading
@@ -56,6 +57,7 @@ def stored(url: str, run_async: Any) -> Stored:
     return found
 
 
+@pytest.mark.nightly  # one kill of a whole server is tried in each run
 def test_100_kills_lose_no_confirmed_answer(tmp_path: Path, run_async: Any) -> None:
     url = f"sqlite:///{tmp_path / 'classes.sqlite'}"
     context = multiprocessing.get_context("forkserver")
