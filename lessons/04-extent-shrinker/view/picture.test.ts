@@ -130,7 +130,7 @@ test('a unit of the budget that is not spent says so, in its tip and in its draw
     ...{ title: 'of the budget: not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
     how: 'No event has spent it up to this moment; the last one of the lane is below.',
   });
-  const tip = view.artist(extentLesson).place(layout, at, left)!;
+  const tip = view.artist(extentLesson).place!(layout, at, left)!;
   expect(Math.abs(tip.x - (grid.x + 2 * unit))).toBeLessThan(1);
 });
 
