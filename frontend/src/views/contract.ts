@@ -130,15 +130,11 @@ export interface Artist<L extends Laid = Laid> {
    * What can be pointed at, row by row; items.ts makes pointing and the arrow keys of it. Asked for at each movement
    * of the pointer: what an item costs is paid when a row is asked for its columns.
    */
-  rows?(layout: L, drawing: Drawing): readonly Row[];
+  rows(layout: L, drawing: Drawing): readonly Row[];
   /** Where a mark stands; its tip and its ring are at the first. None: it is out of view. */
-  boxes?(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
+  boxes(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
   /** Where the arrow keys begin; without it, or null, where the first row that has anything is come into. */
   first?(layout: L, drawing: Drawing): Mark | null;
-  /** Of a view that has no rows yet: what rows and boxes are for. */
-  hit?(layout: L, drawing: Drawing, x: number, y: number): Mark | null;
-  step?(layout: L, drawing: Drawing, from: Mark | null, key: ArrowKey): Mark | null;
-  place?(layout: L, drawing: Drawing, mark: Mark): Point | null;
   /** A mark in words. */
   describe(drawing: Drawing, mark: Mark): string;
   /** The moment (frame time) that a point stands for; null: it stands for none. */

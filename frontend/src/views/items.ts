@@ -68,8 +68,7 @@ export function hit<L extends Laid>(
   drawing: Drawing,
   { x, y }: Point,
 ): Mark | null {
-  if (artist.hit !== undefined) return artist.hit(layout, drawing, x, y);
-  return under(artist.rows?.(layout, drawing) ?? [], x, y);
+  return under(artist.rows(layout, drawing), x, y);
 }
 
 /** The mark at a point: short and important ones first. */
@@ -177,9 +176,8 @@ export function step<L extends Laid>(
   from: Mark | null,
   key: ArrowKey,
 ): Mark | null {
-  if (artist.step !== undefined) return artist.step(layout, drawing, from, key);
-  const rows = artist.rows?.(layout, drawing) ?? [];
-  const here = from && standing(rows, from, artist.boxes?.(layout, drawing, from)[0]);
+  const rows = artist.rows(layout, drawing);
+  const here = from && standing(rows, from, artist.boxes(layout, drawing, from)[0]);
   if (here === null) return artist.first?.(layout, drawing) ?? firstIn(rows);
   const { at, item } = here;
   const row = rows[at]!;
@@ -212,8 +210,7 @@ export function place<L extends Laid>(
   drawing: Drawing,
   mark: Mark,
 ): Point | null {
-  if (artist.place !== undefined) return artist.place(layout, drawing, mark);
-  const [box] = artist.boxes?.(layout, drawing, mark) ?? [];
+  const [box] = artist.boxes(layout, drawing, mark);
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
