@@ -14,6 +14,7 @@ import { behindOf } from '../src/page/use-lesson-page.ts';
 import type { RawEvent } from '../src/protocol/contract.gen.ts';
 import type { Lesson } from '../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../src/views/contract.ts';
+import { hit } from '../src/views/items.ts';
 import { viewOf } from '../src/views/registry.ts';
 import { type RecordedLesson, recordedLessons, shownScene } from './fixtures/recordings.ts';
 
@@ -64,7 +65,7 @@ function marksIn(one: RecordedLesson): Omit<Looked, 'events'>[] {
       const laid = artist.layout(drawing, 34, 13);
       for (let x = 4; x < size.width; x += grid) {
         for (let y = 4; y < size.height; y += grid) {
-          const mark = artist.hit(laid, drawing, x, y);
+          const mark = hit(artist, laid, drawing, { x, y });
           if (mark === null) continue;
           const key = `${mark.arm} ${mark.table} ${mark.kind}`;
           const known = found.get(key) ?? [];

@@ -80,6 +80,42 @@ export interface Point {
   readonly y: number;
 }
 
+/** A part of the canvas, CSS px. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+/** A mark, and where a pointer finds it. */
+export interface Item {
+  readonly mark: Mark;
+  readonly box: Box;
+  /** Of items that lie over each other the highest is meant; without it 0. */
+  readonly rank?: number;
+  /** Short and important: a pointer that misses it a little means it all the same. */
+  readonly brief?: boolean;
+  /** Its shape, where that is no box. */
+  readonly holds?: (at: Point) => boolean;
+  /** The arrow keys pass it by. */
+  readonly pointerOnly?: boolean;
+}
+
+/** Items that the left and right keys go along; up and down go from row to row. */
+export interface Row {
+  readonly arm: string;
+  readonly area: Box;
+  /** Items that touch the columns from x0 to x1, and perhaps their neighbours, from left to right. */
+  readonly items: (x0: number, x1: number) => readonly Item[];
+  /** A pointer may miss an item by so much at its sides, px. */
+  readonly slop?: number;
+  /** Where its end goes on: in the next row, as a line of text does, or in the same row of the next lane. */
+  readonly flows?: 'row' | 'lane';
+  /** Up and down come in here, px; without it where they come from. */
+  readonly entry?: number;
+}
+
 /**
  * A picture of lanes. Written as methods: a view's own layout type is narrower than Laid, and each artist is only
  * ever given layouts that it made.
@@ -90,11 +126,15 @@ export interface Artist<L extends Laid = Laid> {
   /** Where everything stands. Called for every frame: cheap, or cached by the view. */
   layout(drawing: Drawing, headerHeight: number, fontSize: number): L;
   draw(pen: Pen, layout: L, drawing: Drawing, pointed: Mark | null, tiles: TileMaker): void;
-  hit(layout: L, drawing: Drawing, x: number, y: number): Mark | null;
-  /** The next mark in a direction; from nowhere: the first worth a look. */
-  step(layout: L, drawing: Drawing, from: Mark | null, key: ArrowKey): Mark | null;
-  /** Where a mark stands, for its tip; null: out of view. */
-  place(layout: L, drawing: Drawing, mark: Mark): Point | null;
+  /**
+   * What can be pointed at, row by row; items.ts makes pointing and the arrow keys of it. Asked for at each movement
+   * of the pointer: what an item costs is paid when a row is asked for its columns.
+   */
+  rows(layout: L, drawing: Drawing): readonly Row[];
+  /** Where a mark stands; its tip and its ring are at the first. None: it is out of view. */
+  boxes(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
+  /** Where the arrow keys begin; without it, or null, where the first row that has anything is come into. */
+  first?(layout: L, drawing: Drawing): Mark | null;
   /** A mark in words. */
   describe(drawing: Drawing, mark: Mark): string;
   /** The moment (frame time) that a point stands for; null: it stands for none. */
@@ -159,7 +199,7 @@ export interface ViewKind {
   /** Names of the knobs of its model; a lesson declares those that a viewer may turn, with `applies: model`. */
   readonly knobs?: readonly string[];
   /**
-   * Layout, drawing and hit tests of a scene. Called once for each canvas, so an artist may have a cache of its own.
+   * Layout, drawing and items of a scene. Called once for each canvas, so an artist may have a cache of its own.
    */
   readonly artist: (lesson: Lesson, show?: Scene['show']) => Artist;
   /** What the drawer of a mark shows; without it, what the lane's tables have of it (derive/behind.ts). */

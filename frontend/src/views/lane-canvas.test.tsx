@@ -12,11 +12,16 @@ describe('use pointing', () => {
 
   afterEach(cleanup);
 
-  const artist = { step: () => null } as unknown as Artist;
+  const artist = { rows: () => [] } as unknown as Artist;
 
   function Picture() {
     const { onKeyDown } = usePointing({
-      ...{ artist, now: () => ({}) as never, invalidate: () => {}, pointed: { current: null } },
+      ...{
+        artist,
+        now: () => ({ drawing: { frame: {} } }) as never,
+        invalidate: () => {},
+        pointed: { current: null },
+      },
       ...{ onHover: undefined, onSelect: undefined, onSeek: undefined },
     });
     return (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * What every picture of lanes has in common: a canvas that fills its box, a header over each lane, pointing with
- * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and hit test, all pure.
+ * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and what can be pointed at, all pure.
  */
 
 import {
@@ -30,6 +30,7 @@ import type {
   Spotlight,
   ViewKind,
 } from './contract.ts';
+import { hit, place, sameMark, step } from './items.ts';
 import { canvasTiles } from './paints.ts';
 import { type GestureOptions, GestureOverlay } from './time-gestures.tsx';
 import {
@@ -57,17 +58,6 @@ const arrows: ReadonlySet<string> = new Set([
   'Home',
   'End',
 ]);
-
-function sameMark(one: Mark | null, other: Mark | null): boolean {
-  if (one === null || other === null) return one === other;
-  return (
-    one.arm === other.arm &&
-    one.table === other.table &&
-    one.kind === other.kind &&
-    one.row === other.row &&
-    one.id === other.id
-  );
-}
 
 /** The picture as it is now. */
 export interface Picture {
@@ -120,9 +110,9 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     onHover?.(mark);
     invalidate();
   };
-  const markAt = ({ x, y }: Point): Mark | null => {
+  const markAt = (at: Point): Mark | null => {
     const picture = now();
-    return picture === null ? null : artist.hit(picture.layout, picture.drawing, x, y);
+    return picture && hit(artist, picture.layout, picture.drawing, at);
   };
   const momentAt = ({ x, y }: Point): number | null => {
     const picture = now();
@@ -143,9 +133,9 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
     else if (arrows.has(event.key)) {
       const { layout, drawing } = picture;
-      const next = artist.step(layout, drawing, pointed.current, event.key as ArrowKey);
+      const next = step(artist, layout, drawing, pointed.current, event.key as ArrowKey);
       if (next !== null) {
-        point(next, artist.place(layout, drawing, next) ?? { x: 0, y: 0 });
+        point(next, place(artist, layout, drawing, next) ?? { x: 0, y: 0 });
         setSaid(artist.describe(drawing, next));
       }
     } else return;
@@ -298,7 +288,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
     const picture = now();
     if (picture === null) return null;
     const { layout, drawing } = picture;
-    const point = spot.mark && artist.place(layout, drawing, spot.mark);
+    const point = spot.mark && place(artist, layout, drawing, spot.mark);
     return ringOf(layout, drawing.size, spot, point);
   };
   const pointing = usePointing({ artist, now, invalidate, pointed, onHover, onSelect, onSeek });

@@ -6,6 +6,7 @@ import { lightTheme } from '../../src/base/theme.ts';
 import { pointsAt } from '../../src/playback/hooks.tsx';
 import type { Scene } from '../../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../../src/views/contract.ts';
+import { hit } from '../../src/views/items.ts';
 import { viewOf } from '../../src/views/registry.ts';
 import { type RecordedLesson, recordedLessons, shownScene } from '../fixtures/recordings.ts';
 
@@ -29,7 +30,7 @@ function unanswered(one: RecordedLesson, scene: Scene, asked: readonly number[])
       const laid = artist.layout(drawing, 34, 13);
       for (let x = 0; x < size.width && left.length > 0; x += grid) {
         for (let y = 0; y < size.height; y += grid) {
-          const mark = artist.hit(laid, drawing, x, y);
+          const mark = hit(artist, laid, drawing, { x, y });
           if (mark === null) continue;
           left = left.filter((i) => !pointsAt(index, mark, lesson.questions[i]!));
         }

@@ -10,6 +10,7 @@ import { kindsIn } from '../../src/derive/query.ts';
 import { legendKinds } from '../../src/panels/legend.tsx';
 import type { Lesson, Scene } from '../../src/protocol/lesson.ts';
 import type { Artist, Laid } from '../../src/views/contract.ts';
+import { hit } from '../../src/views/items.ts';
 import { viewOf } from '../../src/views/registry.ts';
 import { looksWith } from '../fixtures/looks.ts';
 import { type RecordedLesson, recordedLessons, shownScene } from '../fixtures/recordings.ts';
@@ -52,7 +53,7 @@ function pointedAt(one: RecordedLesson, scene: Scene): Set<string> {
     const laid = artist.layout(drawing, 34, 13);
     for (let y = 1; y < size.height; y += mesh)
       for (let x = 1; x < size.width; x += mesh) {
-        const mark = artist.hit(laid, drawing, x, y);
+        const mark = hit(artist, laid, drawing, { x, y });
         const kind = mark === null ? undefined : lesson.kinds[mark.kind];
         if (kind?.layer === 'mark' && kind.lesson) found.add(kind.name);
       }

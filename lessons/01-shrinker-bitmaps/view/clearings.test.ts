@@ -3,11 +3,12 @@
 
 import { lightTheme } from '@page/base/theme.ts';
 import type { Frame } from '@page/derive/types.ts';
+import { under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { recordingPen } from '@test/fixtures/pen.ts';
 import { expect, test } from 'vitest';
 import { clearingAt, clearingsOf } from './clearings.ts';
-import { drawWalls, hitWalls, layoutOf, wallArtist } from './draw.ts';
+import { drawWalls, layoutOf, rowsOf, wallArtist } from './draw.ts';
 import { after, type HandPoint, runOf, setUp, us, visit, wallLesson } from './fixtures/wall.ts';
 import { cellOf } from './marks.ts';
 
@@ -100,7 +101,7 @@ test('the list walk clears nothing, and a step that does not ask has no steps', 
 test('pointing at the steps finds their cell, whose tip tells them', () => {
   const { drawing, layout, laid } = drawn(after(first + 3));
   const { y } = layout.clearing!;
-  const mark = hitWalls(layout, drawing, laid.x + 20, y + 40)!;
+  const mark = under(rowsOf(layout, drawing), laid.x + 20, y + 40)!;
   expect([index.kinds[mark.kind]!.name, cellOf(mark).col]).toEqual(['visit_again', 0]);
   expect(wallArtist.describe(drawing, mark)).toContain(
     '1 µs after the look the bit was cleared; behind a barrier a second look, over after 1 µs, found nothing either.',

@@ -8,18 +8,12 @@ import { heldTime, laneTime } from '@page/derive/align.ts';
 import { figure } from '@page/derive/figures.ts';
 import { laneOf, lostIn } from '@page/derive/query.ts';
 import type { LaneIndex, Mark, RunIndex } from '@page/derive/types.ts';
-import type { Artist, Drawing } from '@page/views/contract.ts';
+import type { Artist, Drawing, Row } from '@page/views/contract.ts';
+import { cellRow } from '@page/views/items.ts';
 import { mix, type Pen, type TileMaker } from '@page/views/paints.ts';
 import { edgesOf, strokeRegion } from '@page/views/region.ts';
 import { type Clearing, clearingAt, clearingTimes, foundAgain } from './clearings.ts';
-import {
-  cellAt,
-  cellBox,
-  type LaidWall,
-  layoutWalls,
-  type Steps,
-  type WallLayout,
-} from './layout.ts';
+import { cellBox, type LaidWall, layoutWalls, type Steps, type WallLayout } from './layout.ts';
 import {
   type CountsNow,
   callName,
@@ -30,7 +24,6 @@ import {
   markAt,
   markOfCell,
   newestMark,
-  stepFrom,
   touches,
 } from './marks.ts';
 import { type Grid, gridSize, rowTop, Sprites, WallImage } from './paint.ts';
@@ -191,16 +184,6 @@ function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | 
 function clearingMark(index: RunIndex, wall: Wall, one: Clearing): Mark {
   const row = wall.replay.rows[one.at]!;
   return markOfCell(index, wall.replay.lane.arm, row, one.id, 'visit_again', ns(one.clear));
-}
-
-/** Is the point on the steps of a lane? */
-function overClearing(layout: WallLayout, laid: LaidWall, x: number, y: number): boolean {
-  const { clearing } = layout;
-  if (clearing === null) return false;
-  const left = laid.x + clearing.dx;
-  return (
-    x >= left && x < left + clearing.width && y >= clearing.y && y < clearing.y + 6 * clearing.line
-  );
 }
 
 function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Drawing): void {
@@ -547,39 +530,54 @@ export function layoutOf(
   return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize, clears);
 }
 
-/** An unread bit is pointed at in the middle half of its cell. */
-const innerShare = 0.5;
-
-export function hitWalls(layout: WallLayout, drawing: Drawing, x: number, y: number): Mark | null {
-  const strip = layout.lanes.find((laid) => overClearing(layout, laid, x, y));
-  const lane = strip === undefined ? null : laneOf(drawing.index, strip.arm);
-  if (lane !== null) {
-    const wall = wallOf(lane, drawing.lesson);
-    const one = shownClearing(wall, drawing);
-    return one === null ? null : clearingMark(drawing.index, wall, one);
-  }
-  const found = cellAt(layout, x, y);
-  if (found === null) return null;
-  const { wall, row, col, inner } = found;
+/** Cells row by row, and the steps of a clearing. */
+export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
   const { index, lesson, frame } = drawing;
-  return markAt(index, lesson, frame, wall.arm, row, col, inner <= innerShare);
+  return layout.lanes.flatMap((laid): Row[] => {
+    const { arm } = laid;
+    const lane = laneOf(index, arm);
+    if (lane === null) return [];
+    const wall = wallOf(lane, lesson);
+    const { memcgs, cols } = wall.replay.grid;
+    const cells = memcgs.map((_, row): Row => {
+      const { x, y, wide, high } = cellBox(layout, laid, row, 0);
+      const area = { x, y, w: cols * wide, h: high };
+      return cellRow({ arm, area, flows: 'lane' }, { x, pitch: wide, n: cols }, (col, box) => {
+        const mark = markAt(index, lesson, frame, arm, row, col);
+        const inner = markAt(index, lesson, frame, arm, row, col, true);
+        if (mark === null || inner === null) return [];
+        // An unread bit is pointed at in the middle half of its cell.
+        const half = { x: box.x + wide / 4, y: y + high / 4, w: wide / 2, h: high / 2 };
+        return [
+          { mark, box },
+          { mark: inner, box: half, rank: 1, pointerOnly: true },
+        ];
+      });
+    });
+    const { clearing } = layout;
+    const one = clearing && shownClearing(wall, drawing);
+    if (clearing === null || one === null) return cells;
+    const box = {
+      ...{ x: laid.x + clearing.dx, y: clearing.y },
+      ...{ w: clearing.width, h: 6 * clearing.line },
+    };
+    const mark = clearingMark(index, wall, one);
+    return [...cells, { arm, area: box, items: () => [{ mark, box, pointerOnly: true }] }];
+  });
 }
 
 export const wallArtist: Artist<WallLayout> = {
   layout: layoutOf,
   draw: drawWalls,
-  hit: hitWalls,
-  step(_layout, { index, lesson, frame }, from, key) {
-    if (from === null) return newestMark(index, lesson, frame);
-    return stepFrom(index, lesson, frame, from, key);
-  },
-  place(layout, _drawing, mark) {
+  rows: rowsOf,
+  boxes(layout, _drawing, mark) {
     const wall = layout.lanes.find((laid) => laid.arm === mark.arm);
-    if (wall === undefined) return null;
+    if (wall === undefined) return [];
     const { row, col } = cellOf(mark);
     const { x, y, wide, high } = cellBox(layout, wall, row, col);
-    return { x: x + wide / 2, y: y + high / 2 };
+    return [{ x, y, w: wide, h: high }];
   },
+  first: (_layout, { index, lesson, frame }) => newestMark(index, lesson, frame),
   describe({ index, lesson, frame }, mark) {
     const lane = laneOf(index, mark.arm);
     return lane === null ? '' : describeCell(index, mark, lesson, heldTime(lane, frame));

@@ -184,33 +184,6 @@ function layoutRow(
   return { lanes, grid, scale, fontSize, line, words, clearing: clears ? clearing : null };
 }
 
-/** The cell under a point; null: none. `inner` is how near it is to the middle, 0 there and 1 at the edge. */
-export function cellAt(
-  layout: WallLayout,
-  x: number,
-  y: number,
-): {
-  readonly wall: LaidWall;
-  readonly row: number;
-  readonly col: number;
-  readonly inner: number;
-} | null {
-  const { grid, scale } = layout;
-  for (const wall of layout.lanes) {
-    const px = (x - wall.x) / scale;
-    const py = (y - wall.y) / scale;
-    if (px < 0 || py < 0 || px >= grid.cols * grid.pitch) continue;
-    const col = Math.floor(px / grid.pitch);
-    const row = py < grid.tall ? 0 : Math.floor((py - grid.rootGap) / grid.tall);
-    if (row < 0 || row > grid.rows || (row === 0 && py >= grid.tall)) continue;
-    const within = (cells: number) => Math.abs((cells % 1) - 0.5) * 2;
-    const down = (row === 0 ? py : py - grid.rootGap) / grid.tall;
-    const inner = Math.max(within(px / grid.pitch), within(down));
-    return { wall, row, col, inner };
-  }
-  return null;
-}
-
 /** The box of a cell, CSS px. */
 export function cellBox(layout: WallLayout, wall: LaidWall, row: number, col: number) {
   const { grid, scale } = layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Cells as marks: pointing, walking with keys, and a cell in words. */
+/** Cells as marks, and a cell in words. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatNs, millisecond, momentMs, ns } from '@page/base/units.ts';
@@ -145,41 +145,6 @@ export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark 
     const cells = wall.at(heldTime(lane, frame), 'draw');
     const [row, col] = [cells.n[Count.row]!, cells.n[Count.col]!];
     const mark = markAt(index, lesson, frame, lane.arm, Math.max(1, row), Math.max(0, col));
-    if (mark !== null) return mark;
-  }
-  return null;
-}
-
-/** The cell next to another; at the edge of a wall the next wall. */
-export function stepFrom(
-  index: RunIndex,
-  lesson: Lesson,
-  frame: Frame,
-  from: Mark,
-  key: string,
-): Mark | null {
-  const lane = laneOf(index, from.arm);
-  if (lane === null) return null;
-  const { replay } = wallOf(lane, lesson);
-  let { row, col } = cellOf(from);
-  let arm = from.arm;
-  const turn = (by: 1 | -1): LaneIndex | undefined => index.lanes[index.lanes.indexOf(lane) + by];
-  const tries = Math.max(replay.grid.cols, replay.grid.memcgs.length) + 1;
-  for (let i = 0; i < tries; i++) {
-    if (key === 'ArrowRight') col += 1;
-    else if (key === 'ArrowLeft') col -= 1;
-    else if (key === 'ArrowDown') row += 1;
-    else if (key === 'ArrowUp') row -= 1;
-    else if (key === 'Home') col = i;
-    else col = replay.grid.cols - 1 - i;
-    if (col >= replay.grid.cols || col < 0) {
-      const other = turn(col < 0 ? -1 : 1);
-      if (other === undefined) return null;
-      arm = other.arm;
-      col = col < 0 ? wallOf(other, lesson).replay.grid.cols - 1 : 0;
-    }
-    if (row < 0 || row >= replay.grid.memcgs.length) return null;
-    const mark = markAt(index, lesson, frame, arm, row, col);
     if (mark !== null) return mark;
   }
   return null;

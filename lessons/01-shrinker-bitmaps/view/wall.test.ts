@@ -2,14 +2,15 @@
 /** Cells, hits and words out of a run made by hand. */
 
 import { lightTheme } from '@page/base/theme.ts';
+import { step, under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { recordingPen } from '@test/fixtures/pen.ts';
 import { expect, test } from 'vitest';
 import { costOf, guide, merged, parseCosts } from './cost-panel.tsx';
-import { drawWalls, hitWalls, layoutOf } from './draw.ts';
+import { drawWalls, layoutOf, rowsOf, wallArtist } from './draw.ts';
 import { after, type HandPoint, runOf, setUp, us, visit, wallLesson } from './fixtures/wall.ts';
 import { cellBox } from './layout.ts';
-import { cellOf, stepFrom } from './marks.ts';
+import { cellOf } from './marks.ts';
 import { codesOf, faces } from './paint.ts';
 import { Count, wallOf } from './wall.ts';
 import { answers, counts, sentences, table } from './words.ts';
@@ -161,7 +162,7 @@ test('pointing finds the cell; near its middle the bit that nobody reads', () =>
   expect(left!.wide).toBe(right!.wide);
   const box = cellBox(layout, left!, 2, 1);
   const kindAt = (x: number, y: number) => {
-    const mark = hitWalls(layout, drawing, x, y);
+    const mark = under(rowsOf(layout, drawing), x, y);
     return mark && [mark.arm, index.kinds[mark.kind]!.name, cellOf(mark)];
   };
   expect(kindAt(box.x + box.wide / 2, box.y + box.high / 2)).toEqual([
@@ -173,14 +174,9 @@ test('pointing finds the cell; near its middle the bit that nobody reads', () =>
   const other = cellBox(layout, right!, 1, 2);
   expect(kindAt(other.x + 1, other.y + 1)).toEqual(['after', 'not_visited', { row: 1, col: 2 }]);
   expect(kindAt(right!.x + right!.wide + 3, other.y)).toBeNull();
-  const start = hitWalls(layout, drawing, box.x + 1, box.y + 1)!;
-  const over = stepFrom(
-    index,
-    wallLesson,
-    drawing.frame,
-    { ...start, id: start.id + 1 },
-    'ArrowRight',
-  );
+  const start = under(rowsOf(layout, drawing), box.x + 1, box.y + 1)!;
+  const last = { ...start, id: start.id + 1 };
+  const over = step(wallArtist, layout, drawing, last, 'ArrowRight');
   expect([over!.arm, cellOf(over!)]).toEqual(['after', { row: 2, col: 0 }]);
 });
 

@@ -5,10 +5,11 @@ import { lightTheme } from '@page/base/theme.ts';
 import { indexRun } from '@page/derive/run-index.ts';
 import type { Frame, RunIndex } from '@page/derive/types.ts';
 import { Store } from '@page/store/store.ts';
+import { under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { pictureOf } from '@page/views/timeline/artist.ts';
 import { drawPicture } from '@page/views/timeline/draw.ts';
-import { hitTest } from '@page/views/timeline/hit.ts';
+import { rowsOf } from '@page/views/timeline/items.ts';
 import { scoreOf } from '@page/views/timeline/score.ts';
 import { cell, frameOver, indexOf, storeOf } from '@test/fixtures/drawing.ts';
 import { testLesson } from '@test/fixtures/lesson.ts';
@@ -231,14 +232,15 @@ test('100,000 spans in a window draw as few marks, and the work share is what it
 test('what is under the pointer is what is drawn there, short marks within reach first', () => {
   const { picture } = drawn(scene, frameOver(0, 10, 10));
   const [box] = picture.layout.lanes;
+  const rows = rowsOf(scene, picture.layout, score);
   const at = (c: number, row: { top: number; height: number }) =>
-    hitTest(scene, picture.layout, score, 140 + c * 100, row.top + row.height / 2);
+    under(rows, 140 + c * 100, row.top + row.height / 2);
   expect(testLesson.kinds[at(4.5, box!.rows[0]!)!.kind]!.name).toBe('wait_srcu');
   expect(testLesson.kinds[at(1.5, box!.rows[3]!)!.kind]!.name).toBe('reader');
   expect(testLesson.kinds[at(5.02, box!.strips[0]!)!.kind]!.name).toBe('gp_check');
   expect(testLesson.kinds[at(4.98, box!.strips[0]!)!.kind]!.name).toBe('gp_check');
   expect(at(9.5, box!.strips[0]!)).toBeNull();
-  expect(hitTest(scene, picture.layout, score, 20, box!.rows[0]!.top)).toBeNull();
+  expect(under(rows, 20, box!.rows[0]!.top)).toBeNull();
 });
 
 test('lanes share one axis: the same moment stands at the same x, offsets apart', () => {

@@ -2,11 +2,12 @@
 /** The picture: lanes, bands, axis, playhead. Knows no time but the frame's moment. */
 
 import { t as tr } from '@page/base/lang/t.ts';
-import { formatCount, formatMoment, momentMs } from '@page/base/units.ts';
+import { formatCount, momentMs } from '@page/base/units.ts';
 import { axisFlag } from '@page/derive/align.ts';
 import type { Frame, Mark } from '@page/derive/types.ts';
 import { drawFlag, msTicks } from '@page/views/axis.ts';
 import type { Drawing } from '@page/views/contract.ts';
+import { outline } from '@page/views/items.ts';
 import { mix, type Pen } from '@page/views/paints.ts';
 import {
   drawGrace,
@@ -19,9 +20,10 @@ import {
   gridOf,
   type Scene,
 } from './draw-bands.ts';
-import { drawFlow, flowCells } from './draw-flow.ts';
+import { drawFlow } from './draw-flow.ts';
 import { type Easel, fontOf, say } from './ink.ts';
-import { type Band, type LaneBox, type Layout, pitchIn, processesOf, xOf } from './layout.ts';
+import { type Band, type LaneBox, type Layout, processesOf, xOf } from './layout.ts';
+import { boxesOf, cellOf } from './point.ts';
 
 export function drawAll(
   pen: Pen,
@@ -52,18 +54,19 @@ export function drawAll(
     drawFlag(pen, theme, { x, words: flag.words, left, right, top: 3, bottom }, 13 * easel.em);
   }
   drawPlayhead(pen, layout, drawing.frame, easel);
-  pen.setLineDash([5, 3]);
-  for (const mark of drawing.frame.spoken ?? [])
-    outline(pen, layout, drawing, mark, theme.ink, 1.5);
-  pen.setLineDash([]);
+  const { index, frame } = drawing;
+  const boxes = (mark: Mark) => boxesOf(index, layout, mark);
+  outline(pen, { theme, frame }, pointed, boxes, { x: 2, y: 2, radius: 3 });
   for (const [mark, colour, width] of [
     [pointed, theme.soft, 1.5],
-    [drawing.frame.selection, theme.ink, 2],
-  ] as const)
-    if (mark !== null) {
-      outline(pen, layout, drawing, mark, colour, width);
-      ringCell(pen, layout, drawing, mark, colour, width);
-    }
+    [frame.selection, theme.ink, 2],
+  ] as const) {
+    const cell = mark && cellOf(index, layout, mark);
+    if (!cell) continue;
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.strokeRect(cell.x - 1.5, cell.y - 1.5, cell.side + 3, cell.side + 3);
+  }
 }
 
 function drawBand(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
@@ -238,73 +241,4 @@ function drawPlayhead(pen: Pen, layout: Layout, frame: Frame, easel: Easel): voi
   pen.textAlign = 'center';
   pen.textBaseline = 'middle';
   pen.fillText(words, left + w / 2, 3 + 11.5 * em);
-}
-
-function outline(
-  pen: Pen,
-  layout: Layout,
-  drawing: Drawing,
-  mark: Mark,
-  colour: string,
-  width: number,
-): void {
-  const found = drawing.lesson.kinds[mark.kind]?.name;
-  const box = layout.lanes.find((one) => one.arm === mark.arm);
-  if (box === undefined || found === undefined) return;
-  const band = bandOf(box, found, mark.row);
-  if (band === undefined) return;
-  const x0 = Math.max(layout.left - 3, xOf(layout, box, mark.t0));
-  const x1 = Math.min(layout.right + 3, xOf(layout, box, mark.t1));
-  if (x1 < x0) return;
-  const row = band.name === 'inodes' ? box.rows.indexOf(mark.row) : -1;
-  const pitch = pitchIn(band, box.rows.length);
-  const top = row >= 0 ? band.top + row * pitch : band.top;
-  const height = row >= 0 ? pitch : band.height;
-  pen.strokeStyle = colour;
-  pen.lineWidth = width;
-  pen.beginPath();
-  pen.roundRect(x0 - 2, top - 2, Math.max(2, x1 - x0) + 4, height + 4, 3);
-  pen.stroke();
-}
-
-/** Where the inode of a mark is now. */
-function ringCell(
-  pen: Pen,
-  layout: Layout,
-  { lesson }: Drawing,
-  mark: Mark,
-  colour: string,
-  width: number,
-): void {
-  const box = layout.lanes.find((one) => one.arm === mark.arm);
-  const band = box?.bands.find(({ name }) => name === 'flow');
-  const kind = lesson.kinds[mark.kind]?.name ?? '';
-  if (box === undefined || band === undefined || kind in bandsOf) return;
-  const cell = flowCells(layout, box, band).find(({ life }) => life.ino === mark.row);
-  if (cell === undefined) return;
-  pen.strokeStyle = colour;
-  pen.lineWidth = width;
-  pen.strokeRect(cell.x - 1.5, cell.y - 1.5, cell.side + 3, cell.side + 3);
-}
-
-const bandsOf: Readonly<Record<string, readonly string[]>> = {
-  running: ['thread'],
-  runnable: ['thread'],
-  wait_backlog: ['thread'],
-  wait_other: ['thread'],
-  wait_gp: ['thread'],
-  gp: ['grace'],
-  may_read: ['grace'],
-  batch: ['queue', 'worker'],
-  worker_wait: ['queue', 'worker'],
-};
-
-/** The band that shows a kind, of an inode that may be another than the enlarged one. */
-export function bandOf(box: LaneBox, kind: string, ino = box.hero): Band | undefined {
-  const names = bandsOf[kind] ?? (ino === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
-  return names.flatMap((name) => box.bands.filter((band) => band.name === name))[0];
-}
-
-export function whenWords(t: number, span: number): string {
-  return formatMoment(t, span / 10);
 }

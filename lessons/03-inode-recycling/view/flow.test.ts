@@ -2,6 +2,7 @@
 /** Cells of the population answer to the pointer as what they are drawn as. */
 
 import { lightTheme } from '@page/base/theme.ts';
+import { under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { recordingPen } from '@test/fixtures/pen.ts';
 import { expect, test } from 'vitest';
@@ -9,7 +10,7 @@ import { flowCells } from './draw-flow.ts';
 import { inodeFrame, inodeIndex, inodeLesson } from './fixtures/inodes.ts';
 import { view } from './index.tsx';
 import { layoutOf } from './layout.ts';
-import { hit } from './point.ts';
+import { rowsOf } from './point.ts';
 
 /** Seven is used again inside its shadow, eight lives on, nine is free inside its shadow, ten after it. */
 const index = inodeIndex(`
@@ -39,7 +40,7 @@ const cells = flowCells(layout, box, band);
 
 test('each is the mark that it looks like, and what lies between the places is none', () => {
   const found = cells.map(({ x, y, side }) => {
-    const mark = hit(index, layout, x + side / 2, y + side / 2);
+    const mark = under(rowsOf(index, layout), x + side / 2, y + side / 2);
     return mark && [mark.row, index.kinds[mark.kind]?.name];
   });
   expect(found).toEqual([
@@ -49,13 +50,13 @@ test('each is the mark that it looks like, and what lies between the places is n
     [10, 'free'],
   ]);
   const last = cells.at(-1)!;
-  expect(hit(index, layout, last.x + 3 * last.side, last.y + 4)).toBeNull();
+  expect(under(rowsOf(index, layout), last.x + 3 * last.side, last.y + 4)).toBeNull();
 });
 
 test('cells stand where they are drawn, and the one that is pointed at has a ring', () => {
   const { pen, log } = recordingPen();
   const { x, y, side } = cells[2]!;
-  const mark = hit(index, layout, x + 2, y + 2);
+  const mark = under(rowsOf(index, layout), x + 2, y + 2);
   view.artist(inodeLesson, drawing.show).draw(pen, layout, drawing, mark, namedTiles);
   const squares = log.filter(({ what, at }) => what === 'fillRect' && at[2] === side);
   expect(squares.map(({ at }) => [at[0], at[1]])).toEqual(cells.map((cell) => [cell.x, cell.y]));

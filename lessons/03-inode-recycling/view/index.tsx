@@ -14,7 +14,7 @@ import { mutedness } from './draw-bands.ts';
 import { bar, cross, type Easel, legend, lookOf } from './ink.ts';
 import { type Layout, layoutOf, leastHeight, naturalHeight } from './layout.ts';
 import { moments } from './moments.ts';
-import { hit, placeOf, step } from './point.ts';
+import { boxesOf, cellOf, firstMark, rowsOf } from './point.ts';
 import { SweepPanel } from './sweep.tsx';
 import { walker } from './toy.ts';
 import { answers, counts, sentences, summary, table } from './words.ts';
@@ -31,9 +31,13 @@ const artist: Artist<Layout> = {
     ),
   draw: (ctx, layout, drawing, pointed, tiles) =>
     drawAll(ctx, layout, drawing, pointed, easelOf(drawing, layout.fontSize, tiles)),
-  hit: (layout, { index }, x, y) => hit(index, layout, x, y),
-  step: (layout, { index }, from, key) => step(index, layout, from, key),
-  place: (layout, { index }, mark) => placeOf(index, layout, mark),
+  rows: (layout, { index }) => rowsOf(index, layout),
+  boxes(layout, { index }, mark) {
+    const cell = cellOf(index, layout, mark);
+    const at = cell && { x: cell.x, y: cell.y, w: cell.side, h: cell.side };
+    return [...boxesOf(index, layout, mark), ...(at ? [at] : [])];
+  },
+  first: (layout, { index }) => firstMark(index, layout),
   seek: (layout, { frame }, x, y) => {
     if (x < layout.left - 6 || x > layout.right + 6 || y < layout.top) return null;
     return frame.start + (x - layout.left) * layout.nsPerPx;

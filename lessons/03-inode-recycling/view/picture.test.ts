@@ -3,6 +3,9 @@
 
 import { lightTheme } from '@page/base/theme.ts';
 import { holding } from '@page/derive/figures.ts';
+import type { Mark } from '@page/derive/types.ts';
+import type { ArrowKey } from '@page/views/contract.ts';
+import { place, step, under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { recordingPen } from '@test/fixtures/pen.ts';
 import { expect, test } from 'vitest';
@@ -12,7 +15,7 @@ import { inodeFrame, inodeIndex, inodeLesson, us } from './fixtures/inodes.ts';
 import { view } from './index.tsx';
 import { layoutOf, xOf } from './layout.ts';
 import { moments } from './moments.ts';
-import { hit, placeOf, step } from './point.ts';
+import { rowsOf } from './point.ts';
 import { ourLines, publishedLines } from './sweep.tsx';
 import { answers, counts, sentences, summary, table } from './words.ts';
 
@@ -73,7 +76,7 @@ test('what is pointed at is what is drawn there', () => {
   const [box, other] = layout.lanes;
   const hero = box!.bands.find((b) => b.name === 'inode')!;
   const kindAt = (t: number, y: number, lane = box!) =>
-    index.kinds[hit(index, layout, xOf(layout, lane, t * us), y)?.kind ?? -1]?.name;
+    index.kinds[under(rowsOf(index, layout), xOf(layout, lane, t * us), y)?.kind ?? -1]?.name;
   expect(kindAt(30, hero.top + 8)).toBe('alive');
   expect(kindAt(58, hero.top + 8)).toBe('queued');
   expect(kindAt(80, hero.top + 8)).toBe('early');
@@ -88,14 +91,17 @@ test('what is pointed at is what is drawn there', () => {
 });
 
 test('arrow keys go from turn to turn, and to the next lane', () => {
-  const layout = layoutOf(drawingAt(499, ['inode']), 34, 13);
-  const first = step(index, layout, null, 'ArrowRight')!;
+  const drawing = drawingAt(499, ['inode']);
+  const artist = view.artist(inodeLesson, drawing.show);
+  const layout = artist.layout(drawing, 34, 13);
+  const next = (from: Mark | null, key: ArrowKey) => step(artist, layout, drawing, from, key);
+  const first = next(null, 'ArrowRight')!;
   expect(first.row).toBe(7);
-  const next = step(index, layout, first, 'ArrowRight')!;
-  expect(next.t0).toBeGreaterThanOrEqual(first.t0);
-  expect(placeOf(index, layout, next)).not.toBeNull();
+  const second = next(first, 'ArrowRight')!;
+  expect(second.t0).toBeGreaterThanOrEqual(first.t0);
+  expect(place(artist, layout, drawing, second)).not.toBeNull();
   let mark = first;
-  for (let i = 0; i < 4; i++) mark = step(index, layout, mark, 'ArrowDown') ?? mark;
+  for (let i = 0; i < 4; i++) mark = next(mark, 'ArrowDown') ?? mark;
   expect(mark.arm).toBe('wait-at-recycle');
 });
 
@@ -103,7 +109,7 @@ test('a mark in words: what, whose, how long, and what it means', () => {
   const layout = layoutOf(drawingAt(499, ['inode']), 34, 13);
   const box = layout.lanes[0]!;
   const hero = box.bands.find((b) => b.name === 'inode')!;
-  const mark = hit(index, layout, xOf(layout, box, 80 * us), hero.top + 8)!;
+  const mark = under(rowsOf(index, layout), xOf(layout, box, 80 * us), hero.top + 8)!;
   expect(words(index, mark, inodeLesson)).toContain(
     'used again 25 µs after it was let go, 20 µs before',
   );

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Pointing looks only at what is near; the answer is that of a look at every shape of the band. */
+/** Pointing looks only at what is near; the answer is that of a look at every item of the row. */
 
 import { lightTheme } from '@page/base/theme.ts';
+import { under } from '@page/views/items.ts';
 import { expect, test } from 'vitest';
 import { inodeFrame, inodeIndex, inodeLesson } from './fixtures/inodes.ts';
 import { layoutOf } from './layout.ts';
-import { hit, shapesOf, within } from './point.ts';
+import { rowsOf } from './point.ts';
 
 /** Inodes that go round at lengths of their own, some early, some queued for long; batches and waits that overlap. */
 function runText(): string {
@@ -30,7 +31,7 @@ function runText(): string {
   return ['stock', ...lines.sort((a, b) => time(a) - time(b)), ...graces].join('\n');
 }
 
-test('what is under a point is what a look at every shape would find', () => {
+test('what is under a point is what a look at every item would find', () => {
   const index = inodeIndex(runText(), 1400);
   const kinds = new Set<string>();
   for (const [from, to] of [
@@ -41,16 +42,20 @@ test('what is under a point is what a look at every shape would find', () => {
     const drawing = { index, lesson: inodeLesson, theme: lightTheme, dpr: 1 };
     const size = { width: 1136, height: 1400, dpr: 1 };
     const layout = layoutOf({ ...drawing, size, frame: inodeFrame(from, to, to) }, 34, 13);
+    const near = rowsOf(index, layout);
+    const whole = near.map((row) => {
+      const all = row.items(layout.left, layout.right);
+      return { ...row, items: () => all };
+    });
     const [box] = layout.lanes;
     for (const band of box!.bands.filter(({ name }) => name !== 'inodes' && name !== 'flow')) {
-      const all = shapesOf({ index, layout, box: box! }, band);
-      for (let x = layout.left - 2; x <= layout.right + 2; x += 1.7)
+      for (let x = layout.left; x <= layout.right; x += 1.7)
         for (let y = band.top + 1; y < band.top + band.height; y += 7) {
-          const found = all.find((shape) => within(shape, x, y)) ?? null;
-          const mark = hit(index, layout, x, y);
-          if (JSON.stringify(mark) !== JSON.stringify(found?.mark ?? null))
-            expect(mark, `${band.name} at ${x}, ${y}`).toEqual(found?.mark ?? null);
-          if (found !== null) kinds.add(found.kind);
+          const found = under(whole, x, y);
+          const mark = under(near, x, y);
+          if (JSON.stringify(mark) !== JSON.stringify(found))
+            expect(mark, `${band.name} at ${x}, ${y}`).toEqual(found);
+          if (found !== null) kinds.add(index.kinds[found.kind]!.name);
         }
     }
   }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Pointing: which mark is under the mouse, which is the next one, where a mark stands. */
+/** What can be pointed at: shapes of bands, rows of the weave, cells of the population; and where a mark stands. */
 
 import type { Mark, RunIndex } from '@page/derive/types.ts';
-import type { ArrowKey } from '@page/views/contract.ts';
-import { bandOf } from './draw.ts';
+import type { Box, Item, Row } from '@page/views/contract.ts';
 import { queueParts } from './draw-bands.ts';
-import { flowCells } from './draw-flow.ts';
-import { type Band, type Layout, pitchIn, timeAt, xOf } from './layout.ts';
-import { dangerEnd, type Life, lifeAt } from './lives.ts';
+import { type Cell, flowCells } from './draw-flow.ts';
+import { type Band, kindAt, type LaneBox, type Layout, pitchIn, timeAt, xOf } from './layout.ts';
+import { dangerEnd, type Life, livesIn } from './lives.ts';
 import {
   type At,
   heroShapes,
@@ -18,7 +17,7 @@ import {
   workerShapes,
 } from './shapes.ts';
 
-/** All that can be pointed at in a band, the topmost first. The weave and the cells are asked point by point instead. */
+/** The shapes of a band of strips; the enlarged inode, the weave and the cells have items of their own. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
@@ -26,157 +25,166 @@ export function shapesOf(at: At, band: Band): readonly Shape[] {
     case 'grace':
       return stripShapes(at, 'track', band);
     case 'worker':
-      return workerShapes(at, band, band.top, band.height).reverse();
+      return workerShapes(at, band, band.top, band.height);
     case 'queue': {
       const parts = queueParts(at.layout, at.box, band);
-      return workerShapes(at, band, parts.stripTop - 4, parts.strip + 8).reverse();
-    }
-    case 'inode': {
-      const shapes = heroShapes(at, band);
-      const begins = shapes.dangers.map((shape) => ({
-        ...shape,
-        x0: shape.x0 - 8,
-        x1: shape.x0 + 8,
-        y: shapes.lifeTop,
-        h: shapes.lifeHeight,
-      }));
-      return [...begins, ...shapes.safe, ...shapes.dangers, ...shapes.states, ...shapes.shadows];
+      return workerShapes(at, band, parts.stripTop - 4, parts.strip + 8);
     }
     default:
       return [];
   }
 }
 
-const slack = 3;
-/** No shape is wider than its times by more; see within(), and the begins of dangers. */
-const reach = 16;
+/** A pointer may miss a shape by so much at its sides, px. */
+const slop = 3;
+/** The begin of a danger is pointed at so far around, over the whole height of lives, px. */
+const around = 8;
 
-export function within(shape: Shape, x: number, y: number): boolean {
-  const short = Math.max(0, slack - (shape.x1 - shape.x0) / 2);
-  return (
-    x >= shape.x0 - short && x <= shape.x1 + short && y >= shape.y - 1 && y <= shape.y + shape.h + 1
+/** What lies on top. */
+const ranks: Readonly<Record<string, number>> = {
+  ...{ reuse: 3, early: 2, worker_wait: 1 },
+  ...{ alive: 1, queued: 1, free: 1, wait_gp: 1, gp: 1 },
+};
+
+function itemOf({ kind, mark, x0, x1, y, h }: Shape): Item {
+  const brief = x1 - x0 < 2 * slop;
+  return { mark, box: { x: x0, y, w: x1 - x0, h }, rank: ranks[kind] ?? 0, brief };
+}
+
+function heroItems(at: At, band: Band): readonly Item[] {
+  const { safe, dangers, states, shadows, lifeTop: y, lifeHeight: h } = heroShapes(at, band);
+  const begins = dangers.map(({ mark, x0 }): Item => {
+    const box = { x: x0 - around, y, w: 2 * around, h };
+    return { mark, box, rank: 3, pointerOnly: true };
+  });
+  return [...begins, ...[...safe, ...dangers, ...states, ...shadows].map(itemOf)];
+}
+
+function itemsIn(at: At, band: Band): readonly Item[] {
+  const items = band.name === 'inode' ? heroItems(at, band) : shapesOf(at, band).map(itemOf);
+  return items.toSorted((a, b) => a.mark.t0 - b.mark.t0 || a.mark.kind - b.mark.kind);
+}
+
+export function rowsOf(index: RunIndex, layout: Layout): readonly Row[] {
+  const { left, right } = layout;
+  return layout.lanes.flatMap((box) =>
+    box.bands.flatMap((band): readonly Row[] => {
+      const at: At = { index, layout, box };
+      const { arm } = box;
+      const area = { x: left, y: band.top, w: right - left, h: band.height };
+      if (band.name === 'inodes') return weaveRows(at, band);
+      if (band.name === 'flow') return [{ arm, area, items: () => cellItems(at, band) }];
+      const items = (x0: number, x1: number) => {
+        const near = [x0 - around, x1 + around].map((x) => timeAt(layout, box, x));
+        return itemsIn({ ...at, near: near as [number, number] }, band);
+      };
+      return [{ arm, area, items, slop }];
+    }),
   );
 }
 
-export function hit(index: RunIndex, layout: Layout, x: number, y: number): Mark | null {
+/** A state of a life; while an old reader may look at the new file, that is what it is. */
+function seenAs({ index }: At, life: Life, mark: Mark): Mark {
+  return { ...mark, kind: kindAt(index, 'early'), id: life.bornId };
+}
+
+/** A row for each inode. The keys walk that of the enlarged one; another is chosen with the pointer or the table. */
+function weaveRows(at: At, band: Band): readonly Row[] {
+  const { layout, box } = at;
+  const { arm, hero, lives, rows } = box;
+  const h = pitchIn(band, rows.length);
+  const enlarged = box.bands.some(({ name }) => name === 'inode');
+  return rows.map((ino, nth): Row => {
+    const y = band.top + nth * h;
+    const pointerOnly = enlarged || ino !== hero;
+    const ofLife = (life: Life): Item[] =>
+      statesOf(at, life, y, h).flatMap((shape) => {
+        const item = { ...itemOf(shape), pointerOnly };
+        const x1 = Math.min(shape.x1, xOf(layout, box, dangerEnd(life)));
+        if (!life.early || x1 <= shape.x0) return [item];
+        const early = { ...item.box, w: x1 - shape.x0 };
+        const mark = seenAs(at, life, shape.mark);
+        return [item, { mark, box: early, rank: 2, pointerOnly: true }];
+      });
+    return {
+      ...{ arm, area: { x: layout.left, y, w: layout.right - layout.left, h } },
+      items: (x0, x1) =>
+        livesIn(lives, ino, timeAt(layout, box, x0), timeAt(layout, box, x1)).flatMap(ofLife),
+    };
+  });
+}
+
+/** A cell is what it is drawn as: free ones that an old reader may still look at are shadows. */
+function cellItems(at: At, band: Band): readonly Item[] {
+  const { box, layout } = at;
+  return flowCells(layout, box, band).flatMap(({ life, x, y, side }): Item[] => {
+    const dark = box.now >= life.inactivated && box.now < life.shadowEnd;
+    const shadow = dark ? shadowOf(at, life, 0, band.top, band.height) : null;
+    const mark = shadow?.mark ?? stateNow(at, life);
+    const room = { x: x - 1, y: y - 1, w: side + 2, h: side + 2 };
+    return mark === null ? [] : [{ mark, box: room, pointerOnly: true }];
+  });
+}
+
+function stateNow(at: At, life: Life): Mark | null {
+  const { now } = at.box;
+  const found = statesOf(at, life, 0, 20).find(({ mark }) => now >= mark.t0 && now < mark.t1);
+  if (found === undefined) return null;
+  return life.early && now < dangerEnd(life) ? seenAs(at, life, found.mark) : found.mark;
+}
+
+/** The first life of the enlarged inode in the window, where its band is shown. */
+export function firstMark(index: RunIndex, layout: Layout): Mark | null {
   for (const box of layout.lanes) {
-    const band = box.bands.find((b) => y >= b.top - 3 && y <= b.top + b.height + 3);
-    if (band === undefined || x < layout.left - 2 || x > layout.right + 2) continue;
-    const at = { index, layout, box };
-    if (band.name === 'inodes') return inWeave(at, band, x, y);
-    if (band.name === 'flow') return inFlow(at, band, x, y);
-    const near = [timeAt(layout, box, x - reach), timeAt(layout, box, x + reach)] as const;
-    return shapesOf({ ...at, near }, band).find((shape) => within(shape, x, y))?.mark ?? null;
+    if (box.hero === null || bandOf(box, 'alive') === undefined) continue;
+    for (const life of box.lives.byIno.get(box.hero) ?? []) {
+      const [shape] = statesOf({ index, layout, box }, life, 0, 20);
+      if (shape !== undefined) return shape.mark;
+    }
   }
   return null;
 }
 
-function inWeave(at: At, band: Band, x: number, y: number): Mark | null {
-  const { box, layout } = at;
-  const row = Math.floor((y - band.top) / pitchIn(band, box.rows.length));
-  const ino = box.rows[Math.max(0, row)];
-  if (ino === undefined) return null;
-  const t = timeAt(layout, box, x);
-  const life = lifeAt(box.lives, ino, t);
-  if (life === null) return null;
-  return markAt(at, life, t);
+// Where a mark stands: in its band, and the cell where its inode is now.
+
+const bandsOf: Readonly<Record<string, readonly string[]>> = {
+  running: ['thread'],
+  runnable: ['thread'],
+  wait_backlog: ['thread'],
+  wait_other: ['thread'],
+  wait_gp: ['thread'],
+  gp: ['grace'],
+  may_read: ['grace'],
+  batch: ['queue', 'worker'],
+  worker_wait: ['queue', 'worker'],
+};
+
+/** The band that shows a kind, of the CPU or the inode that a row is; the inode may be another than the enlarged one. */
+function bandOf(box: LaneBox, kind: string, row = box.hero): Band | undefined {
+  const names = bandsOf[kind] ?? (row === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
+  const bands = names.flatMap((name) => box.bands.filter((band) => band.name === name));
+  return bands.find(({ cpu }) => cpu === row) ?? bands[0];
 }
 
-/** A cell is what it is drawn as: free ones that an old reader may still look at are shadows. */
-function inFlow(at: At, band: Band, x: number, y: number): Mark | null {
-  const { box, layout } = at;
-  const cell = flowCells(layout, box, band).find(
-    (one) =>
-      x >= one.x - 1 && x <= one.x + one.side + 1 && y >= one.y - 1 && y <= one.y + one.side + 1,
-  );
-  if (cell === undefined) return null;
-  const { life } = cell;
-  const dark = box.now >= life.inactivated && box.now < life.shadowEnd;
-  const shadow = dark ? shadowOf(at, life, 0, band.top, band.height) : null;
-  return shadow?.mark ?? markAt(at, life, box.now);
+export function boxesOf({ kinds }: RunIndex, layout: Layout, mark: Mark): readonly Box[] {
+  const box = layout.lanes.find(({ arm }) => arm === mark.arm);
+  const kind = kinds[mark.kind]?.name;
+  const band = box && kind && bandOf(box, kind, mark.row);
+  if (!box || !band) return [];
+  const x0 = Math.max(layout.left - 3, xOf(layout, box, mark.t0));
+  const x1 = Math.min(layout.right + 3, xOf(layout, box, mark.t1));
+  if (x1 < x0) return [];
+  const row = band.name === 'inodes' ? box.rows.indexOf(mark.row) : -1;
+  const pitch = pitchIn(band, box.rows.length);
+  const high = row < 0 ? { y: band.top, h: band.height } : { y: band.top + row * pitch, h: pitch };
+  return [{ x: x0, w: x1 - x0, ...high }];
 }
 
-function markAt(at: At, life: Life, t: number): Mark | null {
-  const shapes = statesOf(at, life, 0, 20);
-  const found = shapes.find((shape) => t >= shape.mark.t0 && t < shape.mark.t1)?.mark ?? null;
-  if (life.early && t < dangerEnd(life) && found !== null) {
-    const kind = at.index.kinds.findIndex((k) => k.name === 'early');
-    return {
-      ...found,
-      kind,
-      id: life.bornId,
-      t1: found.t0 < dangerEnd(life) ? found.t1 : found.t1,
-    };
-  }
-  return found;
-}
-
-/** Marks of a lane in the order in which the arrow keys go. */
-function walk(at: At): { readonly band: Band; readonly marks: readonly Mark[] }[] {
-  const { layout } = at;
-  return at.box.bands.flatMap((band) => {
-    const wave = band.name === 'inodes' ? weaveRow(at) : shapesOf(at, band);
-    const seen = new Set<string>();
-    const marks = wave
-      .filter((shape) => shape.x1 >= layout.left && shape.x0 <= layout.right)
-      .map((shape) => shape.mark)
-      .filter((mark) => {
-        const key = `${mark.kind} ${mark.id} ${mark.row}`;
-        if (seen.has(key)) return false;
-        seen.add(key);
-        return true;
-      })
-      .sort((a, b) => a.t0 - b.t0 || a.kind - b.kind);
-    return marks.length === 0 ? [] : [{ band, marks }];
-  });
-}
-
-/** The keys walk the row of the enlarged inode; another one is chosen by going there with the mouse or the table. */
-function weaveRow(at: At): readonly Shape[] {
-  const { box } = at;
-  if (box.bands.some((band) => band.name === 'inode') || box.hero === null) return [];
-  return (box.lives.byIno.get(box.hero) ?? []).flatMap((life) => statesOf(at, life, 0, 20));
-}
-
-export function step(
-  index: RunIndex,
-  layout: Layout,
-  from: Mark | null,
-  key: ArrowKey,
-): Mark | null {
-  const rows = layout.lanes.flatMap((box) => walk({ index, layout, box }));
-  if (rows.length === 0) return null;
-  const same = (a: Mark, b: Mark) =>
-    a.arm === b.arm && a.kind === b.kind && a.id === b.id && a.row === b.row;
-  const r = from === null ? -1 : rows.findIndex((row) => row.marks.some((m) => same(m, from)));
-  if (from === null || r < 0) {
-    const hero = rows.find((row) => row.band.name === 'inode' || row.band.name === 'inodes');
-    return (hero ?? rows[0]!).marks[0]!;
-  }
-  const row = rows[r]!;
-  const i = row.marks.findIndex((m) => same(m, from));
-  if (key === 'Home') return row.marks[0]!;
-  if (key === 'End') return row.marks.at(-1)!;
-  if (key === 'ArrowLeft') return row.marks[i - 1] ?? null;
-  if (key === 'ArrowRight') return row.marks[i + 1] ?? null;
-  const other = rows[r + (key === 'ArrowUp' ? -1 : 1)];
-  if (other === undefined) return null;
-  return other.marks.reduce((a, b) =>
-    Math.abs(b.t0 - from.t0) < Math.abs(a.t0 - from.t0) ? b : a,
-  );
-}
-
-export function placeOf(
-  index: RunIndex,
-  layout: Layout,
-  mark: Mark,
-): { readonly x: number; readonly y: number } | null {
-  const box = layout.lanes.find((one) => one.arm === mark.arm);
-  const band = box && bandOf(box, index.kinds[mark.kind]?.name ?? '');
-  if (box === undefined || band === undefined) return null;
-  const x = (xOf(layout, box, mark.t0) + xOf(layout, box, mark.t1)) / 2;
-  return {
-    x: Math.max(layout.left, Math.min(layout.right, x)),
-    y: band.top + Math.min(band.height, 40) / 2,
-  };
+/** The cell where the inode of a mark is now. */
+export function cellOf({ kinds }: RunIndex, layout: Layout, mark: Mark): Cell | undefined {
+  const box = layout.lanes.find(({ arm }) => arm === mark.arm);
+  const band = box?.bands.find(({ name }) => name === 'flow');
+  if (box === undefined || band === undefined) return undefined;
+  if ((kinds[mark.kind]?.name ?? '') in bandsOf) return undefined;
+  return flowCells(layout, box, band).find(({ life }) => life.ino === mark.row);
 }

@@ -9,13 +9,13 @@ import { type Fill, mix, type Pen, type TileMaker } from '@page/views/paints.ts'
 import { chargeWords, figures, soFarBegin, soFarWords } from './figures.ts';
 import { cellAt, type Grid, type StripLane, type StripLayout } from './layout.ts';
 import {
+  boxesOf,
   drawSpoken,
   handBox,
   type Look,
   letterIn,
   lookOf,
   looks,
-  partOf,
   spending,
 } from './marks.ts';
 import { absence, hasList, type LaneNow, laneNow, letters, newness, threadOf } from './replay.ts';
@@ -207,21 +207,17 @@ export function drawStrip(
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
     if (lane === undefined) continue;
     drawLane(pen, layout, laid, drawing, laneNow(drawing, lane), brushes);
-    if (pointed?.arm === laid.arm) drawPointed(pen, laid, drawing, pointed);
+    if (pointed?.arm === laid.arm) drawPointed(pen, layout, drawing, pointed);
   }
 }
 
 /** A ring round what is pointed at. */
-function drawPointed(pen: Pen, laid: StripLane, { theme, lesson }: Drawing, mark: Mark): void {
-  const unit = partOf(lesson, mark) === 'unit';
-  const { x, y } = unit
-    ? { x: laid.grid.x + mark.row * laid.unit, y: laid.meterY }
-    : cellAt(laid.grid, mark.row);
-  const width = unit ? laid.unit : laid.grid.cell - laid.grid.gap;
+function drawPointed(pen: Pen, layout: StripLayout, { theme, lesson }: Drawing, mark: Mark): void {
   pen.save();
   pen.strokeStyle = theme.ink;
   pen.lineWidth = 1.5;
-  pen.strokeRect(x - 2, y - 2, width + 4, (unit ? 15 : laid.grid.high) + 4);
+  for (const { x, y, w, h } of boxesOf(layout, lesson, mark))
+    pen.strokeRect(x - 2, y - 2, w + 4, h + 4);
   pen.restore();
 }
 

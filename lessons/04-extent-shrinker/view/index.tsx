@@ -11,8 +11,8 @@ import { type Draw, useCanvas } from '@page/views/use-canvas.ts';
 import { useCallback, useMemo, useRef } from 'react';
 import { about } from './about.ts';
 import { type Brush, type Brushes, brushBox, brushesFor, drawPlus, drawStrip } from './draw.ts';
-import { cellAt, layoutStrip, type StripLayout } from './layout.ts';
-import { behindBox, describe, hit, looks, partOf, step } from './marks.ts';
+import { layoutStrip, type StripLayout } from './layout.ts';
+import { behindBox, boxesOf, describe, firstMark, looks, rowsOf } from './marks.ts';
 import { panels } from './panels.tsx';
 import { blocksOf, factsOf, letterOf } from './replay.ts';
 import { budget } from './toy.ts';
@@ -148,16 +148,9 @@ function budgetOf(index: RunIndex): number {
 const artist: Artist<StripLayout> = {
   layout,
   draw: (ctx, laid, drawing, pointed, tiles) => drawStrip(ctx, laid, drawing, pointed, tiles),
-  hit,
-  step,
-  place(laid, drawing, mark) {
-    const lane = laid.lanes.find((one) => one.arm === mark.arm);
-    if (lane === undefined) return null;
-    if (partOf(drawing.lesson, mark) === 'unit')
-      return { x: lane.grid.x + mark.row * lane.unit, y: lane.meterY + laid.fontSize };
-    const { x, y } = cellAt(lane.grid, mark.row);
-    return { x: x + lane.grid.cell, y: y + lane.grid.pitch };
-  },
+  rows: rowsOf,
+  boxes: (laid, { lesson }, mark) => boxesOf(laid, lesson, mark),
+  first: firstMark,
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
   label: t('The entries of one file as boxes, a strip for each kernel'),
 };

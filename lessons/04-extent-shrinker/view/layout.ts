@@ -160,31 +160,3 @@ export function boxAt(grid: Grid, x: number, y: number): number {
   const box = row * grid.columns + column;
   return box < grid.boxes ? box : -1;
 }
-
-/** The unit of the budget at a point; -1: none. */
-export function unitAt(
-  lane: StripLane,
-  budget: number,
-  fontSize: number,
-  x: number,
-  y: number,
-): number {
-  if (y < lane.meterY - 2 || y > lane.meterY + fontSize + 4) return -1;
-  const unit = Math.floor((x - lane.grid.x) / lane.unit);
-  return unit >= 0 && unit < budget ? unit : -1;
-}
-
-/** The box beside one in a direction of the keyboard. */
-export function boxBeside(grid: Grid, box: number, key: string): number {
-  const to = {
-    ArrowLeft: box - 1,
-    ArrowRight: box + 1,
-    ArrowUp: box - grid.columns,
-    ArrowDown: box + grid.columns,
-    Home: box - (box % grid.columns),
-    End: box - (box % grid.columns) + grid.columns - 1,
-  }[key];
-  if (to === undefined) return box;
-  if (key === 'Home' || key === 'End') return Math.min(grid.boxes - 1, to);
-  return to;
-}

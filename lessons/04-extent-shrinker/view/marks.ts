@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Boxes, units of the budget and the list as marks that can be pointed at, and how the keys go among them. */
+/** Boxes, units of the budget and the list as marks: where they stand, and what each is in words. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -8,10 +8,11 @@ import { laneOf } from '@page/derive/query.ts';
 import type { Frame, LaneIndex, Mark, RunIndex } from '@page/derive/types.ts';
 import { armTitle } from '@page/derive/words.ts';
 import { kindNumber, type Lesson } from '@page/protocol/lesson.ts';
-import type { ArrowKey, Drawing } from '@page/views/contract.ts';
+import type { Box, Drawing, Item, Point, Row } from '@page/views/contract.ts';
+import { cellRow } from '@page/views/items.ts';
 import type { Pen } from '@page/views/paints.ts';
 import { edgesOf, strokeRegion } from '@page/views/region.ts';
-import { boxAt, boxBeside, type StripLane, type StripLayout, unitAt } from './layout.ts';
+import { boxAt, cellAt, type StripLane, type StripLayout } from './layout.ts';
 import {
   type Boxes,
   backsOfBlock,
@@ -102,18 +103,16 @@ export function boxMark(state: LaneNow, lesson: Lesson, box: number): Mark {
   return markAt(state, lesson, look, box, state.boxes.point[box]! - 1);
 }
 
-/** A unit of the budget that was spent; null: it is not spent yet. */
-export function unitMark(state: LaneNow, lesson: Lesson, unit: number): Mark | null {
+/** The units of the budget that this scan has spent so far. */
+function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   const { lane, facts, now } = state;
   const visit = lane.pointsOf('visit');
+  const fateOf = (v: number) => lane.points.e[visit.order[v]!]!;
   const places: number[] = [];
-  for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
-    const gain = lane.points.e[visit.order[v]!] === 2;
-    if (gain || facts.charge !== 'gains') places.push(visit.order[v]!);
-  }
-  const units = spending((v) => lane.points.e[visit.order[v]!]!, facts, now);
-  const what = units[unit];
-  return what === undefined ? null : markAt(state, lesson, what, unit, places[unit]!);
+  for (let v = now.scan?.from ?? 0; v < now.visits; v++)
+    if (fateOf(v) === 2 || facts.charge !== 'gains') places.push(visit.order[v]!);
+  const units = spending(fateOf, facts, now);
+  return units.map((what, unit) => markAt(state, lesson, what, unit, places[unit]!));
 }
 
 /** Of no kind that the lesson has a name for: nothing has happened to it. */
@@ -139,23 +138,6 @@ function stateOf(known: Known, arm: string): LaneNow | null {
   return lane === undefined ? null : laneNow(known, lane);
 }
 
-export function hit(layout: StripLayout, drawing: Drawing, x: number, y: number): Mark | null {
-  for (const laid of layout.lanes) {
-    const state = stateOf(drawing, laid.arm);
-    if (state === null) continue;
-    const { grid } = laid;
-    const box = boxAt(grid, x, y);
-    if (box >= 0) {
-      const deep = (y - grid.y) % grid.pitch > grid.high - 1;
-      const thread = deep && state.boxes.there[box] === 1 && state.boxes.letter[box]! > 1;
-      return (thread && threadMark(state, drawing.lesson)) || boxMark(state, drawing.lesson, box);
-    }
-    const unit = unitAt(laid, state.facts.budget, layout.fontSize, x, y);
-    if (unit >= 0) return unitMark(state, drawing.lesson, unit) ?? unspentMark(state, unit);
-  }
-  return null;
-}
-
 type Part = 'box' | 'thread' | 'unit';
 
 export function partOf(lesson: Lesson, mark: Mark): Part {
@@ -165,80 +147,64 @@ export function partOf(lesson: Lesson, mark: Mark): Part {
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
 }
 
-/** Arrows walk the boxes; down from the last row lie the list and the budget, then the next lane. */
-export function step(
-  layout: StripLayout,
-  drawing: Drawing,
-  from: Mark | null,
-  key: ArrowKey,
-): Mark | null {
-  const { lesson } = drawing;
-  const at = Math.max(
-    0,
-    layout.lanes.findIndex((one) => one.arm === from?.arm),
-  );
-  const laid = layout.lanes[at];
+/** A row for each row of boxes; below them the list, which runs between all of them, and the budget. */
+export function rowsOf(layout: StripLayout, drawing: Drawing): readonly Row[] {
+  return layout.lanes.flatMap((laid) => {
+    const state = stateOf(drawing, laid.arm);
+    return state === null ? [] : rowsOfLane(layout, laid, state, drawing.lesson);
+  });
+}
+
+function rowsOfLane(
+  { fontSize }: StripLayout,
+  { arm, grid, meterY, unit }: StripLane,
+  state: LaneNow,
+  lesson: Lesson,
+): readonly Row[] {
+  const { x, cell, pitch, high, columns } = grid;
+  const { budget } = state.facts;
+  const lines = Array.from({ length: Math.ceil(grid.boxes / columns) }, (_, row): Row => {
+    const first = row * columns;
+    const n = Math.min(columns, grid.boxes - first);
+    const area = { x, y: grid.y + row * pitch, w: n * cell, h: pitch };
+    const goesOn = first + n < grid.boxes ? ({ flows: 'row' } as const) : {};
+    return cellRow({ arm, area, ...goesOn }, { x, pitch: cell, n }, (i, box) => [
+      { mark: boxMark(state, lesson, first + i), box },
+    ]);
+  });
+  const all = { x, y: grid.y, w: columns * cell, h: lines.length * pitch };
+  const thread = threadMark(state, lesson);
+  const beside = (at: Point) => {
+    const box = boxAt(grid, at.x, at.y);
+    const deep = (at.y - grid.y) % pitch > high - 1;
+    return deep && box >= 0 && state.boxes.there[box] === 1 && state.boxes.letter[box]! > 1;
+  };
+  const list: Item[] = thread ? [{ mark: thread, box: all, rank: 1, holds: beside }] : [];
+  const spent = spentMarks(state, lesson);
+  const low = { x, y: meterY - 2, w: budget * unit, h: fontSize + 6 };
+  const meter = cellRow({ arm, area: low }, { x, pitch: unit, n: budget }, (i, box) => {
+    const mark = spent[i] ?? unspentMark(state, i);
+    return [{ mark, box, pointerOnly: i >= spent.length }];
+  });
+  return [...lines, { arm, area: all, items: () => list }, meter];
+}
+
+/** Where a mark stands; the list at its head. */
+export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): readonly Box[] {
+  const laid = lanes.find(({ arm }) => arm === mark.arm);
+  if (laid === undefined) return [];
+  const { grid, unit, meterY } = laid;
+  if (partOf(lesson, mark) === 'unit')
+    return [{ x: grid.x + mark.row * unit, y: meterY, w: unit, h: 15 }];
+  return [{ ...cellAt(grid, mark.row), w: grid.cell - grid.gap, h: grid.high }];
+}
+
+/** The entry at which the scan stands. */
+export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null {
+  const [laid] = lanes;
   const state = laid === undefined ? null : stateOf(drawing, laid.arm);
   if (laid === undefined || state === null || laid.grid.boxes === 0) return null;
-  if (from === null) return boxMark(state, lesson, Math.max(0, handBox(state)));
-  const part = partOf(lesson, from);
-  if (part === 'unit') {
-    const to = { ArrowLeft: from.row - 1, ArrowRight: from.row + 1, Home: 0 }[key as 'Home'];
-    if (to !== undefined) return unitMark(state, lesson, to) ?? from;
-    if (key === 'End') return lastUnit(state, lesson) ?? from;
-  }
-  if (part === 'thread' && key !== 'ArrowUp' && key !== 'ArrowDown') return from;
-  if (part === 'box') {
-    const to = boxBeside(laid.grid, from.row, key);
-    if (to >= 0 && to < laid.grid.boxes) return boxMark(state, lesson, to);
-    if (key === 'ArrowLeft' || key === 'ArrowRight') return from;
-  }
-  return key === 'ArrowDown'
-    ? (below(layout, drawing, at, state, part) ?? from)
-    : (above(layout, drawing, at, state, part) ?? from);
-}
-
-function below(
-  layout: StripLayout,
-  drawing: Drawing,
-  at: number,
-  state: LaneNow,
-  part: Part,
-): Mark | null {
-  const { lesson } = drawing;
-  const thread = part === 'box' ? threadMark(state, lesson) : null;
-  const unit = part === 'unit' ? null : unitMark(state, lesson, 0);
-  if (thread ?? unit) return thread ?? unit;
-  const next = layout.lanes[at + 1];
-  const other = next === undefined ? null : stateOf(drawing, next.arm);
-  return other === null ? null : boxMark(other, lesson, 0);
-}
-
-function above(
-  layout: StripLayout,
-  drawing: Drawing,
-  at: number,
-  state: LaneNow,
-  part: Part,
-): Mark | null {
-  const { lesson } = drawing;
-  const last = (laid: StripLane, of: LaneNow) =>
-    boxMark(of, lesson, Math.max(0, laid.grid.boxes - laid.grid.columns));
-  const here = layout.lanes[at]!;
-  if (part === 'unit') return threadMark(state, lesson) ?? last(here, state);
-  if (part === 'thread') return last(here, state);
-  const before = layout.lanes[at - 1];
-  const other = before === undefined ? null : stateOf(drawing, before.arm);
-  if (before === undefined || other === null) return null;
-  return unitMark(other, lesson, 0) ?? threadMark(other, lesson) ?? last(before, other);
-}
-
-function lastUnit(state: LaneNow, lesson: Lesson): Mark | null {
-  for (let unit = state.facts.budget - 1; unit >= 0; unit--) {
-    const mark = unitMark(state, lesson, unit);
-    if (mark !== null) return mark;
-  }
-  return null;
+  return boxMark(state, drawing.lesson, Math.max(0, handBox(state)));
 }
 
 /** Where the scan stands; -1: nowhere yet. */

@@ -4,7 +4,8 @@
 import { darkTheme, lightTheme } from '@page/base/theme.ts';
 import type { Frame, Mark } from '@page/derive/types.ts';
 import type { Scene } from '@page/protocol/lesson.ts';
-import type { Drawing } from '@page/views/contract.ts';
+import type { ArrowKey, Drawing } from '@page/views/contract.ts';
+import { place, step, under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { extentLesson, fileRun, frameAfter } from '@test/fixtures/extents.ts';
 import { recordingPen } from '@test/fixtures/pen.ts';
@@ -12,7 +13,7 @@ import { expect, test } from 'vitest';
 import { brushesFor, drawStrip } from './draw.ts';
 import { view } from './index.tsx';
 import { boxAt, cellAt, gridFor, layoutStrip, type StripLayout } from './layout.ts';
-import { behindBox, describe, hit, looks, step } from './marks.ts';
+import { behindBox, describe, looks, rowsOf } from './marks.ts';
 import { drawChart } from './panels.tsx';
 
 const run = fileRun({ delayed: 256, written: 256, nr: 32, scans: 9 });
@@ -96,7 +97,7 @@ test('pointing: an entry in vain, one that is freed, one never met, and spent bu
   const layout = laid();
   const on = (lane: number, box: number) => {
     const { x, y } = cellAt(layout.lanes[lane]!.grid, box);
-    return hit(layout, at, x + 3, y + 3);
+    return under(rowsOf(layout, at), x + 3, y + 3);
   };
   expect(name(on(0, 0))).toBe('vain');
   expect(name(on(0, 287))).toBe('freed');
@@ -105,7 +106,7 @@ test('pointing: an entry in vain, one that is freed, one never met, and spent bu
   expect(name(on(2, 0))).toBe('delayed');
   expect(name(on(2, 511))).toBe('freed');
   const unit = (lane: number) =>
-    hit(layout, at, layout.lanes[lane]!.grid.x + 3, layout.lanes[lane]!.meterY + 3);
+    under(rowsOf(layout, at), layout.lanes[lane]!.grid.x + 3, layout.lanes[lane]!.meterY + 3);
   expect([0, 1, 2].map((lane) => name(unit(lane)))).toEqual([
     'spent_gain',
     'spent_vain',
@@ -121,7 +122,7 @@ test('a unit of the budget that is not spent says so, in its tip and in its draw
   const at = drawing(frame);
   const layout = laid();
   const { grid, meterY, unit } = layout.lanes[1]!;
-  const on = (nth: number) => hit(layout, at, grid.x + nth * unit + 3, meterY + 3);
+  const on = (nth: number) => under(rowsOf(layout, at), grid.x + nth * unit + 3, meterY + 3);
   expect(name(on(0))).toBe('spent_vain');
   const left = on(2)!;
   expect(extentLesson.kinds[left.kind]).toBeUndefined();
@@ -130,27 +131,30 @@ test('a unit of the budget that is not spent says so, in its tip and in its draw
     ...{ title: 'of the budget: not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
     how: 'No event has spent it up to this moment; the last one of the lane is below.',
   });
-  const tip = view.artist(extentLesson).place(layout, at, left)!;
-  expect(Math.abs(tip.x - (grid.x + 2 * unit))).toBeLessThan(1);
+  const tip = place(view.artist(extentLesson), layout, at, left)!;
+  expect(tip.x).toBeCloseTo(grid.x + 2.5 * unit);
 });
 
 test('keys walk from the hand to every box, to the list, to the budget and on to the next lane', () => {
   const at = drawing(frameAfter(4, { hold: true }));
   const layout = laid();
-  let mark = step(layout, at, null, 'ArrowRight');
+  const next = (from: Mark | null, key: ArrowKey) =>
+    step(view.artist(extentLesson), layout, at, from, key) ?? from;
+  let mark = next(null, 'ArrowRight');
   expect([mark?.arm, mark?.row, name(mark)]).toEqual(['scan-2013', 3, 'vain']);
-  mark = step(layout, at, mark, 'ArrowRight');
+  mark = next(mark, 'ArrowRight');
   expect([mark?.row, name(mark)]).toEqual([4, 'delayed']);
   const way: (string | null)[] = [];
   for (let i = 0; i < 60 && mark !== null; i++) {
-    const next: Mark | null = step(layout, at, mark, 'ArrowDown');
-    if (name(next) !== name(mark) || next?.arm !== mark.arm) way.push(`${next?.arm} ${name(next)}`);
-    mark = next;
+    const below: Mark | null = next(mark, 'ArrowDown');
+    if (name(below) !== name(mark) || below?.arm !== mark.arm)
+      way.push(`${below?.arm} ${name(below)}`);
+    mark = below;
   }
   expect(way).toContain('stock spent_vain');
   expect(way).toContain('evictable-list thread');
   expect(way.at(-1)).toBe('evictable-list spent_gain');
-  expect(name(step(layout, at, mark, 'ArrowUp'))).toBe('thread');
+  expect(name(next(mark, 'ArrowUp'))).toBe('thread');
 });
 
 test('each look is painted in its own way, in both themes: not by colour alone', () => {

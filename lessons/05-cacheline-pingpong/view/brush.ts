@@ -2,6 +2,7 @@
 /** How bytes, copies and accesses are painted. What is modelled has a dashed edge; no two kinds differ by colour alone. */
 
 import type { Theme } from '@page/base/theme.ts';
+import type { Box } from '@page/views/contract.ts';
 import { type Fill, mix, type Pen, type TileMaker } from '@page/views/paints.ts';
 import type { ByteKind } from './fields.ts';
 
@@ -99,13 +100,6 @@ export function dashedBox(
   pen.setLineDash([...dash]);
   pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   pen.setLineDash([]);
-}
-
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly w: number;
-  readonly h: number;
 }
 
 /**

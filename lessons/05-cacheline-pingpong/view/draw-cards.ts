@@ -2,7 +2,8 @@
 /** CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
 
 import { t } from '@page/base/lang/t.ts';
-import { type Box, brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
+import type { Box, Point } from '@page/views/contract.ts';
+import { brushAccess, brushCross, dashedBox, type StateName } from './brush.ts';
 import { noObject } from './counted.ts';
 import { beats, between, type Easel, write } from './easel.ts';
 import { fieldWords, lineBytes, runsOf, type Struct } from './fields.ts';
@@ -173,11 +174,6 @@ function drawAccess(easel: Easel, { at, size, kind }: Access, alpha: number): vo
 
 // The ways of lines that travel, and of the word that copies must go: where they are drawn, and which is at a point.
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
 type Laid = Pick<Easel, 'laid' | 'layout'>;
 type Pair = readonly [from: Point, to: Point];
 
@@ -250,20 +246,16 @@ function distance({ x, y }: Point, [a, b]: Pair): number {
 /** A pointer is on a way that is so near, px. */
 const reach = 5;
 
-/** The access whose way is at a point: the one under way, else the newest of those whose ways still fade. */
-export function wayAt(
-  place: Laid & { readonly shown: LaneNow },
-  at: Point,
-  within = reach,
-): Access | null {
-  const { under, done, model, lane } = place.shown;
-  if (model === null) return null;
+/** Accesses whose ways are drawn: the one under way, then those whose ways still fade, the newest first. */
+export function drawnWays({ under, done, model, lane }: LaneNow): readonly Access[] {
+  if (model === null) return [];
   const past = Array.from({ length: Math.min(glowSteps, done) }, (_, age) => done - 1 - age);
   const drawn = [...(under === null ? [] : [under]), ...past.map((k) => accessAt(lane, model, k))];
-  const near = (access: Access) =>
-    happening(access) !== 'hit' &&
-    piecesOf(place, access).some((one) => distance(at, one) <= within);
-  return drawn.find(near) ?? null;
+  return drawn.filter((access) => happening(access) !== 'hit');
+}
+
+export function isOnWay(place: Laid, access: Access, at: Point, within = reach): boolean {
+  return piecesOf(place, access).some((one) => distance(at, one) <= within);
 }
 
 export function drawCards(easel: Easel): void {
@@ -416,7 +408,7 @@ function drawLetter(easel: Easel, { slot, name, lost }: Copy): void {
   const y = slot.y + slot.h / 2;
   pen.globalAlpha = 1;
   // A way that runs through a letter ends at it.
-  if (wayAt(easel, { x, y }, fontSize * 0.75) !== null) {
+  if (drawnWays(easel.shown).some((way) => isOnWay(easel, way, { x, y }, fontSize * 0.75))) {
     const wide = Math.min(fontSize * 1.2, strips ? fontSize * 1.2 : slot.w - 2);
     pen.fillStyle = theme.paper;
     pen.fillRect(x - wide / 2, y - fontSize * 0.6, wide, fontSize * 1.2);

@@ -8,7 +8,7 @@ import type { LaneIndex, Mark } from '@page/derive/types.ts';
 import { armTitle, capital } from '@page/derive/words.ts';
 import { kindNumber, type Lesson } from '@page/protocol/lesson.ts';
 import { msTicks } from '@page/views/axis.ts';
-import type { ArrowKey, Drawing } from '@page/views/contract.ts';
+import type { Box, Drawing, Row } from '@page/views/contract.ts';
 import { fitting, type Pen, type TileMaker } from '@page/views/paints.ts';
 import { bisector } from 'd3-array';
 import { type Brushes, brushesFor, dashedBox } from './brush.ts';
@@ -73,11 +73,11 @@ export function drawLock(
     drawLane(easel);
     drawPhase(pen, laid, drawing, x);
     for (const mark of [frame.selection, pointed]) {
-      if (mark?.arm !== laid.arm || mark.table !== 'samples') continue;
-      const one = intervalsOf(lane)[mark.row];
-      if (one === undefined) continue;
-      const box = { x: x(one.t0) - 1, y: laid.share.y - 2, w: x(one.t1) - x(one.t0) + 2, h: 0 };
-      dashedBox(pen, { ...box, h: laid.rate.y + laid.rate.h - box.y }, theme.ink, 1.5, []);
+      if (mark?.arm !== laid.arm) continue;
+      for (const { x: left, y, w, h } of boxesOf(layout, drawing, mark)) {
+        const rim = { x: left - 1, y: y - 2, w: w + 2, h: h + 2 };
+        dashedBox(pen, rim, theme.ink, 1.5, []);
+      }
     }
     pen.restore();
   }
@@ -304,56 +304,76 @@ export function intervalMark(
   };
 }
 
-export function hitLock(layout: LockLayout, drawing: Drawing, px: number, py: number): Mark | null {
-  for (const laid of layout.lanes) {
-    const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
-    const { share, rate } = laid;
-    if (lane === undefined || py < share.y || py > rate.y + rate.h) continue;
+/** Two rows a lane, one for each way, and the rates below, which are of the way that most took. */
+export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
+  const { lesson, index, frame } = drawing;
+  return layout.lanes.flatMap((laid): Row[] => {
+    const lane = index.lanes.find((one) => one.arm === laid.arm);
+    if (lane === undefined) return [];
+    const { arm, share, rate } = laid;
     const x = timeScale(laid, drawing);
-    const now = laneTime(drawing.frame.offset, lane.arm, drawing.frame.moment);
+    const now = laneTime(frame.offset, arm, frame.moment);
     const all = intervalsOf(lane);
-    const row = bisector((one: Interval) => x(one.t1)).right(all, px);
-    const one = all[row];
-    if (one === undefined || px < x(one.t0) || one.t1 > now) return null;
-    const slow = slowShare(all[row]!) ?? 0;
-    const under = py < share.y + share.h ? py < share.y + share.h * slow : slow >= 0.5;
-    return intervalMark(lane, drawing.lesson, row, under ? 'under_lock' : 'by_cas');
-  }
-  return null;
+    const known = bisector((one: Interval) => one.t1).right(all, now);
+    const ends = bisector((one: Interval) => x(one.t1));
+    const row = (
+      area: Box,
+      kind: (slow: number) => LockKind,
+      part: (slow: number) => Pick<Box, 'y' | 'h'>,
+      pointerOnly = false,
+    ): Row => ({
+      ...{ arm, area },
+      items(x0, x1) {
+        const from = ends.left(all, x0, 0, known);
+        const to = Math.min(known, ends.right(all, x1, from, known) + 1);
+        return all.slice(from, to).flatMap((one, i) => {
+          const slow = slowShare(one) ?? 0;
+          const mark = intervalMark(lane, lesson, from + i, kind(slow));
+          const box = { x: x(one.t0), w: x(one.t1) - x(one.t0), ...part(slow) };
+          return mark === null ? [] : [{ mark, box, pointerOnly }];
+        });
+      },
+    });
+    const foot = share.y + share.h;
+    const below = { ...share, y: foot, h: rate.y + rate.h - foot };
+    return [
+      row(
+        share,
+        () => 'under_lock',
+        (slow) => ({ y: share.y, h: share.h * slow }),
+      ),
+      row(
+        share,
+        () => 'by_cas',
+        (slow) => ({ y: foot - share.h * (1 - slow), h: share.h * (1 - slow) }),
+      ),
+      row(
+        below,
+        (slow) => (slow >= 0.5 ? 'under_lock' : 'by_cas'),
+        () => below,
+        true,
+      ),
+    ];
+  });
 }
 
-/** Left and right go along time, up and down to the other way, and on to the next lane. */
-export function stepLock(
-  layout: LockLayout,
-  drawing: Drawing,
-  from: Mark | null,
-  key: ArrowKey,
-): Mark | null {
-  const { lesson, index, frame } = drawing;
-  const at = Math.max(
-    0,
-    layout.lanes.findIndex((one) => one.arm === from?.arm),
-  );
-  const laneAt = (i: number) => index.lanes.find((one) => one.arm === layout.lanes[i]?.arm);
-  const lane = laneAt(at);
+/** The newest look of the first lane. */
+export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
+  const lane = drawing.index.lanes.find(({ arm }) => arm === layout.lanes[0]?.arm);
   if (lane === undefined) return null;
-  const lastOf = (one: LaneIndex) => {
-    const now = laneTime(frame.offset, one.arm, frame.moment);
-    return intervalsOf(one).filter(({ t1 }) => t1 <= now).length - 1;
-  };
-  const last = lastOf(lane);
-  const kind = from === null ? 'under_lock' : ((lesson.kinds[from.kind]?.name ?? '') as LockKind);
-  if (from === null) return intervalMark(lane, lesson, last, kind);
-  const row = { ArrowLeft: from.row - 1, ArrowRight: from.row + 1, Home: 0, End: last }[
-    key as 'Home'
-  ];
-  if (row !== undefined) return row > last ? from : (intervalMark(lane, lesson, row, kind) ?? from);
-  const other = key === 'ArrowDown' ? 'by_cas' : 'under_lock';
-  if (other !== kind) return intervalMark(lane, lesson, from.row, other);
-  const next = laneAt(at + (key === 'ArrowDown' ? 1 : -1));
-  if (next === undefined) return from;
-  const entry = Math.min(from.row, lastOf(next));
-  return intervalMark(next, lesson, entry, key === 'ArrowDown' ? 'under_lock' : 'by_cas') ?? from;
+  const now = laneTime(drawing.frame.offset, lane.arm, drawing.frame.moment);
+  const last = intervalsOf(lane).findLastIndex(({ t1 }) => t1 <= now);
+  return intervalMark(lane, drawing.lesson, last, 'under_lock');
+}
+
+/** The column of an interval, through both charts. */
+export function boxesOf(layout: LockLayout, drawing: Drawing, mark: Mark): readonly Box[] {
+  const laid = layout.lanes.find((one) => one.arm === mark.arm);
+  if (laid === undefined || mark.table !== 'samples') return [];
+  const x = timeScale(laid, drawing);
+  const { share, rate } = laid;
+  const box = { x: x(mark.t0), y: share.y, w: x(mark.t1) - x(mark.t0) };
+  return [{ ...box, h: rate.y + rate.h - share.y }];
 }
 
 export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): string {

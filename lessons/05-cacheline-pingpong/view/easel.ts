@@ -4,10 +4,10 @@
 import { t } from '@page/base/lang/t.ts';
 import { laneTime } from '@page/derive/align.ts';
 import { stepNs } from '@page/derive/retime.ts';
-import type { Drawing } from '@page/views/contract.ts';
+import type { Box, Drawing } from '@page/views/contract.ts';
 import { fitting, type Pen } from '@page/views/paints.ts';
 import { sidesOf, strokeRegion } from '@page/views/region.ts';
-import type { Box, Brushes } from './brush.ts';
+import type { Brushes } from './brush.ts';
 import { runsOf } from './fields.ts';
 import { byteBoxes, type LinesLane, type LinesLayout } from './layout.ts';
 import { type LockLane, phasesOf } from './lock.ts';

@@ -10,7 +10,7 @@ import { type Finder, type Place, spanOf } from '@page/derive/moments.ts';
 import { stepNs } from '@page/derive/retime.ts';
 import type { LaneIndex, Mark, RunIndex } from '@page/derive/types.ts';
 import type { Kind, Lesson, Scene } from '@page/protocol/lesson.ts';
-import type { Artist, Drawing, Laid, SwatchProps, ViewKind } from '@page/views/contract.ts';
+import type { Artist, Box, Drawing, Laid, SwatchProps, ViewKind } from '@page/views/contract.ts';
 import { canvasTiles, type Fill, type Pen, type TileMaker } from '@page/views/paints.ts';
 import { type Draw, useCanvas } from '@page/views/use-canvas.ts';
 import { useCallback, useMemo, useRef } from 'react';
@@ -18,7 +18,6 @@ import { about } from './about.ts';
 import { answers, counts, nearby } from './answers.ts';
 import { behindBytes } from './behind.ts';
 import {
-  type Box,
   type Brushes,
   brushAccess,
   brushCross,
@@ -27,12 +26,18 @@ import {
   type StateName,
 } from './brush.ts';
 import { drawLines } from './draw.ts';
-import { describeLock, drawLock, hitLock, stepLock, timeScale } from './draw-lock.ts';
+import {
+  describeLock,
+  drawLock,
+  firstMark,
+  boxesOf as lockBoxes,
+  rowsOf as lockRows,
+} from './draw-lock.ts';
 import { stepAt, windowOf } from './easel.ts';
 import { type ByteKind, structOf } from './fields.ts';
 import { heightFor, inside, type LinesLayout, layoutLines, leastHeight } from './layout.ts';
 import { type LockLayout, layoutLock, phasesOf } from './lock.ts';
-import { describeLines, hitLines, placesOf, stepLines } from './marks.ts';
+import { describeLines, hotMark, placesOf, rowsOf } from './marks.ts';
 import { countedOf, modelKnobs, modelOf, settingsOf, transfersPerStat } from './model.ts';
 import { laneNow } from './now.ts';
 import { panels } from './panels.tsx';
@@ -241,25 +246,10 @@ function placesIn(drawing: Drawing, lines: LinesLayout) {
   });
 }
 
-function hit(picture: Picture, drawing: Drawing, x: number, y: number): Mark | null {
-  if (picture.act === 'lock') return hitLock(picture.lock, drawing, x, y);
-  for (const place of placesIn(drawing, picture.lines)) {
-    const mark = hitLines(place, x, y);
-    if (mark !== null) return mark;
-  }
-  return null;
-}
-
-function placeOf(picture: Picture, drawing: Drawing, mark: Mark) {
-  if (picture.act === 'lock') {
-    const laid = picture.lock.lanes.find((one) => one.arm === mark.arm);
-    return laid === undefined
-      ? null
-      : { x: timeScale(laid, drawing)(mark.t1), y: laid.share.y + 20 };
-  }
+function boxes(picture: Picture, drawing: Drawing, mark: Mark): readonly Box[] {
+  if (picture.act === 'lock') return lockBoxes(picture.lock, drawing, mark);
   const place = placesIn(drawing, picture.lines).find(({ laid }) => laid.arm === mark.arm);
-  const box = place && placesOf(place, mark)[0];
-  return box ? { x: box.x + box.w, y: box.y + box.h } : null;
+  return place === undefined ? [] : placesOf(place, mark);
 }
 
 /** Strips and charts are axes: the playhead goes where they are pressed. */
@@ -293,12 +283,16 @@ const artist: Artist<Picture> = {
   layout,
   least,
   draw,
-  hit,
-  step: (picture, drawing, from, key) =>
+  rows: (picture, drawing) =>
     picture.act === 'lock'
-      ? stepLock(picture.lock, drawing, from, key)
-      : stepLines(picture.lines, drawing, from, key),
-  place: placeOf,
+      ? lockRows(picture.lock, drawing)
+      : placesIn(drawing, picture.lines).flatMap(rowsOf),
+  boxes,
+  first(picture, drawing) {
+    if (picture.act === 'lock') return firstMark(picture.lock, drawing);
+    const [place] = placesIn(drawing, picture.lines);
+    return place === undefined ? null : hotMark(place);
+  },
   seek,
   axis(picture) {
     const share = picture.act === 'lock' ? picture.lock.lanes[0]?.share : undefined;

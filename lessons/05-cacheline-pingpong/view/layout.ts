@@ -5,8 +5,7 @@
  */
 
 import type { Size } from '@page/derive/types.ts';
-import type { LaidLane } from '@page/views/contract.ts';
-import type { Box } from './brush.ts';
+import type { Box, LaidLane } from '@page/views/contract.ts';
 import { lineBytes } from './fields.ts';
 
 export interface LinesLane extends LaidLane {
@@ -200,19 +199,6 @@ export function byteBoxes(
     from = to;
   }
   return boxes;
-}
-
-/** The byte at a point; -1: none. */
-export function byteAt(layout: LinesLayout, lane: LinesLane, x: number, y: number): number {
-  const { perRow, cell, high, pitch } = layout;
-  for (const [i, line] of lane.lines.entries()) {
-    const column = Math.floor((x - line.x) / cell);
-    const row = Math.floor((y - line.y) / pitch);
-    if (column < 0 || column >= perRow || row < 0 || row >= lineBytes / perRow) continue;
-    if (y - line.y - row * pitch > high) continue;
-    return i * lineBytes + row * perRow + column;
-  }
-  return -1;
 }
 
 /** Where in a copy the bytes [at, at + size) of its line lie. */

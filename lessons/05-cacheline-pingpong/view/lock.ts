@@ -7,9 +7,8 @@ import type { Behind } from '@page/derive/behind.ts';
 import { figure, type Scope } from '@page/derive/figures.ts';
 import type { LaneIndex, LaneSample, Mark, RunIndex, Size } from '@page/derive/types.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
-import type { LaidLane } from '@page/views/contract.ts';
+import type { Box, LaidLane } from '@page/views/contract.ts';
 import { scaleLog } from 'd3-scale';
-import type { Box } from './brush.ts';
 
 /** What happened between two samples. */
 export interface Interval {

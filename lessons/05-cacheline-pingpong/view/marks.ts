@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Bytes, copies, accesses and transfers as marks: where they stand, which is at a point, what each is in words. */
+/** Bytes, copies, accesses and transfers as marks: where they stand, and what each is in words. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
 import type { Mark } from '@page/derive/types.ts';
 import { armTitle, capital } from '@page/derive/words.ts';
 import { kindNumber, type Lesson } from '@page/protocol/lesson.ts';
-import type { ArrowKey, Drawing } from '@page/views/contract.ts';
-import type { Box } from './brush.ts';
+import type { Box, Item, Point, Row } from '@page/views/contract.ts';
+import { cellRow } from '@page/views/items.ts';
 import { functionName } from './counted.ts';
-import { wayAt } from './draw-cards.ts';
-import { type Easel, stepAt, stepX } from './easel.ts';
+import { drawnWays, isOnWay } from './draw-cards.ts';
+import { type Easel, stepX } from './easel.ts';
 import { byteKind, fieldWords, lineBytes, runsOf, type Struct } from './fields.ts';
-import { byteAt, byteBoxes, inside, type LinesLane, type LinesLayout } from './layout.ts';
+import { byteBoxes, inside } from './layout.ts';
 import { stateNames } from './model/coherence.ts';
-import {
-  type Access,
-  accessAt,
-  glowSteps,
-  happening,
-  type LaneNow,
-  laneNow,
-  statesAt,
-} from './now.ts';
+import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
 
 /** What the marks of a lane need. */
 type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
@@ -118,37 +110,102 @@ function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | 
   return null;
 }
 
-export function hitLines(place: Place, x: number, y: number): Mark | null {
+/** Rows of bytes, copies of each line, accesses in the model's order and as they were executed; ways lie over them. */
+export function rowsOf(place: Place): readonly Row[] {
+  const { laid, shown } = place;
+  const { done, lane } = shown;
+  const { order, executed, arm } = laid;
+  const pitch = stepX(place, 1) - stepX(place, 0);
+  const steps = (n: number) => ({ x: stepX(place, 0), pitch, n });
+  // Who comes from above comes to the newest.
+  const entry = stepX(place, done);
+  const inOrder = cellRow({ arm, area: order, slop: 4, entry }, steps(done), (k, box) =>
+    accessItems(place, k, box),
+  );
+  const total = Math.min(lane.pointsOf('access').length, done);
+  const asExecuted = cellRow({ arm, area: executed, entry }, steps(total), (k, box) =>
+    itemsOf(executedMark(place, k), [box]),
+  );
+  const strips = [
+    ...(shown.model === null ? [] : [inOrder]),
+    ...(executed.h > 0 ? [asExecuted] : []),
+  ];
+  return [...byteRows(place), wayRow(place), ...copyRows(place), ...strips];
+}
+
+function itemsOf(mark: Mark | null, boxes: readonly Box[], rank = 0): readonly Item[] {
+  return mark === null ? [] : boxes.map((box) => ({ mark, box, rank }));
+}
+
+function touches({ x, w }: Box, x0: number, x1: number): boolean {
+  return x <= x1 && x + w >= x0;
+}
+
+function byteRows(place: Place): readonly Row[] {
   const { layout, laid, shown } = place;
-  const at = byteAt(layout, laid, x, y);
-  if (at >= 0) return byteMark(place, at);
-  const copy = copyAt(place, x, y);
-  // A way ends in the middle of a copy; one that has just been lost is to be pointed at itself.
-  const way = copy !== null && isLost(shown, copy) ? null : wayAt(place, { x, y });
-  if (way !== null) return stepMark(place, way.k, true);
-  if (copy !== null) return copyMark(place, copy.line, copy.cpu);
-  if (inside(laid.executed, x, y)) return executedMark(place, stepAt(place, x));
-  if (!inside(laid.order, x, y) || shown.model === null) return null;
-  return stepMark(
-    place,
-    nearStep(place, x, y),
-    (y - laid.order.y) % rowHeight(place) < rowHeight(place) / 2,
+  const { perRow, cell, high: h, pitch } = layout;
+  const { struct } = shown;
+  if (struct === null) return [];
+  const rows = lineBytes / perRow;
+  return runsOf(struct).flatMap((runs, line) =>
+    Array.from({ length: rows }, (_, nth): Row => {
+      const { x, y: top } = laid.lines[line]!;
+      const y = top + nth * pitch;
+      return {
+        ...{ arm: laid.arm, area: { x, y, w: perRow * cell, h } },
+        ...(nth < rows - 1 ? { flows: 'row' } : {}),
+        items: (x0, x1) =>
+          runs.flatMap(({ at, size }) => {
+            const boxes = byteBoxes(layout, laid, at, size);
+            const here = boxes.filter((box) => box.y === y && touches(box, x0, x1));
+            return here.length === 0 ? [] : itemsOf(byteMark(place, at), here, 3);
+          }),
+      };
+    }),
   );
 }
 
-interface CopyPlace {
-  readonly line: number;
-  readonly cpu: number;
+/** A way ends in the middle of a copy; one that has just been lost is to be pointed at itself. */
+function wayRow(place: Place): Row {
+  const { laid, shown } = place;
+  const area = { x: laid.left, y: 0, w: laid.width, h: place.drawing.size.height };
+  const lost = ({ x, y }: Point) =>
+    laid.cards.some(({ cpu, slots }) =>
+      slots.some((slot, line) => inside(slotRoom(slot), x, y) && isLost(shown, line, cpu)),
+    );
+  const items = () =>
+    drawnWays(shown).flatMap((way): readonly Item[] => {
+      const mark = stepMark(place, way.k, true);
+      const holds = (at: Point) => !lost(at) && isOnWay(place, way, at);
+      return mark === null ? [] : [{ mark, box: area, rank: 2, holds, pointerOnly: true }];
+    });
+  return { arm: laid.arm, area, items };
 }
 
-function copyAt({ laid }: Place, x: number, y: number): CopyPlace | null {
-  for (const { cpu, slots } of laid.cards)
-    for (const [line, slot] of slots.entries())
-      if (inside({ ...slot, x: slot.x - 1, w: slot.w + 2 }, x, y)) return { line, cpu };
-  return null;
+/** Copies stand so close that there is nothing between them. */
+function slotRoom(slot: Box): Box {
+  return { ...slot, x: slot.x - 1, w: slot.w + 2 };
 }
 
-function isLost({ model, done }: LaneNow, { line, cpu }: CopyPlace): boolean {
+function copyRows(place: Place): readonly Row[] {
+  const { laid } = place;
+  const [first, last] = [laid.cards[0], laid.cards.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return first.slots.map((slot, line): Row => {
+    const { x, y, h } = slotRoom(slot);
+    const end = slotRoom(last.slots[line]!);
+    return {
+      ...{ arm: laid.arm, area: { x, y, w: end.x + end.w - x, h } },
+      items: (x0, x1) =>
+        laid.cards.flatMap(({ cpu, slots }) => {
+          const room = slotRoom(slots[line]!);
+          return touches(room, x0, x1) ? itemsOf(copyMark(place, line, cpu), [room], 1) : [];
+        }),
+    };
+  });
+}
+
+function isLost({ model, done }: LaneNow, line: number, cpu: number): boolean {
   if (model === null || line >= model.trace.log.lines) return false;
   return statesAt(model, done).lostAge[line * model.trace.log.cpus + cpu]! > 0;
 }
@@ -157,18 +214,15 @@ function rowHeight({ laid, shown }: Pick<Place, 'laid' | 'shown'>): number {
   return laid.order.h / (shown.model?.trace.log.cpus ?? 1);
 }
 
-/** The step under the pointer: of the CPU of that row, the nearest within a few px. */
-function nearStep(place: Place, x: number, y: number): number {
-  const { laid, shown } = place;
-  const k = stepAt(place, x);
-  const { log } = shown.model!.trace;
-  const cpu = Math.floor((y - laid.order.y) / rowHeight(place));
-  const px = Math.abs(stepX(place, 1) - stepX(place, 0));
-  const reach = Math.ceil(4 / Math.max(0.05, px));
-  for (let far = 0; far <= reach; far++)
-    for (const near of [k - far, k + far])
-      if (near >= 0 && near < shown.done && log.cpu[near] === cpu) return near;
-  return -1;
+/** In the upper half of the CPU's row how the line came, in the lower half the access. */
+function accessItems(place: Place, k: number, { x, w }: Box): readonly Item[] {
+  const h = rowHeight(place) / 2;
+  const y = place.laid.order.y + (place.shown.model?.trace.log.cpu[k] ?? 0) * 2 * h;
+  const below = itemsOf(stepMark(place, k, false), [{ x, y: y + h, w, h }]);
+  return [
+    ...itemsOf(stepMark(place, k, true), [{ x, y, w, h }]),
+    ...below.map((item) => ({ ...item, pointerOnly: true })),
+  ];
 }
 
 /** Where a mark is drawn. */
@@ -303,122 +357,8 @@ export function stepWords(shown: LaneNow, access: Access): string {
   }
 }
 
-/** The mark beside one, for the keys: bytes, then copies, then the order, lane after lane. */
-export function layoutLane(layout: LinesLayout, arm: string): LinesLane | undefined {
-  return layout.lanes.find((one) => one.arm === arm);
-}
-
-// How the arrow keys go among the marks: fields, copies, accesses, the executed order, then the next lane.
-
-/** One row that left and right go along; up and down go from row to row. */
-interface Row {
-  readonly length: number;
-  readonly mark: (at: number) => Mark | null;
-  /** Place of a mark in the row; -1: it is not of this row. */
-  readonly find: (mark: Mark, part: Part | null) => number;
-  /** Where to come in. */
-  readonly first: number;
-}
-
-function rowsOf(place: Place): Row[] {
-  const { shown } = place;
-  const rows: Row[] = [];
-  const { struct, model, done } = shown;
-  for (const runs of struct === null ? [] : runsOf(struct))
-    rows.push({
-      length: runs.length,
-      mark: (at) => byteMark(place, runs[at]!.at),
-      find: (mark, part) => (part === 'byte' ? runs.findIndex((run) => run.at === mark.row) : -1),
-      first: 0,
-    });
-  if (model === null) return rows;
-  const { lines, cpus } = model.trace.log;
-  for (let line = 0; line < lines; line++)
-    rows.push({
-      length: cpus,
-      mark: (cpu) => copyMark(place, line, cpu),
-      find: (mark, part) =>
-        part === 'copy' && Math.floor(mark.row / 64) === line ? mark.row % 64 : -1,
-      first: 0,
-    });
-  const total = shown.lane.pointsOf('access').length;
-  const steps = (
-    length: number,
-    of: (k: number) => Mark | null,
-    own: (part: Part | null) => boolean,
-  ): Row => ({
-    length,
-    mark: of,
-    find: (mark, part) => (own(part) ? mark.row : -1),
-    first: length - 1,
-  });
-  rows.push(
-    steps(
-      done,
-      (k) => stepMark(place, k, true),
-      (part) => part === 'access' || part === 'way',
-    ),
-  );
-  if (place.laid.executed.h === 0) return rows;
-  rows.push(
-    steps(
-      Math.min(total, done),
-      (k) => executedMark(place, k),
-      (part) => part === 'executed',
-    ),
-  );
-  return rows;
-}
-
-export function stepLines(
-  layout: LinesLayout,
-  drawing: Drawing,
-  from: Mark | null,
-  key: ArrowKey,
-): Mark | null {
-  const at = Math.max(
-    0,
-    layout.lanes.findIndex((one) => one.arm === from?.arm),
-  );
-  const place = placeOf(layout, drawing, layout.lanes[at]);
-  if (place === null) return null;
-  const rows = rowsOf(place).filter((row) => row.length > 0);
-  const part = from === null ? null : partOfMark(drawing.lesson, from);
-  const r = from === null ? -1 : rows.findIndex((row) => row.find(from, part) >= 0);
-  if (from === null || r < 0) return hotMark(place) ?? rows[0]?.mark(rows[0].first) ?? null;
-  const row = rows[r]!;
-  const column = row.find(from, part);
-  if (key === 'ArrowLeft' || key === 'ArrowRight' || key === 'Home' || key === 'End') {
-    const to = {
-      ArrowLeft: column - 1,
-      ArrowRight: column + 1,
-      Home: 0,
-      End: row.length - 1,
-    }[key];
-    return to < 0 || to >= row.length ? from : (row.mark(to) ?? from);
-  }
-  const by = key === 'ArrowDown' ? 1 : -1;
-  const next = rows[r + by];
-  if (next !== undefined) {
-    // From copies to copies the CPU stays the same.
-    const same = next.length === row.length ? column : next.first;
-    return next.mark(same) ?? from;
-  }
-  const other = placeOf(layout, drawing, layout.lanes[at + by]);
-  if (other === null) return from;
-  const others = rowsOf(other).filter((one) => one.length > 0);
-  const entry = by > 0 ? others[0] : others.at(-1);
-  return entry?.mark(entry.first) ?? from;
-}
-
 /** The first that is worth a look: what everybody writes. */
-function hotMark(place: Place): Mark | null {
+export function hotMark(place: Place): Mark | null {
   const { struct } = place.shown;
   return struct?.hot ? byteMark(place, struct.hot.at) : null;
-}
-
-function placeOf(layout: LinesLayout, drawing: Drawing, laid: LinesLane | undefined): Place | null {
-  const lane = drawing.index.lanes.find((one) => one.arm === laid?.arm);
-  if (laid === undefined || lane === undefined) return null;
-  return { layout, laid, drawing, shown: laneNow(drawing, lane) };
 }

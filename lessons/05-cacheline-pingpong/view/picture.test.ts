@@ -4,18 +4,21 @@
 import { darkTheme, lightTheme } from '@page/base/theme.ts';
 import { ns } from '@page/base/units.ts';
 import type { Frame, Mark, RunIndex } from '@page/derive/types.ts';
-import type { Drawing } from '@page/views/contract.ts';
+import type { ArrowKey, Drawing } from '@page/views/contract.ts';
+import { step, under } from '@page/views/items.ts';
 import { namedTiles } from '@page/views/paints.ts';
 import { lineLesson, lineRun, lockRun, stepFrame } from '@test/fixtures/cachelines.ts';
 import { recordingPen, type Stroke } from '@test/fixtures/pen.ts';
 import { expect, test } from 'vitest';
 import { brushesFor } from './brush.ts';
 import { drawLines } from './draw.ts';
-import { drawLock, hitLock } from './draw-lock.ts';
+import { drawLock, rowsOf as lockRows } from './draw-lock.ts';
 import { between } from './easel.ts';
-import { byteAt, byteBoxes, inside, layoutLines } from './layout.ts';
+import { runsOf } from './fields.ts';
+import { view } from './index.tsx';
+import { byteBoxes, inside, layoutLines } from './layout.ts';
 import { layoutLock } from './lock.ts';
-import { describeLines, hitLines, stepLines } from './marks.ts';
+import { describeLines, rowsOf } from './marks.ts';
 import { accessAt, happening, laneNow } from './now.ts';
 
 const run = lineRun({ letters: 24, stats: 25 });
@@ -104,11 +107,17 @@ test('the name of a field gets smaller where it would touch the next one', () =>
 
 test('a byte is found where it is drawn, on either row', () => {
   const layout = laid();
-  for (const lane of layout.lanes)
-    for (const at of [0, 31, 32, 63, 64, 88, 136, 191]) {
-      const [{ x, y } = { x: 0, y: 0 }] = byteBoxes(layout, lane, at, 1);
-      expect(byteAt(layout, lane, x + 2, y + 2)).toBe(at);
+  const at = drawing(stepFrame(10));
+  for (const [i, lane] of layout.lanes.entries()) {
+    const shown = laneNow(at, run.lanes[i]!);
+    const runs = runsOf(shown.struct!).flat();
+    const rows = rowsOf({ layout, laid: lane, drawing: at, shown });
+    for (const byte of [0, 31, 32, 63, 64, 88, 136, 191]) {
+      const [{ x, y } = { x: 0, y: 0 }] = byteBoxes(layout, lane, byte, 1);
+      const of = runs.find((one) => byte >= one.at && byte < one.at + one.size);
+      expect(under(rows, x + 2, y + 2)?.row).toBe(of?.at);
     }
+  }
   // Bytes over the end of a row are two boxes.
   expect(byteBoxes(layout, layout.lanes[0]!, 28, 8)).toHaveLength(2);
 });
@@ -181,7 +190,7 @@ function hitOn(step: number, line: number, cpu: number): Mark | null {
   const at = drawing(stepFrame(step), one);
   const shown = laneNow(at, one.lanes[0]!);
   const { x, y } = layout.lanes[0]!.cards[cpu]!.slots[line]!;
-  return hitLines({ layout, laid: layout.lanes[0]!, drawing: at, shown }, x + 4, y + 4);
+  return under(rowsOf({ layout, laid: layout.lanes[0]!, drawing: at, shown }), x + 4, y + 4);
 }
 
 const kindOf = (mark: Mark | null) => mark && lineLesson.kinds[mark.kind]!.name;
@@ -199,7 +208,7 @@ test('pointing: bytes, and steps above and below', () => {
   const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
   const byte = (n: number) => {
     const [{ x, y } = { x: 0, y: 0 }] = byteBoxes(layout, lane, n, 1);
-    return kindOf(hitLines(place, x + 2, y + 2));
+    return kindOf(under(rowsOf(place), x + 2, y + 2));
   };
   expect([88, 64, 56, 8, 100].map(byte)).toEqual([
     'count',
@@ -211,9 +220,9 @@ test('pointing: bytes, and steps above and below', () => {
   const row = lane.order.h / 2;
   const x = lane.order.x + ((move.k + 0.5) / 84) * lane.order.w;
   const y = lane.order.y + move.cpu * row;
-  expect(kindOf(hitLines(place, x, y + 2))).toBe('transfer');
-  expect(['read', 'rmw']).toContain(kindOf(hitLines(place, x, y + row - 2)));
-  expect(kindOf(hitLines(place, lane.executed.x + 4, lane.executed.y + 4))).toBe('executed');
+  expect(kindOf(under(rowsOf(place), x, y + 2))).toBe('transfer');
+  expect(['read', 'rmw']).toContain(kindOf(under(rowsOf(place), x, y + row - 2)));
+  expect(kindOf(under(rowsOf(place), lane.executed.x + 4, lane.executed.y + 4))).toBe('executed');
 });
 
 test('an arrow answers where it is drawn: under way, and as long as it fades', () => {
@@ -226,7 +235,7 @@ test('an arrow answers where it is drawn: under way, and as long as it fades', (
   const hit = (step: number, x: number, dy = 0) => {
     const at = drawing(stepFrame(step), one);
     const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
-    return hitLines(place, x, y + dy);
+    return under(rowsOf(place), x, y + dy);
   };
   const gap = (slot(0).x + slot(0).w + slot(1).x) / 2;
   for (const step of [move.k + 0.5, move.k + 1, move.k + 4]) {
@@ -249,9 +258,9 @@ test('a copy that has just been lost is pointed at itself, whatever way ends in 
   const at = drawing(stepFrame(write.k + 1), one);
   const place = { layout, laid: lane, drawing: at, shown: laneNow(at, one.lanes[0]!) };
   const { x, y, w, h } = lane.cards[1 - write.cpu]!.slots[write.line]!;
-  expect(kindOf(hitLines(place, x + w / 2, y + h / 2))).toBe('copy_i');
+  expect(kindOf(under(rowsOf(place), x + w / 2, y + h / 2))).toBe('copy_i');
   const mine = lane.cards[write.cpu]!.slots[write.line]!;
-  const mark = hitLines(place, mine.x + mine.w / 2, mine.y + mine.h / 2);
+  const mark = under(rowsOf(place), mine.x + mine.w / 2, mine.y + mine.h / 2);
   expect([kindOf(mark), mark?.row]).toEqual(['upgrade', write.k]);
   const { pen, log: plain } = recordingPen();
   drawLines(pen, layout, at, null, namedTiles);
@@ -295,18 +304,20 @@ test('letters of copies are written upon the ways that cross them, on a ground o
 
 test('keys walk from the count through lines, copies and accesses to the next lane', () => {
   const at = drawing(stepFrame(120));
-  const layout = laid();
-  let mark = stepLines(layout, at, null, 'ArrowDown');
+  const artist = view.artist(lineLesson);
+  const layout = artist.layout(at, 34, 13);
+  const next = (from: Mark | null, key: ArrowKey) => step(artist, layout, at, from, key) ?? from;
+  let mark = next(null, 'ArrowDown');
   expect([mark?.arm, kindOf(mark)]).toEqual(['stock', 'count']);
   const way: string[] = [];
   for (let i = 0; i < 20 && mark !== null; i++) {
-    mark = stepLines(layout, at, mark, 'ArrowDown');
+    mark = next(mark, 'ArrowDown');
     way.push(`${mark?.arm} ${kindOf(mark)}`);
   }
   expect(way).toContain('stock executed');
   expect(way).toContain('moved copy_s');
   expect(way.at(-1)).toBe('moved executed');
-  const left = stepLines(layout, at, mark, 'ArrowLeft');
+  const left = next(mark, 'ArrowLeft');
   expect(left!.row).toBe(mark!.row - 1);
 });
 
@@ -367,7 +378,7 @@ test('the lock path: columns by the way, none beyond the moment', () => {
   const filled = strokes.filter(({ what, at: [, y] }) => what === 'fillRect' && y! >= share.y);
   expect(filled.every(({ at: [x] }) => x! <= share.x + share.w)).toBe(true);
   const mark = (part: number, high: number) =>
-    hitLock(layout, at, share.x + share.w * part, share.y + share.h * high);
+    under(lockRows(layout, at), share.x + share.w * part, share.y + share.h * high);
   expect(kindOf(mark(0.1, 0.5))).toBe('by_cas');
   expect(kindOf(mark(0.45, 0.1))).toBe('under_lock');
   expect(mark(0.9, 0.5)).toBeNull();

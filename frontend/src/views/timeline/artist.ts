@@ -8,10 +8,11 @@ import type { Frame, LaneIndex, Mark, RunIndex, Size } from '../../derive/types.
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Artist, LaidLane } from '../contract.ts';
 import { drawnBy, type Pen, type TileMaker } from '../paints.ts';
+import { describeMark } from './describe.ts';
 import { drawPicture, paintMarks } from './draw.ts';
 import type { Easel, Picture } from './easel.ts';
-import { describeMark, hitTest, walk } from './hit.ts';
-import { hasMargin, type Layout, layoutScore, leastHeight, lineOf } from './layout.ts';
+import { rowsOf } from './items.ts';
+import { boxesOf, hasMargin, type Layout, layoutScore, leastHeight } from './layout.ts';
 import { chartsOf, type LaneMarks, marksOf, pointMarksOf } from './marks.ts';
 import { type Look, type Score, scoreOf, timelineLook } from './score.ts';
 
@@ -166,7 +167,6 @@ export function rowsArtist(
       const { picture, easel } = cache.take(index, frame, size, score, pointed, theme, tiles);
       drawPicture(ctx, picture, easel);
     },
-    hit: ({ layout, score }, { index }, x, y) => hitTest(index, layout, score, x, y),
     seek({ layout }, { frame }, x, y) {
       const atHead = layout.playheadX !== null && Math.abs(x - layout.playheadX) < 6;
       if (y <= layout.axisY - 6 && y >= layout.top && !atHead) return null;
@@ -174,13 +174,7 @@ export function rowsArtist(
     },
     axis: ({ layout: { left, right } }) => ({ left, right }),
     describe: ({ index, lesson: of }, mark) => describeMark(index, mark, of),
-    place({ layout, score }, _drawing, mark) {
-      const box = layout.lanes.find((lane) => lane.arm === mark.arm);
-      const row = box && lineOf(box, mark, score);
-      if (!box || !row) return null;
-      const x = layout.left + ((mark.t0 + mark.t1) / 2 - box.t0) / layout.nsPerPx;
-      return { x: Math.max(layout.left, Math.min(layout.right, x)), y: row.top + row.height / 2 };
-    },
-    step: ({ layout, score }, drawing, from, key) => walk(layout, score, drawing, from, key),
+    rows: ({ layout, score }, { index }) => rowsOf(index, layout, score),
+    boxes: ({ layout, score }, _drawing, mark) => boxesOf(layout, score, mark),
   };
 }

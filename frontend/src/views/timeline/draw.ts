@@ -6,7 +6,8 @@ import type { Theme } from '../../base/theme.ts';
 import { axisFlag, laneTime } from '../../derive/align.ts';
 import type { Mark } from '../../derive/types.ts';
 import { drawFlag } from '../axis.ts';
-import { colourOf, type Fill, mix, type Pen } from '../paints.ts';
+import { outline } from '../items.ts';
+import { colourOf, mix, type Pen } from '../paints.ts';
 import {
   brushRects,
   brushShares,
@@ -21,7 +22,7 @@ import {
   vertical,
 } from './easel.ts';
 import { drawLabels } from './labels.ts';
-import { type LaneBox, type Layout, lineOf } from './layout.ts';
+import { boxesOf, type LaneBox, type Layout } from './layout.ts';
 import { type Chart, densityPx, type LaneMarks, type PointMarks } from './marks.ts';
 import type { RectList } from './score.ts';
 
@@ -274,30 +275,6 @@ function drawLinks(
   pen.globalAlpha = 1;
 }
 
-function drawOutlines(pen: Pen, picture: Picture, easel: Inking): void {
-  const { frame, hover } = picture;
-  pen.setLineDash([5, 3]);
-  for (const mark of frame.spoken ?? []) outline(pen, picture, mark, easel.theme.ink, 1.5);
-  pen.setLineDash([]);
-  if (hover !== null) outline(pen, picture, hover, easel.theme.soft, 1.5);
-  if (frame.selection !== null) outline(pen, picture, frame.selection, easel.theme.ink, 2);
-}
-
-function outline(pen: Pen, picture: Picture, mark: Mark, colour: Fill, width: number): void {
-  const { layout, score } = picture;
-  const box = layout.lanes.find((b) => b.arm === mark.arm);
-  const row = box && lineOf(box, mark, score);
-  if (!box || !row) return;
-  const x0 = Math.max(layout.left - 3, layout.left + (mark.t0 - box.t0) / layout.nsPerPx);
-  const x1 = Math.min(layout.right + 3, layout.left + (mark.t1 - box.t0) / layout.nsPerPx);
-  if (x1 < x0) return;
-  pen.strokeStyle = colour;
-  pen.lineWidth = width;
-  pen.beginPath();
-  pen.roundRect(x0 - 2.5, row.top - 3.5, Math.max(2, x1 - x0) + 5, row.height + 7, 4);
-  pen.stroke();
-}
-
 function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
   const { theme } = easel;
@@ -340,6 +317,9 @@ function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
 /** How strong is what the step does not speak of. */
 export const mutedness = 0.5;
 
+/** Of outlines. */
+const rim = { x: 2.5, y: 3.5, radius: 4 } as const;
+
 /** The whole picture at the frame's moment. */
 export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   const { layout } = picture;
@@ -358,7 +338,8 @@ export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
     drawLinks(pen, picture, picture.marks[i]!, box, easel);
   for (const box of layout.lanes) drawExtras(pen, picture, box, easel.theme);
   drawLabels(pen, picture, easel);
-  drawOutlines(pen, picture, easel);
+  const boxes = (mark: Mark) => boxesOf(layout, picture.score, mark);
+  outline(pen, { ...picture, theme: easel.theme }, picture.hover, boxes, rim);
   drawAlignment(pen, picture, easel);
   drawPlayhead(pen, picture, easel);
 }

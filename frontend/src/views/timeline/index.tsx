@@ -9,7 +9,7 @@ import type { Kind, Lesson, Scene } from '../../protocol/lesson.ts';
 import type { ViewKind } from '../contract.ts';
 import { about } from './about.ts';
 import { rowsArtist } from './artist.ts';
-import { nearbyMarks } from './hit.ts';
+import { nearbyMarks } from './describe.ts';
 import { preferredHeight } from './layout.ts';
 import { timelineMoments } from './moments.ts';
 import { counts, KindSwatch, panels } from './panels.tsx';

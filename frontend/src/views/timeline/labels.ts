@@ -10,6 +10,7 @@ import { touching } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import { severalOf, shortTitle } from '../../derive/words.ts';
 import type { Pen } from '../paints.ts';
+import { opMark, spanMark } from './describe.ts';
 import {
   faintInk,
   faintSoft,
@@ -21,7 +22,6 @@ import {
   text,
   textWidth,
 } from './easel.ts';
-import { opMark, spanMark } from './hit.ts';
 import { type LaneBox, type Layout, namedPitch } from './layout.ts';
 import { type Line, openFunctions, valueAt } from './lines.ts';
 import type { LaneMarks } from './marks.ts';

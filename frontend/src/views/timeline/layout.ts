@@ -22,6 +22,7 @@ import type {
   Strand,
 } from '../../derive/types.ts';
 import { type AxisTick, msTicks, wholeTicks } from '../axis.ts';
+import type { Box } from '../contract.ts';
 import type { Grid } from '../tick-marks.ts';
 import {
   below,
@@ -333,7 +334,7 @@ function onLine(layer: KindFacts['layer'], line: Line, score: Score): boolean {
 }
 
 /** The line on which a mark stands; null: it is not shown. */
-export function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
+function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   if (mark.table === 'points') {
     const name = score.points[mark.kind]?.name ?? '';
     const counter = score.counters.find(({ point }) => point === name)?.name;
@@ -361,6 +362,16 @@ export function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   return of.find((l) => holds(box.lane, l, mark, score)) ?? null;
 }
 
+/** Where a mark stands in the window; none: it is out of view. */
+export function boxesOf(layout: Layout, score: Score, mark: Mark): readonly Box[] {
+  const box = layout.lanes.find(({ arm }) => arm === mark.arm);
+  const line = box && lineOf(box, mark, score);
+  if (!box || !line) return [];
+  const x = (t: number) => layout.left + (t - box.t0) / layout.nsPerPx;
+  const [x0, x1] = [Math.max(layout.left - 3, x(mark.t0)), Math.min(layout.right + 3, x(mark.t1))];
+  return x1 < x0 ? [] : [{ x: x0, y: line.top, w: x1 - x0, h: line.height }];
+}
+
 function cpuOf(lane: LaneIndex, mark: Mark): number {
   const strand = lane.strand(mark.row, 'state');
   const p = strand === null ? -1 : placeIn(lane, strand, mark);
@@ -373,7 +384,7 @@ function holds(lane: LaneIndex, line: Line, mark: Mark, score: Score): boolean {
 }
 
 /** Where a mark stands in a strand; -1: nowhere. */
-export function placeIn(lane: LaneIndex, strand: Strand, mark: Mark): number {
+function placeIn(lane: LaneIndex, strand: Strand, mark: Mark): number {
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   for (let p = firstAtLeast(strand.length, at, mark.t0); p < strand.length; p++) {
     if (at(p) > mark.t0) return -1;

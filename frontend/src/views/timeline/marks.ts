@@ -294,17 +294,6 @@ function pointColumns(layout: Layout, xs: Float32Array): Uint32Array {
   return columns;
 }
 
-/** Of n times in order the place of the one nearest to t, at most `reach` away; -1: there is none. */
-export function nearest(n: number, at: (p: number) => number, t: number, reach: number): number {
-  const after = firstAtLeast(n, at, t);
-  let best = -1;
-  for (const p of [after - 1, after]) {
-    if (p < 0 || p >= n || Math.abs(at(p) - t) > reach) continue;
-    if (best < 0 || Math.abs(at(p) - t) < Math.abs(at(best) - t)) best = p;
-  }
-  return best;
-}
-
 // Series as columns of a pixel; one scale serves all lanes.
 
 export interface Chart {

@@ -14,8 +14,8 @@ import { ArmTable } from '../arm-table.tsx';
 import type { Counts, Panel, PanelProps, SwatchProps } from '../contract.ts';
 import { canvasTiles } from '../paints.ts';
 import { type Draw, useCalm, useCanvas } from '../use-canvas.ts';
+import { nearbyMarks } from './describe.ts';
 import { brushRects, paintOf } from './easel.ts';
-import { nearbyMarks } from './hit.ts';
 import { type Functions, RectList, stylesFor } from './score.ts';
 import { pointsIn, tallyKinds, windowOf } from './sentences.ts';
 

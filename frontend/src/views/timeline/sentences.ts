@@ -27,7 +27,7 @@ import {
   verbFor,
 } from '../../derive/words.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
-import { opMark } from './hit.ts';
+import { opMark } from './describe.ts';
 
 // Sums over a part of a lane: time by kind, calls, points. What every sentence and panel is made of.
 

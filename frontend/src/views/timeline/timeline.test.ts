@@ -9,6 +9,7 @@ import { lightTheme } from '../../base/theme.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import type { Lesson } from '../../protocol/lesson.ts';
 import type { ArrowKey, Drawing } from '../contract.ts';
+import { hit, place, step } from '../items.ts';
 import { mix, namedTiles } from '../paints.ts';
 import { view } from './index.tsx';
 
@@ -26,11 +27,11 @@ function drawn(
   const layout = artist.layout(drawing, 0, 13);
   const { pen, log } = recordingPen();
   artist.draw(pen, layout, drawing, null, namedTiles);
-  const hit = (x: number, y: number) => artist.hit(layout, drawing, x, y);
-  const step = (from: Mark | null, key: ArrowKey) => artist.step(layout, drawing, from, key);
-  const place = (mark: Mark) => artist.place(layout, drawing, mark);
+  const find = (x: number, y: number) => hit(artist, layout, drawing, { x, y });
+  const next = (from: Mark | null, key: ArrowKey) => step(artist, layout, drawing, from, key);
+  const at = (mark: Mark) => place(artist, layout, drawing, mark);
   const say = (mark: Mark | null) => (mark === null ? null : artist.describe(drawing, mark));
-  return { log, hit, step, place, say };
+  return { log, hit: find, step: next, place: at, say };
 }
 
 const words = (log: readonly Stroke[]) =>

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * What a picture's rows of items are for: which mark is under a pointer, where the arrow keys go, where a tip stands,
+ * and outlines. Rows are long, so they are asked only for the columns that are looked at.
+ */
+
+import type { Frame, Mark } from '../derive/types.ts';
+import type { ArrowKey, Artist, Box, Drawing, Item, Laid, Point, Row } from './contract.ts';
+import type { Pen } from './paints.ts';
+
+export function sameMark(one: Mark | null, other: Mark | null): boolean {
+  if (one === null || other === null) return one === other;
+  return (
+    one.arm === other.arm &&
+    one.table === other.table &&
+    one.kind === other.kind &&
+    one.row === other.row &&
+    one.id === other.id
+  );
+}
+
+/** A row of n cells of equal width; `item` says what is in cell `i`, and in which box. */
+export function cellRow(
+  row: Omit<Row, 'items'>,
+  { x, pitch, n }: { readonly x: number; readonly pitch: number; readonly n: number },
+  item: (i: number, box: Box) => readonly Item[],
+): Row {
+  const { y, h } = row.area;
+  const at = (px: number) => Math.floor((px - x) / pitch);
+  return {
+    ...row,
+    items(x0, x1) {
+      const from = Math.max(0, at(x0));
+      const length = Math.max(0, Math.min(n - 1, at(x1)) - from + 1);
+      return Array.from({ length }, (_, k) => from + k).flatMap((i) =>
+        item(i, { x: x + i * pitch, y, w: pitch, h }),
+      );
+    },
+  };
+}
+
+// Under a pointer: of the rows at its height the item that it is on, or that it nearly hits.
+
+/** A pointer may be so far above or below a row, and above or below an item in it, px. */
+const [rowSlop, itemSlop] = [3, 1];
+/** Less than anybody sees, px: an end that belongs to what follows. */
+const hair = 1e-6;
+
+/** By how much a number misses [from, from + length). */
+function missed(value: number, from: number, length: number): number {
+  if (value >= from && value < from + length) return 0;
+  return Math.max(from - value, value - from - length, hair);
+}
+
+/** A rank outweighs a near miss, if the mark is brief or three ranks higher; null: it is not hit. */
+function worthOf({ box, rank = 0, brief, holds }: Item, slop: number, at: Point): number | null {
+  if (holds !== undefined) return holds(at) ? 2 * rank : null;
+  const [across, down] = [missed(at.x, box.x, box.w), missed(at.y, box.y, box.h)];
+  if (across > slop || down > itemSlop) return null;
+  if (across === 0 && down === 0) return 2 * rank;
+  const miss = Math.max(slop > 0 ? across / slop : 0, down / itemSlop);
+  return 2 * rank - 3 * miss - (brief ? 0 : 4);
+}
+
+export function hit<L extends Laid>(
+  artist: Artist<L>,
+  layout: L,
+  drawing: Drawing,
+  { x, y }: Point,
+): Mark | null {
+  return under(artist.rows(layout, drawing), x, y);
+}
+
+/** The mark at a point: short and important ones first. */
+export function under(rows: readonly Row[], x: number, y: number): Mark | null {
+  const off = ({ area }: Row) =>
+    missed(x, area.x, area.w) > hair ? Number.POSITIVE_INFINITY : missed(y, area.y, area.h);
+  const least = Math.min(rowSlop, ...rows.map(off));
+  let best: { readonly mark: Mark; readonly worth: number } | null = null;
+  for (const row of rows) {
+    if (off(row) > least) continue;
+    const { area, slop = 0 } = row;
+    const at = { x, y: Math.max(area.y, Math.min(area.y + area.h - hair, y)) };
+    for (const item of row.items(x - slop, x + slop)) {
+      const worth = worthOf(item, slop, at);
+      if (worth !== null && (best === null || worth > best.worth))
+        best = { mark: item.mark, worth };
+    }
+  }
+  return best?.mark ?? null;
+}
+
+// The arrow keys: left and right along a row, up and down to the next one at the same place.
+
+/** A row is looked through in pieces that grow from so many px by so much. */
+const [piece, growth] = [32, 8];
+
+/** Looks along a row from x on in a direction, further and further, until something is found. */
+function search(
+  { area, items }: Row,
+  x: number,
+  by: 1 | -1,
+  find: (items: readonly Item[]) => Item | undefined,
+  all = false,
+): Item | null {
+  const right = area.x + area.w;
+  const [begin, end] = [Math.max(area.x, Math.min(right, x)), by > 0 ? right : area.x];
+  for (let far = piece; ; far *= growth) {
+    const to = by > 0 ? Math.min(end, begin + far) : Math.max(end, begin - far);
+    const listed = items(Math.min(begin, to) - 1, Math.max(begin, to) + 1);
+    const found = find(all ? listed : listed.filter((item) => !item.pointerOnly));
+    if (found !== undefined || to === end) return found ?? null;
+  }
+}
+
+/** The first or the last item of a row. */
+function outermost(row: Row, by: 1 | -1): Item | null {
+  const { x, w } = row.area;
+  return search(row, by > 0 ? x : x + w, by, (items) => items.at(by > 0 ? 0 : -1));
+}
+
+function beside(row: Row, from: Item, by: 1 | -1): Item | null {
+  const next = (items: readonly Item[]) => {
+    const own = items.findIndex(({ mark }) => sameMark(mark, from.mark));
+    const at = own >= 0 ? own : items.findLastIndex(({ box }) => box.x <= from.box.x);
+    const rest = by > 0 ? items.slice(at + 1) : items.slice(0, Math.max(0, at)).reverse();
+    return rest.find(({ mark }) => !sameMark(mark, from.mark));
+  };
+  return search(row, from.box.x, by, next, from.pointerOnly);
+}
+
+/** The row that goes on where one ends. */
+function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
+  if (rows[by > 0 ? at : at - 1]?.flows === 'row') return rows[at + by];
+  const { arm, flows } = rows[at]!;
+  if (flows !== 'lane') return undefined;
+  const arms = [...new Set(rows.map((row) => row.arm))];
+  const other = arms[arms.indexOf(arm) + by];
+  const nth = at - rows.findIndex((row) => row.arm === arm);
+  return rows.filter((row) => row.arm === other)[nth];
+}
+
+/** The item at x, else the last that begins before it, else the first one. */
+function comeIn(row: Row, x: number): Item | null {
+  const last = (items: readonly Item[]) =>
+    items.findLast(({ box }) => box.x <= x && x < box.x + box.w) ??
+    items.findLast(({ box }) => box.x <= x + 1);
+  return search(row, x, -1, last) ?? search(row, x, 1, ([first]) => first);
+}
+
+/** The row and the item that a mark is; null: it is out of view. */
+function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
+  if (box === undefined) return null;
+  const { x, y, w, h } = box;
+  const found = rows.flatMap(({ arm, area, items }, at) => {
+    if (arm !== mark.arm || area.y > y + h || area.y + area.h < y) return [];
+    const own = items(x - 1, x + w + 1).filter((item) => sameMark(item.mark, mark));
+    return own.map((item) => ({ at, item }));
+  });
+  const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
+  if (walked !== undefined) return walked;
+  // What it is may have changed since: then it is what stands there.
+  const over = ({ arm, area }: Row) =>
+    arm === mark.arm &&
+    missed(x + w / 2, area.x, area.w) <= hair &&
+    missed(y + h / 2, area.y, area.h) <= hair;
+  const at = rows.findIndex(over);
+  return at < 0 ? null : { at, item: { mark, box } as Item };
+}
+
+/** The next mark in a direction, null at the end; from nowhere the first worth a look. */
+export function step<L extends Laid>(
+  artist: Artist<L>,
+  layout: L,
+  drawing: Drawing,
+  from: Mark | null,
+  key: ArrowKey,
+): Mark | null {
+  const rows = artist.rows(layout, drawing);
+  const here = from && standing(rows, from, artist.boxes(layout, drawing, from)[0]);
+  if (here === null) return artist.first?.(layout, drawing) ?? firstIn(rows);
+  const { at, item } = here;
+  const row = rows[at]!;
+  if (key === 'Home' || key === 'End') return outermost(row, key === 'Home' ? 1 : -1)?.mark ?? null;
+  const by = key === 'ArrowRight' || key === 'ArrowDown' ? 1 : -1;
+  if (key === 'ArrowRight' || key === 'ArrowLeft') {
+    const next = beside(row, item, by);
+    const further = next === null ? goesOn(rows, at, by) : undefined;
+    return (further === undefined ? next : outermost(further, by))?.mark ?? null;
+  }
+  const others = by > 0 ? rows.slice(at + 1) : rows.slice(0, at).reverse();
+  return firstIn(others, item.box.x + item.box.w / 2);
+}
+
+/** The mark where one comes into the first row that has any. */
+function firstIn(rows: readonly Row[], x?: number): Mark | null {
+  for (const row of rows) {
+    const item = comeIn(row, row.entry ?? x ?? row.area.x);
+    if (item !== null) return item.mark;
+  }
+  return null;
+}
+
+// Where marks stand.
+
+/** The middle of a mark, for its tip; null: it is out of view. */
+export function place<L extends Laid>(
+  artist: Artist<L>,
+  layout: L,
+  drawing: Drawing,
+  mark: Mark,
+): Point | null {
+  const [box] = artist.boxes(layout, drawing, mark);
+  return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
+}
+
+/** How far an outline stands off, px, and how round it is. */
+export interface Rim {
+  readonly x: number;
+  readonly y: number;
+  readonly radius: number;
+}
+
+/** Outlines of the marks that the sentence speaks of, dashed, of the one that is pointed at, and of the chosen one. */
+export function outline(
+  pen: Pen,
+  { theme, frame }: { readonly theme: Drawing['theme']; readonly frame: Frame },
+  pointed: Mark | null,
+  boxes: (mark: Mark) => readonly Box[],
+  rim: Rim,
+): void {
+  const stroke = (mark: Mark, colour: string, width: number) => {
+    for (const { x, y, w, h } of boxes(mark)) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = width;
+      pen.beginPath();
+      pen.roundRect(x - rim.x, y - rim.y, Math.max(2, w) + 2 * rim.x, h + 2 * rim.y, rim.radius);
+      pen.stroke();
+    }
+  };
+  pen.setLineDash([5, 3]);
+  for (const mark of frame.spoken ?? []) stroke(mark, theme.ink, 1.5);
+  pen.setLineDash([]);
+  if (pointed !== null) stroke(pointed, theme.soft, 1.5);
+  if (frame.selection !== null) stroke(frame.selection, theme.ink, 2);
+}
