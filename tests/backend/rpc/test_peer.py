@@ -9,12 +9,13 @@ import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgpack
 import pytest
 
 from duet.base.errors import InfraError, InputError
 from duet.rpc import limits
 from duet.rpc.link import Link, StreamChannel
-from duet.rpc.peer import Events, Peer
+from duet.rpc.peer import Events, Peer, Word
 from tests.support.peers import connected
 
 
@@ -191,5 +192,17 @@ def test_a_frame_that_is_too_long_ends_the_connection(run_async: Any) -> None:
             theirs.sendall((1 << 31).to_bytes(4, "little"))
             async with asyncio.timeout(10):
                 assert "2147483648 bytes" in await ended
+
+    run_async(play())
+
+
+def test_a_failure_that_cannot_be_read_is_one(run_async: Any) -> None:
+    async def play() -> None:
+        async with both() as pair:
+            calling = asyncio.create_task(pair.here.call("for_ever", b"", 10))
+            await pair.host.begun.wait()
+            pair.there.connection.send(msgpack.packb([Word.FAILED.value, 1, "", b"{}"]))
+            with pytest.raises(InfraError, match="a failure was reported that cannot be read"):
+                await calling
 
     run_async(play())

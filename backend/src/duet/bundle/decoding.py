@@ -13,9 +13,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from pydantic import JsonValue
 
+from duet.base.errors import printable
 from duet.bundle.manifest import ArmEntry, Manifest, patches_of
 from duet.confine import Child, Reply, Terms
-from duet.confine.messages import Odd, plain, text, whole
+from duet.confine.messages import Odd, text, whole
 from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
 
 MOST: Final = 1 << 17
@@ -116,7 +117,7 @@ def _event(cells: list[Any]) -> EventType:
 def _field(name: object, kind: object, size: object, signed: object, width: object) -> Field:
     # Names of fields are printed, and become headings of exported tables.
     return Field(
-        plain(text(name)),
+        printable(text(name)),
         FieldKind(whole(kind)),
         whole(size, 0, 1 << 16),
         signed is True,

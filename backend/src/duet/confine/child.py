@@ -21,8 +21,9 @@ from typing import Final
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
+from duet.base.failures import unpack_error
 from duet.confine import messages
-from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply, error_of
+from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply
 from duet.confine.namespaces import own_pids_words
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
@@ -247,7 +248,7 @@ class Child:
             if reply.tree.get("died") == "memory":
                 raise self._break(_memory(terms))
             if (found := reply.tree.get("error")) is not None:
-                raise error_of(found) or self._break("its decoder failed", f"{found!a:.4000}")
+                raise self._reported(found)
             return reply
         finally:
             self._turn.release()
@@ -275,6 +276,14 @@ class Child:
         return Reply.unpack(
             *messages.receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
         )
+
+    def _reported(self, found: object) -> DuetError:
+        """The error of a reply; one that nobody foresaw is the end of the child."""
+        said = unpack_error(found)
+        if said is None or type(said) is DuetError:
+            detail = f"{found!a:.4000}" if said is None else f"{said}\n{said.detail}"
+            return self._break("its decoder failed", detail)
+        return said
 
     def _break(self, why: str, detail: str = "") -> DuetError:
         if self._broken is None:

@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgpack
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from duet.base.errors import DuetError, InfraError, InputError, KernelError
 
 _HEAD: Final = struct.Struct("<II")
 _LENGTH: Final = struct.Struct("<Q")
@@ -91,7 +88,6 @@ def of_descriptor(fd: int) -> tuple[Callable[[memoryview], int], Callable[[memor
 
 BODY_BYTES: Final = 8 << 20
 MOST_ITEMS: Final = 1 << 18
-KINDS: Final[dict[object, type[DuetError]]] = {2: InputError, 3: InfraError, 4: KernelError}
 
 
 class Odd(Exception):
@@ -186,68 +182,3 @@ def one_of(found: object, choices: Iterable[str]) -> str:
         if found == choice:
             return choice
     raise Odd("a known word")
-
-
-def error_of(found: object) -> DuetError | None:
-    """The error that a child reports of its own work; None: of a kind that should not be."""
-    if not isinstance(found, list) or len(found) != 4 or found[0] not in KINDS:
-        return None
-    sentence, remedy, detail = (text(part, 4000) for part in found[1:])
-    return KINDS[found[0]](plain(sentence), remedy=plain(remedy), detail=detail)
-
-
-def plain(found: str) -> str:
-    """As it may stand in a sentence on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in found)
-
-
-# A failure as bytes, and back. What comes is checked: a host process has guests of strangers.
-
-_KINDS: Final[tuple[type[DuetError], ...]] = (InputError, InfraError, KernelError)
-SENTENCE: Final = 2000
-DETAIL: Final = 64 * 1024
-
-
-class _Report(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    exit_code: int
-    code: str = Field(max_length=40)
-    sentence: str = Field(max_length=SENTENCE)
-    remedy: str = Field(max_length=SENTENCE)
-    detail: str = Field(default="", max_length=DETAIL)
-
-
-def error_to_json(error: Exception) -> bytes:
-    """A failure as bytes; of an unexpected one its type and text."""
-    if not isinstance(error, DuetError):
-        what = f"{type(error).__name__}: {error}"
-        error = DuetError(
-            f"something unexpected happened beside the guests ({what:.300}).",
-            remedy="Look at the server's terminal, and start it again if this comes back.",
-        )
-        error.code = "unexpected"
-    found = _Report(
-        exit_code=error.exit_code,
-        code=error.code[:40],
-        sentence=error.sentence[:SENTENCE],
-        remedy=error.remedy[:SENTENCE],
-        detail=error.detail[-DETAIL:],
-    )
-    return found.model_dump_json().encode()
-
-
-def error_from_json(body: bytes) -> DuetError:
-    """A failure that the other side reports."""
-    try:
-        found = _Report.model_validate_json(body)
-    except ValidationError:
-        return InfraError(
-            "a failure was reported that cannot be read.",
-            remedy="Use the same version of Kernel Duet on both sides.",
-        )
-    kind = next((kind for kind in _KINDS if kind.exit_code == found.exit_code), DuetError)
-    detail = "\n".join(plain(line) for line in found.detail.split("\n"))
-    error = kind(plain(found.sentence), remedy=plain(found.remedy), detail=detail)
-    error.code = plain(found.code)
-    return error

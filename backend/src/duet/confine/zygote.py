@@ -27,7 +27,8 @@ from typing import Any, Final, NoReturn, Protocol
 
 import msgpack
 
-from duet.base.errors import DuetError
+from duet.base.errors import DuetError, as_duet_error
+from duet.base.failures import pack_error
 from duet.confine import messages
 from duet.confine.messages import Blob
 from duet.confine.sandbox import Limits, enter
@@ -45,8 +46,6 @@ SERVICES: Final = {
 }
 """By name, since the layers below must not import those above."""
 REQUEST_BYTES: Final = 1 << 30
-TEXT: Final = 2000
-"""Characters of each text of an error."""
 
 Answer = tuple[Mapping[str, object], Sequence[Blob]]
 
@@ -113,14 +112,13 @@ def _answer(
 ) -> Answer:
     try:
         return service.answer(request, blobs, fds)
-    except DuetError as error:
-        texts = (error.sentence, error.remedy, error.detail)
-        return {"error": [error.exit_code, *(text[:TEXT] for text in texts)]}, ()
     except MemoryError:
         return {"died": "memory"}, ()
     except Exception as error:
-        text = "".join(traceback.format_exception(error))
-        return {"error": [1, f"{type(error).__name__}: {error}"[:TEXT], "", text[-TEXT:]]}, ()
+        known = as_duet_error(error, "in a child")
+        if known is not error:  # nobody sees a child's terminal
+            known.detail = "".join(traceback.format_exception(error))
+        return {"error": pack_error(known)}, ()
 
 
 MOST_FDS: Final = 8
