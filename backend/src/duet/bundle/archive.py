@@ -45,7 +45,7 @@ STREAMS = 64
 """CPU numbers below this."""
 
 
-# stream.bin of a lane: records behind one another.
+# stream.bin of a lane: records behind one another, in the form of every recording (FORMAT.md).
 
 HEAD = struct.Struct("<QhHI")
 """host_ns u64, stream i16, pad u16, length u32."""

@@ -22,8 +22,8 @@ from typing import Final
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.failures import unpack_error
-from duet.confine import messages
-from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply
+from duet.base.frames import BadFrame, Closed
+from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply, receive, send
 from duet.confine.namespaces import own_pids_words
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
@@ -238,12 +238,12 @@ class Child:
                 raise self._broken
             try:
                 reply = self._exchange(request, blobs)
-            except (messages.Closed, OSError) as error:
+            except (Closed, OSError) as error:
                 late, closed = isinstance(error, TimeoutError), self._broken is not None
                 raise self._break(
                     "" if closed else _late(terms) if late else self._why()
                 ) from error
-            except (messages.Oversized, Odd) as error:
+            except (BadFrame, Odd) as error:
                 raise self._break(f"its decoder sent something odd ({error})") from error
             if reply.tree.get("died") == "memory":
                 raise self._break(_memory(terms))
@@ -272,9 +272,9 @@ class Child:
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
         # A child that had no memory for the request has said so, and is gone.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            messages.send(lambda part: patient().send(part), body, blobs)
+            send(lambda part: patient().send(part), body, blobs)
         return Reply.unpack(
-            *messages.receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
+            *receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
         )
 
     def _reported(self, found: object) -> DuetError:

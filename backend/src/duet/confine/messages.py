@@ -1,93 +1,73 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between the server and its children: a head, a body, and blobs behind it.
+"""A request to a child or its reply: a body, and blobs behind it that nobody copies.
 
-Head: body length u32, number of blobs u32, then one u64 length per blob. The reader states what
-it accepts before it allocates anything.
+A message is a frame (duet.base.frames) whose payload is the number of blobs (u32), the length of
+each (u64) and the body; the bytes of the blobs follow the frame. The reader states what it accepts
+before it allocates anything. A reply's body is a map of msgpack, which `Reply` reads by the
+types that are expected: whoever broke into the child chose every byte of it.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgpack
 
-_HEAD: Final = struct.Struct("<II")
+from duet.base.frames import (
+    MESSAGE,
+    BadFrame,
+    Transfer,
+    pack_frame,
+    read_all,
+    read_frame,
+    write_all,
+)
+
+_COUNT: Final = struct.Struct("<I")
 _LENGTH: Final = struct.Struct("<Q")
-PIECE_BYTES: Final = 1 << 20
-"""Written or read by one system call, at most."""
 MOST_BLOBS: Final = 4096
+BODY_BYTES: Final = 8 << 20
+"""Of a reply."""
+MOST_ITEMS: Final = 1 << 18
+"""Of one list or map in it."""
+TEXT_BYTES: Final = 1 << 20
 
 Blob = bytes | bytearray | memoryview
 
 
-class Closed(Exception):
-    """The other side is gone."""
-
-
-class Oversized(Exception):
-    """A message exceeds what its reader accepts."""
-
-
-def send(write: Callable[[memoryview], int], body: bytes, blobs: Sequence[Blob] = ()) -> None:
-    """Write one message.
-
-    Args:
-        write: writes a part and returns its length.
-    """
+def send(write: Transfer, body: bytes, blobs: Sequence[Blob] = ()) -> None:
+    """Write one message."""
     lengths = b"".join(_LENGTH.pack(len(blob)) for blob in blobs)
-    for part in (_HEAD.pack(len(body), len(blobs)) + lengths + body, *blobs):
-        view = memoryview(part)
-        while view:
-            view = view[write(view[:PIECE_BYTES]) :]
+    write_all(write, pack_frame(MESSAGE, _COUNT.pack(len(blobs)), lengths, body), *blobs)
 
 
 def receive(
-    read: Callable[[memoryview], int], most_body: int, most_blobs_bytes: int
-) -> tuple[bytes, list[bytearray]]:
-    """Read one message.
+    read: Transfer, most_body: int, most_blobs_bytes: int
+) -> tuple[memoryview, list[bytearray]]:
+    """Wait for one message; its body and blobs.
 
     Args:
-        read: fills a part of the buffer and returns its length; 0 is the end.
         most_body: bytes of the body.
         most_blobs_bytes: bytes of all blobs together.
 
     Raises:
         Closed: the other side is gone.
-        Oversized: the head announces more than is accepted.
+        BadFrame: it is none, or announces more than is accepted.
     """
-    body_bytes, count = _HEAD.unpack(_whole(read, _HEAD.size))
-    if body_bytes > most_body or count > MOST_BLOBS:
-        raise Oversized(f"a body of {body_bytes} bytes and {count} blobs")
-    lengths = [n for (n,) in _LENGTH.iter_unpack(_whole(read, count * _LENGTH.size))]
+    kind, payload = read_frame(read, _COUNT.size + MOST_BLOBS * _LENGTH.size + most_body)
+    count = int.from_bytes(payload[: _COUNT.size], "little")
+    body_at = _COUNT.size + count * _LENGTH.size
+    body_bytes = len(payload) - body_at
+    if kind != MESSAGE or count > MOST_BLOBS or not 0 <= body_bytes <= most_body:
+        raise BadFrame(f"a body of {body_bytes} bytes and {count} blobs")
+    view = memoryview(payload)
+    lengths = [length for (length,) in _LENGTH.iter_unpack(view[_COUNT.size : body_at])]
     if sum(lengths) > most_blobs_bytes:
-        raise Oversized(f"blobs of {sum(lengths)} bytes")
-    return bytes(_whole(read, body_bytes)), [_whole(read, length) for length in lengths]
-
-
-def _whole(read: Callable[[memoryview], int], length: int) -> bytearray:
-    buffer = bytearray(length)
-    view = memoryview(buffer)
-    while view:
-        came = read(view[:PIECE_BYTES])
-        if not came:
-            raise Closed
-        view = view[came:]
-    return buffer
-
-
-def of_descriptor(fd: int) -> tuple[Callable[[memoryview], int], Callable[[memoryview], int]]:
-    """(read, write) of a stream socket's descriptor, blocking."""
-    return lambda view: os.readv(fd, [view]), lambda view: os.write(fd, view)
-
-
-# A child's reply, checked field by field: whoever broke into the child chose every byte of it.
-
-BODY_BYTES: Final = 8 << 20
-MOST_ITEMS: Final = 1 << 18
+        raise BadFrame(f"blobs of {sum(lengths)} bytes")
+    return view[body_at:], [read_all(read, length) for length in lengths]
 
 
 class Odd(Exception):
@@ -106,11 +86,11 @@ class Reply:
         self._blobs = iter(blobs)
 
     @staticmethod
-    def unpack(body: bytes, blobs: list[bytearray]) -> Reply:
+    def unpack(body: bytes | memoryview, blobs: list[bytearray]) -> Reply:
         """From the bytes that came."""
         try:
             tree = msgpack.unpackb(
-                body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=1 << 20
+                body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=TEXT_BYTES
             )
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
             raise Odd("no map") from error

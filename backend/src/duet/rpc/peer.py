@@ -20,6 +20,7 @@ import msgpack
 
 from duet.base.errors import DuetError, InfraError, as_duet_error
 from duet.base.failures import pack_error, unpack_error
+from duet.base.frames import Frame
 from duet.rpc import limits
 from duet.rpc.link import Channel, Link
 
@@ -74,16 +75,16 @@ class Connection:
             self._channel = None
             self.attached.clear()
 
-    def taker(self, channel: Channel) -> Callable[[bytes], None]:
+    def taker(self, channel: Channel) -> Callable[[Frame], None]:
         """Takes the frames of a channel, as long as it is the newest one."""
 
-        def take(frame: bytes) -> None:
+        def take(frame: Frame) -> None:
             if self._channel is channel:
                 self.take(frame)
 
         return take
 
-    def take(self, frame: bytes) -> None:
+    def take(self, frame: Frame) -> None:
         """A frame has come. What cannot be of a sound other side ends the connection."""
         if self.over.is_set():
             return

@@ -227,7 +227,7 @@ def dialled(server: str, secret: str) -> connect:
         open_timeout=DIAL_S,
         close_timeout=1,
         ping_interval=None,  # each side says every 2 s that it is there
-        max_size=FRAGMENT_BYTES + 1,
+        max_size=FRAGMENT_BYTES,
         compression=None,
         proxy=None,
     )
