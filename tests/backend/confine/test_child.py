@@ -19,9 +19,9 @@ import pytest
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.base.failures import pack_error
 from duet.bundle.decoding import ConfinedDecoder
-from duet.confine import Child, Reply, Terms
+from duet.confine import Child, ReplyReader, Terms
 from duet.confine.child import ZYGOTE, start
-from duet.confine.messages import Odd
+from duet.confine.messages import BadReply
 from duet.confine.namespaces import own_pids_words
 from duet.kernels.vmlinux.ask import READERS
 from duet.session.lane import child as replies
@@ -221,21 +221,21 @@ def test_a_print_format_is_never_parsed(tail: bytes) -> None:
 def test_a_reply_that_makes_no_sense_is_refused(
     tree: dict[str, object], blobs: list[bytes]
 ) -> None:
-    with pytest.raises(Odd):
+    with pytest.raises(BadReply):
         packed = msgpack.packb(tree)
-        replies.reduction(Reply.unpack(packed, [bytearray(blob) for blob in blobs]))
+        replies.reduction(ReplyReader.unpack(packed, [bytearray(blob) for blob in blobs]))
 
 
 def test_no_reply_is_taken_for_more_than_it_is() -> None:
     for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\x93\x01\x02\x03", b"\x91" * 5000):
-        with pytest.raises(Odd):
-            Reply.unpack(body, [])
+        with pytest.raises(BadReply):
+            ReplyReader.unpack(body, [])
 
 
 def with_reply(monkeypatch: pytest.MonkeyPatch, error: object) -> Child:
     """A child that was taken over, and reports that."""
     child = Child("decoder", Terms("lane x"))
-    reply = Reply({"error": error}, [])
+    reply = ReplyReader({"error": error}, [])
     monkeypatch.setattr(child, "_exchange", lambda *asked: reply)
     return child
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duet.base.frames import BadFrame, Closed, pack_frame
-from duet.confine.messages import MOST_BLOBS, receive, send
+from duet.confine.messages import MOST_BLOBS, BadReply, ReplyReader, receive, send
 
 
 class Pipe:
@@ -73,3 +73,12 @@ def test_any_bytes_are_a_message_or_refused(head: bytes) -> None:
         assert len(body) <= 100 and sum(map(len, blobs)) <= 1000
     except (BadFrame, Closed):
         pass
+
+
+def test_a_blob_is_read_only_and_of_the_length_that_is_asked_for() -> None:
+    reply = ReplyReader({}, [bytearray(b"12345678"), bytearray(b"1234")])
+    assert reply.blob(8).readonly
+    with pytest.raises(BadReply, match="a blob of 4 bytes for 8"):
+        reply.blob(8)
+    with pytest.raises(BadReply, match="too few blobs"):
+        reply.blob()

@@ -23,7 +23,7 @@ from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.failures import unpack_error
 from duet.base.frames import BadFrame, Closed
-from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply, receive, send
+from duet.confine.messages import BODY_BYTES, BadReply, Blob, ReplyReader, receive, send
 from duet.confine.namespaces import own_pids_words
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
@@ -221,7 +221,7 @@ class Child:
 
     def call(
         self, request: dict[str, object], blobs: Sequence[Blob] = (), *, turn_s: float | None = None
-    ) -> Reply:
+    ) -> ReplyReader:
         """One request and its reply.
 
         Args:
@@ -243,7 +243,7 @@ class Child:
                 raise self._break(
                     "" if closed else _late(terms) if late else self._why()
                 ) from error
-            except (BadFrame, Odd) as error:
+            except (BadFrame, BadReply) as error:
                 raise self._break(f"its decoder sent something odd ({error})") from error
             if reply.tree.get("died") == "memory":
                 raise self._break(_memory(terms))
@@ -253,12 +253,12 @@ class Child:
         finally:
             self._turn.release()
 
-    def odd(self, what: object) -> DuetError:
+    def bad_reply(self, what: object) -> DuetError:
         """The child is closed, since a reply made no sense to whoever asked; the error to raise."""
         with self._turn:
             return self._break(f"its decoder sent something odd ({what})")
 
-    def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> Reply:
+    def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> ReplyReader:
         terms = self._terms
         deadline = time.monotonic() + terms.wait_s
 
@@ -273,7 +273,7 @@ class Child:
         # A child that had no memory for the request has said so, and is gone.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             send(lambda part: patient().send(part), body, blobs)
-        return Reply.unpack(
+        return ReplyReader.unpack(
             *receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
         )
 

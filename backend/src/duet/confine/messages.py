@@ -3,7 +3,7 @@
 
 A message is a frame (duet.base.frames) whose payload is the number of blobs (u32), the length of
 each (u64) and the body; the bytes of the blobs follow the frame. The reader states what it accepts
-before it allocates anything. A reply's body is a map of msgpack, which `Reply` reads by the
+before it allocates anything. A reply's body is a map of msgpack, which `ReplyReader` reads by the
 types that are expected: whoever broke into the child chose every byte of it.
 """
 
@@ -34,6 +34,7 @@ BODY_BYTES: Final = 8 << 20
 MOST_ITEMS: Final = 1 << 18
 """Of one list or map in it."""
 TEXT_BYTES: Final = 1 << 20
+INT64_MAX: Final = (1 << 63) - 1
 
 Blob = bytes | bytearray | memoryview
 
@@ -70,15 +71,15 @@ def receive(
     return view[body_at:], [read_all(read, length) for length in lengths]
 
 
-class Odd(Exception):
+class BadReply(Exception):
     """A reply is not what its request asks for."""
 
 
-class Reply:
-    """The map and the blobs of a reply, read by the type that is expected.
+class ReplyReader:
+    """The map and the blobs of a reply.
 
     Raises (each method):
-        Odd: the field is missing, or is something else.
+        BadReply: the field is missing, or is something else.
     """
 
     def __init__(self, tree: dict[str, Any], blobs: list[bytearray]) -> None:
@@ -86,33 +87,39 @@ class Reply:
         self._blobs = iter(blobs)
 
     @staticmethod
-    def unpack(body: bytes | memoryview, blobs: list[bytearray]) -> Reply:
+    def unpack(body: bytes | memoryview, blobs: list[bytearray]) -> ReplyReader:
         """From the bytes that came."""
         try:
             tree = msgpack.unpackb(
                 body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=TEXT_BYTES
             )
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-            raise Odd("no map") from error
+            raise BadReply("no map") from error
         if not isinstance(tree, dict):
-            raise Odd("no map")
-        return Reply(tree, blobs)
+            raise BadReply("no map")
+        return ReplyReader(tree, blobs)
 
-    def blob(self) -> bytearray:
-        """The next blob."""
+    def blob(self, length: int | None = None) -> memoryview:
+        """The next blob, read-only and where it was received.
+
+        Args:
+            length: that it must have.
+        """
         found = next(self._blobs, None)
         if found is None:
-            raise Odd("too few blobs")
-        return found
+            raise BadReply("too few blobs")
+        if length is not None and len(found) != length:
+            raise BadReply(f"a blob of {len(found)} bytes for {length}")
+        return memoryview(found).toreadonly()
 
-    def whole(self, name: str, low: int = 0, high: int = (1 << 63) - 1) -> int:
+    def integer(self, name: str, low: int = 0, high: int = INT64_MAX) -> int:
         """A whole number from `low` to `high`."""
-        return whole(self.tree.get(name), low, high)
+        return as_integer(self.tree.get(name), low, high)
 
-    def maybe_whole(self, name: str, low: int = 0, high: int = (1 << 63) - 1) -> int | None:
-        """A whole number from `low` to `high`; None if it is missing."""
+    def integer_or_none(self, name: str, low: int = 0, high: int = INT64_MAX) -> int | None:
+        """The same; None if it is missing."""
         found = self.tree.get(name)
-        return None if found is None else whole(found, low, high)
+        return None if found is None else as_integer(found, low, high)
 
     def flag(self, name: str) -> bool:
         """True or false."""
@@ -122,43 +129,46 @@ class Reply:
         """A list of at most `most` lists of `width` cells each."""
         found = self.tree.get(name)
         if not isinstance(found, list) or len(found) > most:
-            raise Odd(f"no list {name}")
+            raise BadReply(f"no list {name}")
         if not all(isinstance(row, list) and len(row) == width for row in found):
-            raise Odd(f"a row of {name}")
+            raise BadReply(f"a row of {name}")
         return found
 
     def map(self, name: str, most: int = 4096) -> dict[str, Any]:
         """A map whose keys are texts."""
         found = self.tree.get(name)
         if not isinstance(found, dict) or len(found) > most:
-            raise Odd(f"no map {name}")
-        return {text(key): value for key, value in found.items()}
+            raise BadReply(f"no map {name}")
+        return {as_text(key): value for key, value in found.items()}
 
 
-def whole(found: object, low: int = 0, high: int = (1 << 63) - 1) -> int:
-    """A whole number in bounds."""
+# One value of a reply, or BadReply.
+
+
+def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:
+    """A whole number from `low` to `high`."""
     if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-        raise Odd("a whole number")
+        raise BadReply("a whole number")
     return found
 
 
-def number(found: object) -> float:
+def as_number(found: object) -> float:
     """A finite number."""
     if not isinstance(found, float | int) or isinstance(found, bool) or not math.isfinite(found):
-        raise Odd("a number")
+        raise BadReply("a number")
     return float(found)
 
 
-def text(found: object, most: int = 1000) -> str:
-    """A text of at most so many characters."""
+def as_text(found: object, most: int = 1000) -> str:
+    """A text of at most `most` characters."""
     if not isinstance(found, str) or len(found) > most:
-        raise Odd("a text")
+        raise BadReply("a text")
     return found
 
 
-def one_of(found: object, choices: Iterable[str]) -> str:
-    """One of the texts."""
+def as_choice(found: object, choices: Iterable[str]) -> str:
+    """One of these texts."""
     for choice in choices:
         if found == choice:
             return choice
-    raise Odd("a known word")
+    raise BadReply("a known word")
