@@ -81,9 +81,8 @@ def test_a_request_travels_with_a_change(tmp_path: Path) -> None:
 
 def test_what_is_no_request_is_refused() -> None:
     with pytest.raises(InfraError, match="Wanted, arms"):
-        r.read(
-            r.Wanted, b'{"lesson": "x", "arms": 3, "workload": "", "params": {}, "clock": "wall"}'
-        )
+        tree = {"lesson": "x", "arms": 3, "workload": "", "params": {}, "clock": "wall"}
+        r.read(r.Wanted, msgpack.packb(tree))
 
 
 class NoHost:

@@ -108,35 +108,34 @@ class Link:
         """
         kind, payload = frame
         if len(payload) < _NUMBER.size:
-            raise _odd(f"a frame with {len(payload)} bytes")
+            raise not_understood(f"a frame with {len(payload)} bytes")
         (number,) = _NUMBER.unpack_from(payload)
         if kind == Kind.DATA:
             if not self._resumed:
-                raise _odd("a message before the first words")
+                raise not_understood("a message before the first words")
             if number > self._arrived + 1:
-                raise _odd(f"message {number} after message {self._arrived}")
+                raise not_understood(f"message {number} after message {self._arrived}")
             if number <= self._arrived:
                 return None
             self._arrived = number
             return payload[_NUMBER.size :]
         if kind not in (Kind.ACK, Kind.RESUME) or len(payload) != _NUMBER.size:
-            raise _odd(f"a frame of kind {kind}")
+            raise not_understood(f"a frame of kind {kind}")
         self._confirm(number)
         self._resumed = self._resumed or kind == Kind.RESUME
         return None
 
     def _confirm(self, number: int) -> None:
         if number > self._sent or (self._unconfirmed and number < self._unconfirmed[0][0] - 1):
-            raise _odd(f"a confirmation of message {number} of {self._sent}")
+            raise not_understood(f"a confirmation of message {number} of {self._sent}")
         while self._unconfirmed and self._unconfirmed[0][0] <= number:
             _, frame = self._unconfirmed.popleft()
             self._bytes -= len(frame) - _HEAD_BYTES
 
 
-def _odd(what: str) -> InfraError:
-    return InfraError(
-        f"server and host process do not understand each other: {what} came.", remedy=REMEDY
-    )
+def not_understood(what: str) -> InfraError:
+    """The other side has sent what a sound one never sends."""
+    return InfraError(f"two processes do not understand each other: {what} came.", remedy=REMEDY)
 
 
 def _cutter() -> FrameCutter:
@@ -262,4 +261,4 @@ async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[Frame], Non
             for frame in frames.feed(message):
                 taken(frame)
     except BadFrame as error:
-        raise _odd(f"something else ({error})") from error
+        raise not_understood(f"something else ({error})") from error
