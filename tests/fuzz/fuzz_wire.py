@@ -11,7 +11,9 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["duet.wire", "duet.lenses.records", "duet.lenses.scope"]):
+with atheris.instrument_imports(
+    include=["duet.wire", "duet.lenses.records", "duet.lenses.scope", "duet.base.frames"]
+):
     from duet.lenses.records import unpack_record
     from duet.lenses.scope.wire import ScopeReader
     from duet.wire import FrameReader, PageSplitter, decode_frame, encode

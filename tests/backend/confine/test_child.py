@@ -16,11 +16,12 @@ import msgpack
 import psutil
 import pytest
 
-from duet.base.errors import DuetError, InputError, KernelError
+from duet.base.errors import DuetError, InfraError, InputError, KernelError
+from duet.base.failures import pack_error
 from duet.bundle.decoding import ConfinedDecoder
-from duet.confine import Child, Reply, Terms
+from duet.confine import Child, ReplyReader, Terms
 from duet.confine.child import ZYGOTE, start
-from duet.confine.messages import Odd, error_of
+from duet.confine.messages import BadReply
 from duet.confine.namespaces import own_pids_words
 from duet.kernels.vmlinux.ask import READERS
 from duet.session.lane import child as replies
@@ -220,15 +221,49 @@ def test_a_print_format_is_never_parsed(tail: bytes) -> None:
 def test_a_reply_that_makes_no_sense_is_refused(
     tree: dict[str, object], blobs: list[bytes]
 ) -> None:
-    with pytest.raises(Odd):
+    with pytest.raises(BadReply):
         packed = msgpack.packb(tree)
-        replies.reduction(Reply.unpack(packed, [bytearray(blob) for blob in blobs]))
+        replies.reduction(ReplyReader.unpack(packed, [bytearray(blob) for blob in blobs]))
 
 
 def test_no_reply_is_taken_for_more_than_it_is() -> None:
     for body in (b"", b"\xc1", b"\xdd\xff\xff\xff\xff", b"\x93\x01\x02\x03", b"\x91" * 5000):
-        with pytest.raises(Odd):
-            Reply.unpack(body, [])
-    reported = error_of([2, "bad \x1b[2J", "mend \x07", "detail"])
-    assert isinstance(reported, InputError) and reported.sentence == "bad ?[2J"
-    assert error_of([9, "a", "b", "c"]) is None
+        with pytest.raises(BadReply):
+            ReplyReader.unpack(body, [])
+
+
+def with_reply(monkeypatch: pytest.MonkeyPatch, error: object) -> Child:
+    """A child that was taken over, and reports that."""
+    child = Child("decoder", Terms("lane x"))
+    reply = ReplyReader({"error": error}, [])
+    monkeypatch.setattr(child, "_exchange", lambda *asked: reply)
+    return child
+
+
+def test_an_error_that_a_child_reports_keeps_kind_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = InfraError("no room.", remedy="Make some.")
+    error.code = "full"
+    child = with_reply(monkeypatch, pack_error(error))
+    with pytest.raises(InfraError, match="no room") as caught:
+        child.call(dict(REQUEST))
+    assert caught.value.code == "full" and child.usable
+    child.close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(7, b"", b"\xff", [2, "a", "b", "c"], [2, "x" * 5000, "b", "c"], {"exit_code": 2}),
+        pack_error(DuetError("ZeroDivisionError.", remedy="", detail="by zero\nline 2")),
+        pack_error(InputError("a.", remedy="b.")).replace(b":2", b":9"),
+    ],
+    ids=lambda error: f"{error!r:.20}",
+)
+def test_a_child_that_reports_nothing_sound_is_closed(
+    error: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = with_reply(monkeypatch, error)
+    for _ in range(2):
+        with pytest.raises(InputError, match="lane x cannot be read: its decoder failed") as caught:
+            child.call(dict(REQUEST))
+        assert caught.value.detail and not child.usable

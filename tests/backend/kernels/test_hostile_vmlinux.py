@@ -18,7 +18,7 @@ import pytest
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.confine import Reply
+from duet.confine import ReplyReader
 from duet.kernels import KernelSettings
 from duet.kernels.vmlinux import ask as asking
 from duet.kernels.vmlinux import ask as dwarf
@@ -270,10 +270,10 @@ class Said:
     def __init__(self, answer: object) -> None:
         self.answer = answer
 
-    def call(self, request: dict[str, object]) -> Reply:
-        return Reply({"answer": self.answer}, [])
+    def call(self, request: dict[str, object]) -> ReplyReader:
+        return ReplyReader({"answer": self.answer}, [])
 
-    def odd(self, what: object) -> DuetError:
+    def bad_reply(self, what: object) -> DuetError:
         return InfraError(f"odd: {what}", remedy="none")
 
 

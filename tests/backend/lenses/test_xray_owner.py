@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from duet.base.errors import InputError
+from duet.base.frames import MESSAGE, pack_frame
 from duet.cli.drgn import pick
 from duet.guests.lanes_file import LaneInfo, publish, running
 from duet.lenses import Wanted, Xray
@@ -74,8 +75,7 @@ def test_a_monitor_that_says_nothing_is_given_up(
 def test_messages_come_in_any_pieces_and_rubbish_ends_the_reading() -> None:
     received: list[object] = []
     frames = message_reader.MessageReader(received.append)
-    body = msgpack.packb({"kind": "x"})
-    stream = (message_reader.HEAD.pack(len(body)) + body) * 3
+    stream = pack_frame(MESSAGE, msgpack.packb({"kind": "x"})) * 3
     for at in range(0, len(stream), 5):
         frames.feed(stream[at : at + 5])
     assert received == [{"kind": "x"}] * 3

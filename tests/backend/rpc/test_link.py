@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duet.base.errors import InfraError
+from duet.base.frames import Frame, FrameCutter, pack_frame
 from duet.rpc.link import Link
+
+
+def cut(sent: bytes) -> Frame:
+    """The one frame that these bytes are."""
+    (frame,) = FrameCutter(1000).feed(sent)
+    return frame
 
 
 class Wire:
@@ -41,7 +48,7 @@ class Wire:
         if not self.queues[side]:
             return
         had = self.ends[side].resumed
-        body = self.ends[side].take(self.queues[side].pop(0))
+        body = self.ends[side].take(cut(self.queues[side].pop(0)))
         if self.ends[side].resumed and not had:
             self.queues[1 - side].extend(self.ends[side].again())
         if body is not None:
@@ -75,35 +82,35 @@ def test_all_messages_arrive_once_and_in_order(seed: int, turns: int) -> None:
     wire.settle()
     assert wire.arrived == (said[1], said[0])
     for link in wire.ends:
-        link.take(wire.ends[1 - wire.ends.index(link)].ack())
+        link.take(cut(wire.ends[1 - wire.ends.index(link)].ack()))
         assert link.unconfirmed_bytes == 0
 
 
 def connected() -> Link:
     link = Link(waiting_bytes=100)
-    link.take(Link().resume())
+    link.take(cut(Link().resume()))
     return link
 
 
 @pytest.mark.parametrize(
     "frame",
     [
-        b"",
-        struct.pack("<BQ", 0, 2) + b"a gap",
-        struct.pack("<BQ", 1, 1),
-        struct.pack("<BQ", 1, 0) + b"more",
-        struct.pack("<BQ", 9, 0),
+        (0, b""),
+        (0, struct.pack("<Q", 2) + b"a gap"),
+        (1, struct.pack("<Q", 1)),
+        (1, struct.pack("<Q", 0) + b"more"),
+        (9, struct.pack("<Q", 0)),
     ],
     ids=["short", "gap", "confirms what was not sent", "too long", "kind"],
 )
-def test_what_a_sound_side_never_sends_is_refused(frame: bytes) -> None:
+def test_what_a_sound_side_never_sends_is_refused(frame: tuple[int, bytes]) -> None:
     with pytest.raises(InfraError, match="do not understand each other"):
-        connected().take(frame)
+        connected().take(cut(pack_frame(*frame)))
 
 
 def test_a_message_before_the_first_words_is_refused() -> None:
     with pytest.raises(InfraError, match="before the first words"):
-        Link().take(struct.pack("<BQ", 0, 1) + b"early")
+        Link().take(Frame(0, struct.pack("<Q", 1) + b"early"))
 
 
 def test_a_side_that_confirms_nothing_is_given_up() -> None:

@@ -9,12 +9,14 @@ import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgpack
 import pytest
 
 from duet.base.errors import InfraError, InputError
+from duet.base.frames import Frame, pack_frame
 from duet.rpc import limits
-from duet.rpc.link import Link, StreamChannel
-from duet.rpc.peer import Events, Peer
+from duet.rpc.link import Link, SocketChannel, StreamChannel
+from duet.rpc.peer import Events, Peer, Word
 from tests.support.peers import connected
 
 
@@ -170,8 +172,7 @@ def test_a_silent_side_is_given_up(run_async: Any, monkeypatch: pytest.MonkeyPat
             )
             connection.attach(channel)
             beat = asyncio.create_task(connection.beat())
-            first = Link().resume()
-            theirs.sendall(len(first).to_bytes(4, "little") + first)
+            theirs.sendall(Link().resume())
             async with asyncio.timeout(10):
                 await connection.over.wait()
             await beat
@@ -191,5 +192,58 @@ def test_a_frame_that_is_too_long_ends_the_connection(run_async: Any) -> None:
             theirs.sendall((1 << 31).to_bytes(4, "little"))
             async with asyncio.timeout(10):
                 assert "2147483648 bytes" in await ended
+
+    run_async(play())
+
+
+def test_a_long_frame_travels_in_several_messages_of_a_web_socket(run_async: Any) -> None:
+    async def play() -> None:
+        wires: tuple[asyncio.Queue[bytes], ...] = (asyncio.Queue(), asyncio.Queue())
+        taken: list[Frame] = []
+        sizes: list[int] = []
+        all_taken = asyncio.Event()
+
+        def take(frame: Frame) -> None:
+            taken.append(frame)
+            if len(taken) == len(sent):
+                all_taken.set()
+
+        async def send(part: bytes) -> None:
+            sizes.append(len(part))
+            await wires[0].put(part)
+
+        async def come(wire: asyncio.Queue[bytes]) -> AsyncIterator[bytes]:
+            while True:
+                yield await wire.get()
+
+        sent = [Frame(0, bytes(3 * limits.FRAGMENT_BYTES)), Frame(1, b"short"), Frame(0, b"")]
+        here, there = SocketChannel(), SocketChannel()
+        carried = (
+            asyncio.create_task(here.carry(send, come(wires[1]), taken.append)),
+            asyncio.create_task(there.carry(wires[1].put, come(wires[0]), take)),
+        )
+        for frame in sent:
+            here.write(pack_frame(*frame))
+        async with asyncio.timeout(10):
+            await all_taken.wait()
+        assert taken == sent
+        assert max(sizes) == limits.FRAGMENT_BYTES and len(sizes) == 4 + 2
+        await wires[1].put(b"\0\0\0\x80")
+        with pytest.raises(InfraError, match="2147483648 bytes"):
+            await carried[0]
+        there.close()
+        await carried[1]
+
+    run_async(play())
+
+
+def test_a_failure_that_cannot_be_read_is_one(run_async: Any) -> None:
+    async def play() -> None:
+        async with both() as pair:
+            calling = asyncio.create_task(pair.here.call("for_ever", b"", 10))
+            await pair.host.begun.wait()
+            pair.there.connection.send(msgpack.packb([Word.FAILED.value, 1, "", b"{}"]))
+            with pytest.raises(InfraError, match="a failure was reported that cannot be read"):
+                await calling
 
     run_async(play())

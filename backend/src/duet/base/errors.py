@@ -45,3 +45,29 @@ class KernelError(DuetError):
 
     exit_code = 4
     code = "kernel"
+
+
+def as_duet_error(error: Exception, where: str) -> DuetError:
+    """The error itself; of an unexpected one its type and text, never a traceback.
+
+    Args:
+        where: it happened, as in "in the server".
+    """
+    if isinstance(error, DuetError):
+        return error
+    what = f"{type(error).__name__}: {error}"
+    found = DuetError(
+        f"something unexpected happened {where} ({what:.300}).",
+        remedy="Look at the server's terminal, and start it again if this comes back.",
+    )
+    found.code = "unexpected"
+    return found
+
+
+def printable(text: str, keep: str = "") -> str:
+    """As it may stand in a sentence on a terminal, whoever wrote it.
+
+    Args:
+        keep: characters that stay although they are not printed, as line ends.
+    """
+    return "".join(c if c.isprintable() or c in keep else "?" for c in text)

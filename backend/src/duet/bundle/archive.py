@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from duet.base.errors import InfraError, InputError
+from duet.base.errors import InfraError, InputError, printable
 from duet.bundle.manifest import FORMAT, LENS, Manifest, Record
 
 # Bounds of a bundle, checked before anything is unpacked.
@@ -45,7 +45,7 @@ STREAMS = 64
 """CPU numbers below this."""
 
 
-# stream.bin of a lane: records behind one another.
+# stream.bin of a lane: records behind one another, in the form of every recording (FORMAT.md).
 
 HEAD = struct.Struct("<QhHI")
 """host_ns u64, stream i16, pad u16, length u32."""
@@ -309,7 +309,7 @@ def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise refused(file, f"manifest.json: {_plain(place)}: {first['msg']}") from error
+        raise refused(file, f"manifest.json: {printable(place[:80])}: {first['msg']}") from error
     arms = [arm.name for arm in manifest.arms]
     if len(set(arms)) != len(arms):
         raise refused(file, "manifest.json: a lane is named twice")
@@ -318,7 +318,7 @@ def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
         raise refused(file, f"{min(missing)} is missing")
     members = names - {"manifest.json"}
     if odd := set(manifest.sums) ^ members:
-        raise refused(file, f"manifest and members disagree on {_plain(min(odd))}")
+        raise refused(file, f"manifest and members disagree on {printable(min(odd)[:80])}")
     return manifest
 
 
@@ -343,12 +343,7 @@ def _whole(text: str) -> int:
 
 def _said(error: Exception) -> str:
     """What a library says of the file; it may quote a name of 65,535 bytes."""
-    return _plain(str(error) or type(error).__name__, most=160)
-
-
-def _plain(text: str, most: int = 80) -> str:
-    """A name out of the file, as it may stand in a sentence on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text[:most])
+    return printable((str(error) or type(error).__name__)[:160])
 
 
 def refused(file: str, why: str) -> InputError:

@@ -13,9 +13,10 @@ from typing import Any, Final, Literal
 import numpy as np
 from pydantic import JsonValue
 
+from duet.base.errors import printable
 from duet.bundle.manifest import ArmEntry, Manifest, patches_of
-from duet.confine import Child, Reply, Terms
-from duet.confine.messages import Odd, plain, text, whole
+from duet.confine import Child, ReplyReader, Terms
+from duet.confine.messages import BadReply, as_integer, as_text
 from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
 
 MOST: Final = 1 << 17
@@ -46,8 +47,8 @@ class ConfinedDecoder:
         try:
             reply = self._child.call(request)
             self.events = tuple(_event(cells) for cells in reply.rows("events", 3, 256))
-        except (Odd, ValueError, TypeError) as error:
-            raise self._child.odd(error) from error
+        except (BadReply, ValueError, TypeError) as error:
+            raise self._child.bad_reply(error) from error
         self.by_name = {event.name: event for event in self.events}
 
     def __enter__(self) -> ConfinedDecoder:
@@ -65,27 +66,27 @@ class ConfinedDecoder:
         reply = self._child.call({"do": "decode", "cpu": cpu}, [pages])
         try:
             return self._columns(cpu, reply)
-        except (Odd, ValueError, TypeError, KeyError) as error:
-            raise self._child.odd(error) from error
+        except (BadReply, ValueError, TypeError, KeyError) as error:
+            raise self._child.bad_reply(error) from error
 
-    def _columns(self, cpu: int, reply: Reply) -> CpuColumns:
+    def _columns(self, cpu: int, reply: ReplyReader) -> CpuColumns:
         strings = reply.tree.get("strings")
         if not isinstance(strings, list) or len(self.strings) + len(strings) > MOST:
-            raise Odd("texts")
-        self.strings += [text(one, 1 << 20) for one in strings]
-        self.unknown = {whole(i): whole(n) for i, n in reply.rows("unknown", 2, 1 << 16)}
+            raise BadReply("texts")
+        self.strings += [as_text(one, 1 << 20) for one in strings]
+        self.unknown = {as_integer(i): as_integer(n) for i, n in reply.rows("unknown", 2, 1 << 16)}
         tables, events = {}, 0
         for name, cells in reply.rows("tables", 2, 256):
-            n = whole(cells, 0, 1 << 26)
+            n = as_integer(cells, 0, 1 << 26)
             tables[str(name)] = self._table(self.by_name[name], n, reply)
             events += n
         losses = tuple(
-            LostEvents(cpu, whole(t0), whole(t1), None if n is None else whole(n))
+            LostEvents(cpu, as_integer(t0), as_integer(t1), None if n is None else as_integer(n))
             for t0, t1, n in reply.rows("losses", 3, MOST)
         )
         return CpuColumns(cpu, tables, losses, events)
 
-    def _table(self, event: EventType, n: int, reply: Reply) -> Table:
+    def _table(self, event: EventType, n: int, reply: ReplyReader) -> Table:
         ts, seq, pid = (_column(reply, dtype, n) for dtype in ("<i8", "<i8", "<i4"))
         columns = {
             field.name: _column(reply, WIDTHS.get(field.kind, f"S{field.width}"), n)
@@ -95,32 +96,29 @@ class ConfinedDecoder:
             if field.kind is FieldKind.STRING:
                 ids = columns[field.name]
                 if n and not 0 <= int(ids.min()) <= int(ids.max()) < len(self.strings):
-                    raise Odd("a text")
+                    raise BadReply("a text")
         return Table(ts, seq, pid, columns)
 
 
-def _column(reply: Reply, dtype: str, n: int) -> Any:
-    cells = reply.blob()
-    if len(cells) != n * np.dtype(dtype).itemsize:
-        raise Odd("a column")
-    return np.frombuffer(bytes(cells), dtype)
+def _column(reply: ReplyReader, dtype: str, n: int) -> Any:
+    return np.frombuffer(reply.blob(n * np.dtype(dtype).itemsize), dtype)
 
 
 def _event(cells: list[Any]) -> EventType:
     name, number, fields = cells
     if not isinstance(fields, list) or len(fields) > 64:
-        raise Odd("fields")
-    return EventType(text(name), whole(number, 0, 65535), tuple(_field(*f) for f in fields))
+        raise BadReply("fields")
+    return EventType(as_text(name), as_integer(number, 0, 65535), tuple(_field(*f) for f in fields))
 
 
 def _field(name: object, kind: object, size: object, signed: object, width: object) -> Field:
     # Names of fields are printed, and become headings of exported tables.
     return Field(
-        plain(text(name)),
-        FieldKind(whole(kind)),
-        whole(size, 0, 1 << 16),
+        printable(as_text(name)),
+        FieldKind(as_integer(kind)),
+        as_integer(size, 0, 1 << 16),
         signed is True,
-        whole(width, 1, MOST_WIDTH),
+        as_integer(width, 1, MOST_WIDTH),
     )
 
 

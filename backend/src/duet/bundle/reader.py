@@ -37,8 +37,8 @@ from duet.bundle.archive import (
 )
 from duet.bundle.decoding import ConfinedDecoder
 from duet.bundle.manifest import CTL, LENS, Manifest, Record
-from duet.confine import Child, Reply, Terms
-from duet.confine.messages import Odd, text, whole
+from duet.confine import Child, ReplyReader, Terms
+from duet.confine.messages import BadReply, as_integer, as_text
 from duet.decode import CpuColumns
 from duet.wire import (
     Ended,
@@ -181,9 +181,9 @@ def open_bundle(path: Path) -> Bundle:
         manifest, reply = _asked(path, (file, scratch))
         unpacked = Unpacked(os.dup(scratch))
         rows = reply.rows("members", ROW, limits.MEMBERS)
-        packed = {_member(name): whole(size) for name, size, _, _ in rows}
+        packed = {_member(name): as_integer(size) for name, size, _, _ in rows}
         unpacked.places = {
-            _member(name): (whole(at), whole(size, 0, limits.STREAM_BYTES))
+            _member(name): (as_integer(at), as_integer(size, 0, limits.STREAM_BYTES))
             for name, _, at, size in rows
             if name != "manifest.json"
         }
@@ -203,7 +203,7 @@ def read_manifest(path: Path) -> Manifest:
         return _asked(path, (file,))[0]
 
 
-def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, Reply]:
+def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
     """What a child says of the file; with a second descriptor it unpacks all of it there."""
     terms = Terms(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
@@ -215,16 +215,16 @@ def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, Reply]:
         try:
             names = {_member(name) for name, *_ in reply.rows("members", ROW, limits.MEMBERS)}
             manifest = manifest_of(path.name, bytes(reply.blob()), names)
-        except (Odd, TypeError) as error:
-            raise child.odd(error) from error
+        except (BadReply, TypeError) as error:
+            raise child.bad_reply(error) from error
         return manifest, reply
     finally:
         child.close()
 
 
 def _member(name: object) -> str:
-    if not MEMBER.fullmatch(text(name)):
-        raise Odd("a member's name")
+    if not MEMBER.fullmatch(as_text(name)):
+        raise BadReply("a member's name")
     return str(name)
 
 

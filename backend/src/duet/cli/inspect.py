@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from duet.base.errors import InputError
+from duet.base.errors import InputError, printable
 from duet.cli.keys import key, keys_text
 from duet.cli.options import File, Json
 from duet.cli.output import emit
@@ -287,7 +287,7 @@ def _samples(lane: LaneContents) -> Counter[str]:
             found["unreadable"] += 1
             continue
         if not isinstance(record, LensState):
-            found["".join(c if c.isprintable() else "?" for c in record.probe)] += 1
+            found[printable(record.probe)] += 1
     return found
 
 

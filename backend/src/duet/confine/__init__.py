@@ -28,7 +28,7 @@ from duet.confine.box import (
     run_boxed,
 )
 from duet.confine.child import Child, Terms, start
-from duet.confine.messages import Reply
+from duet.confine.messages import ReplyReader
 
 __all__ = [
     "INPUTS",
@@ -39,7 +39,7 @@ __all__ = [
     "Job",
     "NoBox",
     "Outcome",
-    "Reply",
+    "ReplyReader",
     "Step",
     "Terms",
     "Wanted",

@@ -21,8 +21,9 @@ from typing import Final
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.confine import messages
-from duet.confine.messages import BODY_BYTES, Blob, Odd, Reply, error_of
+from duet.base.failures import unpack_error
+from duet.base.frames import BadFrame, Closed
+from duet.confine.messages import BODY_BYTES, BadReply, Blob, ReplyReader, receive, send
 from duet.confine.namespaces import own_pids_words
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
@@ -220,7 +221,7 @@ class Child:
 
     def call(
         self, request: dict[str, object], blobs: Sequence[Blob] = (), *, turn_s: float | None = None
-    ) -> Reply:
+    ) -> ReplyReader:
         """One request and its reply.
 
         Args:
@@ -237,27 +238,27 @@ class Child:
                 raise self._broken
             try:
                 reply = self._exchange(request, blobs)
-            except (messages.Closed, OSError) as error:
+            except (Closed, OSError) as error:
                 late, closed = isinstance(error, TimeoutError), self._broken is not None
                 raise self._break(
                     "" if closed else _late(terms) if late else self._why()
                 ) from error
-            except (messages.Oversized, Odd) as error:
+            except (BadFrame, BadReply) as error:
                 raise self._break(f"its decoder sent something odd ({error})") from error
             if reply.tree.get("died") == "memory":
                 raise self._break(_memory(terms))
             if (found := reply.tree.get("error")) is not None:
-                raise error_of(found) or self._break("its decoder failed", f"{found!a:.4000}")
+                raise self._reported(found)
             return reply
         finally:
             self._turn.release()
 
-    def odd(self, what: object) -> DuetError:
+    def bad_reply(self, what: object) -> DuetError:
         """The child is closed, since a reply made no sense to whoever asked; the error to raise."""
         with self._turn:
             return self._break(f"its decoder sent something odd ({what})")
 
-    def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> Reply:
+    def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> ReplyReader:
         terms = self._terms
         deadline = time.monotonic() + terms.wait_s
 
@@ -271,10 +272,18 @@ class Child:
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
         # A child that had no memory for the request has said so, and is gone.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            messages.send(lambda part: patient().send(part), body, blobs)
-        return Reply.unpack(
-            *messages.receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
+            send(lambda part: patient().send(part), body, blobs)
+        return ReplyReader.unpack(
+            *receive(lambda part: patient().recv_into(part), BODY_BYTES, terms.reply_bytes)
         )
+
+    def _reported(self, found: object) -> DuetError:
+        """The error of a reply; one that nobody foresaw is the end of the child."""
+        said = unpack_error(found)
+        if said is None or type(said) is DuetError:
+            detail = f"{found!a:.4000}" if said is None else f"{said}\n{said.detail}"
+            return self._break("its decoder failed", detail)
+        return said
 
     def _break(self, why: str, detail: str = "") -> DuetError:
         if self._broken is None:

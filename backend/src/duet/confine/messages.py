@@ -1,108 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between the server and its children: a head, a body, and blobs behind it.
+"""A request to a child or its reply: a body, and blobs behind it that nobody copies.
 
-Head: body length u32, number of blobs u32, then one u64 length per blob. The reader states what
-it accepts before it allocates anything.
+A message is a frame (duet.base.frames) whose payload is the number of blobs (u32), the length of
+each (u64) and the body; the bytes of the blobs follow the frame. The reader states what it accepts
+before it allocates anything. A reply's body is a map of msgpack, which `ReplyReader` reads by the
+types that are expected: whoever broke into the child chose every byte of it.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import struct
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgpack
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from duet.base.errors import DuetError, InfraError, InputError, KernelError
+from duet.base.frames import (
+    MESSAGE,
+    BadFrame,
+    Transfer,
+    pack_frame,
+    read_all,
+    read_frame,
+    write_all,
+)
 
-_HEAD: Final = struct.Struct("<II")
+_COUNT: Final = struct.Struct("<I")
 _LENGTH: Final = struct.Struct("<Q")
-PIECE_BYTES: Final = 1 << 20
-"""Written or read by one system call, at most."""
 MOST_BLOBS: Final = 4096
+BODY_BYTES: Final = 8 << 20
+"""Of a reply."""
+MOST_ITEMS: Final = 1 << 18
+"""Of one list or map in it."""
+TEXT_BYTES: Final = 1 << 20
+INT64_MAX: Final = (1 << 63) - 1
 
 Blob = bytes | bytearray | memoryview
 
 
-class Closed(Exception):
-    """The other side is gone."""
-
-
-class Oversized(Exception):
-    """A message exceeds what its reader accepts."""
-
-
-def send(write: Callable[[memoryview], int], body: bytes, blobs: Sequence[Blob] = ()) -> None:
-    """Write one message.
-
-    Args:
-        write: writes a part and returns its length.
-    """
+def send(write: Transfer, body: bytes, blobs: Sequence[Blob] = ()) -> None:
+    """Write one message."""
     lengths = b"".join(_LENGTH.pack(len(blob)) for blob in blobs)
-    for part in (_HEAD.pack(len(body), len(blobs)) + lengths + body, *blobs):
-        view = memoryview(part)
-        while view:
-            view = view[write(view[:PIECE_BYTES]) :]
+    write_all(write, pack_frame(MESSAGE, _COUNT.pack(len(blobs)), lengths, body), *blobs)
 
 
 def receive(
-    read: Callable[[memoryview], int], most_body: int, most_blobs_bytes: int
-) -> tuple[bytes, list[bytearray]]:
-    """Read one message.
+    read: Transfer, most_body: int, most_blobs_bytes: int
+) -> tuple[memoryview, list[bytearray]]:
+    """Wait for one message; its body and blobs.
 
     Args:
-        read: fills a part of the buffer and returns its length; 0 is the end.
         most_body: bytes of the body.
         most_blobs_bytes: bytes of all blobs together.
 
     Raises:
         Closed: the other side is gone.
-        Oversized: the head announces more than is accepted.
+        BadFrame: it is none, or announces more than is accepted.
     """
-    body_bytes, count = _HEAD.unpack(_whole(read, _HEAD.size))
-    if body_bytes > most_body or count > MOST_BLOBS:
-        raise Oversized(f"a body of {body_bytes} bytes and {count} blobs")
-    lengths = [n for (n,) in _LENGTH.iter_unpack(_whole(read, count * _LENGTH.size))]
+    kind, payload = read_frame(read, _COUNT.size + MOST_BLOBS * _LENGTH.size + most_body)
+    count = int.from_bytes(payload[: _COUNT.size], "little")
+    body_at = _COUNT.size + count * _LENGTH.size
+    body_bytes = len(payload) - body_at
+    if kind != MESSAGE or count > MOST_BLOBS or not 0 <= body_bytes <= most_body:
+        raise BadFrame(f"a body of {body_bytes} bytes and {count} blobs")
+    view = memoryview(payload)
+    lengths = [length for (length,) in _LENGTH.iter_unpack(view[_COUNT.size : body_at])]
     if sum(lengths) > most_blobs_bytes:
-        raise Oversized(f"blobs of {sum(lengths)} bytes")
-    return bytes(_whole(read, body_bytes)), [_whole(read, length) for length in lengths]
+        raise BadFrame(f"blobs of {sum(lengths)} bytes")
+    return view[body_at:], [read_all(read, length) for length in lengths]
 
 
-def _whole(read: Callable[[memoryview], int], length: int) -> bytearray:
-    buffer = bytearray(length)
-    view = memoryview(buffer)
-    while view:
-        came = read(view[:PIECE_BYTES])
-        if not came:
-            raise Closed
-        view = view[came:]
-    return buffer
-
-
-def of_descriptor(fd: int) -> tuple[Callable[[memoryview], int], Callable[[memoryview], int]]:
-    """(read, write) of a stream socket's descriptor, blocking."""
-    return lambda view: os.readv(fd, [view]), lambda view: os.write(fd, view)
-
-
-# A child's reply, checked field by field: whoever broke into the child chose every byte of it.
-
-BODY_BYTES: Final = 8 << 20
-MOST_ITEMS: Final = 1 << 18
-KINDS: Final[dict[object, type[DuetError]]] = {2: InputError, 3: InfraError, 4: KernelError}
-
-
-class Odd(Exception):
+class BadReply(Exception):
     """A reply is not what its request asks for."""
 
 
-class Reply:
-    """The map and the blobs of a reply, read by the type that is expected.
+class ReplyReader:
+    """The map and the blobs of a reply.
 
     Raises (each method):
-        Odd: the field is missing, or is something else.
+        BadReply: the field is missing, or is something else.
     """
 
     def __init__(self, tree: dict[str, Any], blobs: list[bytearray]) -> None:
@@ -110,33 +87,39 @@ class Reply:
         self._blobs = iter(blobs)
 
     @staticmethod
-    def unpack(body: bytes, blobs: list[bytearray]) -> Reply:
+    def unpack(body: bytes | memoryview, blobs: list[bytearray]) -> ReplyReader:
         """From the bytes that came."""
         try:
             tree = msgpack.unpackb(
-                body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=1 << 20
+                body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=TEXT_BYTES
             )
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-            raise Odd("no map") from error
+            raise BadReply("no map") from error
         if not isinstance(tree, dict):
-            raise Odd("no map")
-        return Reply(tree, blobs)
+            raise BadReply("no map")
+        return ReplyReader(tree, blobs)
 
-    def blob(self) -> bytearray:
-        """The next blob."""
+    def blob(self, length: int | None = None) -> memoryview:
+        """The next blob, read-only and where it was received.
+
+        Args:
+            length: that it must have.
+        """
         found = next(self._blobs, None)
         if found is None:
-            raise Odd("too few blobs")
-        return found
+            raise BadReply("too few blobs")
+        if length is not None and len(found) != length:
+            raise BadReply(f"a blob of {len(found)} bytes for {length}")
+        return memoryview(found).toreadonly()
 
-    def whole(self, name: str, low: int = 0, high: int = (1 << 63) - 1) -> int:
+    def integer(self, name: str, low: int = 0, high: int = INT64_MAX) -> int:
         """A whole number from `low` to `high`."""
-        return whole(self.tree.get(name), low, high)
+        return as_integer(self.tree.get(name), low, high)
 
-    def maybe_whole(self, name: str, low: int = 0, high: int = (1 << 63) - 1) -> int | None:
-        """A whole number from `low` to `high`; None if it is missing."""
+    def integer_or_none(self, name: str, low: int = 0, high: int = INT64_MAX) -> int | None:
+        """The same; None if it is missing."""
         found = self.tree.get(name)
-        return None if found is None else whole(found, low, high)
+        return None if found is None else as_integer(found, low, high)
 
     def flag(self, name: str) -> bool:
         """True or false."""
@@ -146,108 +129,46 @@ class Reply:
         """A list of at most `most` lists of `width` cells each."""
         found = self.tree.get(name)
         if not isinstance(found, list) or len(found) > most:
-            raise Odd(f"no list {name}")
+            raise BadReply(f"no list {name}")
         if not all(isinstance(row, list) and len(row) == width for row in found):
-            raise Odd(f"a row of {name}")
+            raise BadReply(f"a row of {name}")
         return found
 
     def map(self, name: str, most: int = 4096) -> dict[str, Any]:
         """A map whose keys are texts."""
         found = self.tree.get(name)
         if not isinstance(found, dict) or len(found) > most:
-            raise Odd(f"no map {name}")
-        return {text(key): value for key, value in found.items()}
+            raise BadReply(f"no map {name}")
+        return {as_text(key): value for key, value in found.items()}
 
 
-def whole(found: object, low: int = 0, high: int = (1 << 63) - 1) -> int:
-    """A whole number in bounds."""
+# One value of a reply, or BadReply.
+
+
+def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:
+    """A whole number from `low` to `high`."""
     if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-        raise Odd("a whole number")
+        raise BadReply("a whole number")
     return found
 
 
-def number(found: object) -> float:
+def as_number(found: object) -> float:
     """A finite number."""
     if not isinstance(found, float | int) or isinstance(found, bool) or not math.isfinite(found):
-        raise Odd("a number")
+        raise BadReply("a number")
     return float(found)
 
 
-def text(found: object, most: int = 1000) -> str:
-    """A text of at most so many characters."""
+def as_text(found: object, most: int = 1000) -> str:
+    """A text of at most `most` characters."""
     if not isinstance(found, str) or len(found) > most:
-        raise Odd("a text")
+        raise BadReply("a text")
     return found
 
 
-def one_of(found: object, choices: Iterable[str]) -> str:
-    """One of the texts."""
+def as_choice(found: object, choices: Iterable[str]) -> str:
+    """One of these texts."""
     for choice in choices:
         if found == choice:
             return choice
-    raise Odd("a known word")
-
-
-def error_of(found: object) -> DuetError | None:
-    """The error that a child reports of its own work; None: of a kind that should not be."""
-    if not isinstance(found, list) or len(found) != 4 or found[0] not in KINDS:
-        return None
-    sentence, remedy, detail = (text(part, 4000) for part in found[1:])
-    return KINDS[found[0]](plain(sentence), remedy=plain(remedy), detail=detail)
-
-
-def plain(found: str) -> str:
-    """As it may stand in a sentence on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in found)
-
-
-# A failure as bytes, and back. What comes is checked: a host process has guests of strangers.
-
-_KINDS: Final[tuple[type[DuetError], ...]] = (InputError, InfraError, KernelError)
-SENTENCE: Final = 2000
-DETAIL: Final = 64 * 1024
-
-
-class _Report(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    exit_code: int
-    code: str = Field(max_length=40)
-    sentence: str = Field(max_length=SENTENCE)
-    remedy: str = Field(max_length=SENTENCE)
-    detail: str = Field(default="", max_length=DETAIL)
-
-
-def error_to_json(error: Exception) -> bytes:
-    """A failure as bytes; of an unexpected one its type and text."""
-    if not isinstance(error, DuetError):
-        what = f"{type(error).__name__}: {error}"
-        error = DuetError(
-            f"something unexpected happened beside the guests ({what:.300}).",
-            remedy="Look at the server's terminal, and start it again if this comes back.",
-        )
-        error.code = "unexpected"
-    found = _Report(
-        exit_code=error.exit_code,
-        code=error.code[:40],
-        sentence=error.sentence[:SENTENCE],
-        remedy=error.remedy[:SENTENCE],
-        detail=error.detail[-DETAIL:],
-    )
-    return found.model_dump_json().encode()
-
-
-def error_from_json(body: bytes) -> DuetError:
-    """A failure that the other side reports."""
-    try:
-        found = _Report.model_validate_json(body)
-    except ValidationError:
-        return InfraError(
-            "a failure was reported that cannot be read.",
-            remedy="Use the same version of Kernel Duet on both sides.",
-        )
-    kind = next((kind for kind in _KINDS if kind.exit_code == found.exit_code), DuetError)
-    detail = "\n".join(plain(line) for line in found.detail.split("\n"))
-    error = kind(plain(found.sentence), remedy=plain(found.remedy), detail=detail)
-    error.code = plain(found.code)
-    return error
+    raise BadReply("a known word")

@@ -22,14 +22,16 @@ import struct
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 import msgpack
 
-from duet.base.errors import DuetError
-from duet.confine import messages
-from duet.confine.messages import Blob
+from duet.base.errors import DuetError, as_duet_error
+from duet.base.failures import pack_error
+from duet.base.frames import Closed
+from duet.confine.messages import Blob, receive, send
 from duet.confine.sandbox import Limits, enter
 
 # What children do: the names of their services, and the loop that answers requests.
@@ -45,8 +47,6 @@ SERVICES: Final = {
 }
 """By name, since the layers below must not import those above."""
 REQUEST_BYTES: Final = 1 << 30
-TEXT: Final = 2000
-"""Characters of each text of an error."""
 
 Answer = tuple[Mapping[str, object], Sequence[Blob]]
 
@@ -79,21 +79,21 @@ def warm() -> None:
 
 def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
     """Answer until the owner is gone."""
-    read, write = messages.of_descriptor(fd)
+    write = partial(os.write, fd)
     while True:
         try:
-            body, blobs = messages.receive(read, REQUEST_BYTES, REQUEST_BYTES)
+            body, blobs = receive(lambda part: os.readv(fd, [part]), REQUEST_BYTES, REQUEST_BYTES)
             request: dict[str, Any] = pickle.loads(body)  # from the server, which is trusted
             # CPU time of this request; beyond it SIGPROF ends the process.
             signal.setitimer(signal.ITIMER_PROF, request.pop("cpu_s"))
             reply, out = _answer(service, request, blobs, fds)
             packed: bytes = msgpack.packb(reply)
             signal.setitimer(signal.ITIMER_PROF, 0)
-            messages.send(write, packed, out)
-        except (messages.Closed, OSError):
+            send(write, packed, out)
+        except (Closed, OSError):
             return
         except MemoryError:
-            messages.send(write, msgpack.packb({"died": "memory"}))
+            send(write, msgpack.packb({"died": "memory"}))
             return
 
 
@@ -113,14 +113,13 @@ def _answer(
 ) -> Answer:
     try:
         return service.answer(request, blobs, fds)
-    except DuetError as error:
-        texts = (error.sentence, error.remedy, error.detail)
-        return {"error": [error.exit_code, *(text[:TEXT] for text in texts)]}, ()
     except MemoryError:
         return {"died": "memory"}, ()
     except Exception as error:
-        text = "".join(traceback.format_exception(error))
-        return {"error": [1, f"{type(error).__name__}: {error}"[:TEXT], "", text[-TEXT:]]}, ()
+        known = as_duet_error(error, "in a child")
+        if known is not error:  # nobody sees a child's terminal
+            known.detail = "".join(traceback.format_exception(error))
+        return {"error": pack_error(known)}, ()
 
 
 MOST_FDS: Final = 8

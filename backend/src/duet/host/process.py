@@ -149,7 +149,7 @@ class _Dialling:
                 additional_headers=headers,
                 open_timeout=limits.JOIN_S,
                 close_timeout=1,
-                max_size=limits.FRAGMENT_BYTES + 1,
+                max_size=limits.FRAGMENT_BYTES,
                 compression=None,
                 proxy=None,
             )

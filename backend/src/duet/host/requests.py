@@ -14,47 +14,44 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from duet import messages as m
 from duet.base import files as durable
-from duet.base.errors import InfraError
+from duet.base.errors import InfraError, printable
 from duet.base.settings import live_buffer_kb
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import with_own
 from duet.messages.codec import Packet, labelled, pack_line
+from duet.rpc.link import not_understood
 from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.session import RunSpec
 
-REMEDY: Final = "Use the same version of Kernel Duet on both sides."
-
 
 class Part(BaseModel):
-    """A message between server and host process, as JSON."""
+    """The body of a call or a note, of a server to a host process or to another server."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     def packed(self) -> bytes:
-        """It as bytes."""
-        return self.model_dump_json().encode()
+        """As a map of msgpack."""
+        return bytes(msgpack.packb(self.model_dump()))
 
 
 P = TypeVar("P", bound=Part)
 
 
 def read(kind: type[P], body: bytes) -> P:
-    """A message of that kind.
+    """A body of that kind.
 
     Raises:
         InfraError: it is something else.
     """
     try:
-        return kind.model_validate_json(body)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InfraError(
-            f"a message that server and host process do not share came: {kind.__name__}, "
-            f"{place:.80}: {first['msg']:.200}.",
-            remedy=REMEDY,
-        ) from error
+        return kind.model_validate(msgpack.unpackb(body, raw=False))
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        why = type(error).__name__
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            why = f"{'.'.join(map(str, first['loc'])):.80}: {first['msg']:.200}"
+        raise not_understood(f"something that is no {kind.__name__}, {printable(why)},") from error
 
 
 class OwnArm(Part):

@@ -7,8 +7,8 @@ and no way out but that QEMU's sockets and memory.
 
 Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of",
 "lesson"}]}, an empty list is a pause. A probe that is named more than once tells its samples apart
-as PROBE:OF. Answers go to standard output as msgpack maps, each behind its length (u32). The end of
-standard input is the end: this process never outlives its owner.
+as PROBE:OF. Answers go to standard output as frames (duet.base.frames) with a msgpack map each. The
+end of standard input is the end: this process never outlives its owner.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-import struct
 import sys
 import threading
 import time
 from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ import msgpack
 
 from duet.base.budgets import LENS_CPU_S, LENS_FILES, LENS_MEMORY_BYTES
 from duet.base.errors import DuetError
+from duet.base.frames import MESSAGE, pack_frame, write_all
 from duet.confine.sandbox import CHILD_ID, Limits, Permits, can_change_user, enter
 from duet.lenses.attach import attach
 from duet.lenses.clock import GuestClock
@@ -41,7 +42,6 @@ from duet.lenses.registry import Probe
 
 GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
 """Names in the root folder of this process."""
-HEAD = struct.Struct("<I")
 FLUSH_S = 2.0
 """The longest that the end waits until all is written."""
 MOST_NAME = 63
@@ -62,13 +62,13 @@ class Outlet:
 
     def put(self, tree: dict[str, Any], droppable: bool = False) -> bool:
         """Queue a message; False: there was no room for it."""
-        body: bytes = msgpack.packb(tree)
+        frame = pack_frame(MESSAGE, msgpack.packb(tree))
         with self._change:
-            if droppable and self._bytes + len(body) > QUEUE_BYTES:
+            if droppable and self._bytes + len(frame) > QUEUE_BYTES:
                 self.dropped += 1
                 return False
-            self._queue.append(HEAD.pack(len(body)) + body)
-            self._bytes += len(body)
+            self._queue.append(frame)
+            self._bytes += len(frame)
             self._change.notify()
         return True
 
@@ -77,16 +77,14 @@ class Outlet:
             with self._change:
                 while not self._queue:
                     self._change.wait()
-                body = self._queue[0]
-            view = memoryview(body)
-            while view:
-                try:
-                    view = view[os.write(self._fd, view) :]
-                except OSError:
-                    os._exit(0)  # the owner is gone
+                frame = self._queue[0]
+            try:
+                write_all(partial(os.write, self._fd), frame)
+            except OSError:
+                os._exit(0)  # the owner is gone
             with self._change:
                 self._queue.popleft()
-                self._bytes -= len(body)
+                self._bytes -= len(frame)
                 self._change.notify()
 
     def flush(self) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +17,7 @@ from typing import Protocol
 import msgpack
 
 from duet.base.errors import DuetError
+from duet.base.frames import MESSAGE, BadFrame, FrameCutter
 from duet.guests.machine import Console
 from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
 from duet.lenses.records import Route, unpack_message
@@ -25,7 +25,6 @@ from duet.processes.owned import OwnedProcess
 
 # Messages out of the bytes that the x-ray's process writes.
 
-HEAD = struct.Struct("<I")
 Message = dict[str, object]
 
 
@@ -34,28 +33,20 @@ class MessageReader:
 
     def __init__(self, deliver: Callable[[Message], None]) -> None:
         self._deliver = deliver
-        self._bytes = bytearray()
+        self._frames = FrameCutter(FRAME_BYTES, (MESSAGE,))
         self._broken = False
 
     def feed(self, text: bytes) -> None:
-        if self._broken:
-            return
-        self._bytes += text
-        while len(self._bytes) >= HEAD.size:
-            (length,) = HEAD.unpack_from(self._bytes)
-            if length > FRAME_BYTES:
-                self._broken = True
-                return
-            if len(self._bytes) < HEAD.size + length:
-                return
-            body = bytes(self._bytes[HEAD.size : HEAD.size + length])
-            del self._bytes[: HEAD.size + length]
-            try:
-                message = unpack_message(body)
-            except (ValueError, msgpack.UnpackException):
-                self._broken = True
-                return
-            self._deliver(message)
+        if not self._broken:
+            for message in self._messages(text):
+                self._deliver(message)
+
+    def _messages(self, text: bytes) -> Iterator[Message]:
+        try:
+            for frame in self._frames.feed(text):
+                yield unpack_message(frame.payload)
+        except (BadFrame, ValueError, msgpack.UnpackException):
+            self._broken = True
 
 
 _FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pydantic import Field, TypeAdapter, ValidationError
 
 from duet import messages as m
-from duet.base.errors import DuetError, InputError
+from duet.base.errors import InputError, as_duet_error
 from duet.messages.base import Key, Span
 
 MAX_CLIENT_BYTES = 64 * 1024
@@ -155,18 +155,11 @@ def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
     Args:
         run: the run that does not come because of it.
     """
-    if isinstance(error, DuetError):
-        return m.ErrorMessage(
-            code=error.code,
-            sentence=error.sentence,
-            remedy=error.remedy,
-            detail=error.detail,
-            run=run,
-        )
-    what = f"{type(error).__name__}: {error}"
+    known = as_duet_error(error, "in the server")
     return m.ErrorMessage(
-        code="unexpected",
-        sentence=f"Something unexpected happened in the server ({what:.300}).",
-        remedy="Look at the server's terminal, and start it again if this comes back.",
+        code=known.code,
+        sentence=known.sentence,
+        remedy=known.remedy,
+        detail=known.detail,
         run=run,
     )

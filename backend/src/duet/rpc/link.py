@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbered frames that survive a broken connection. Sans I/O: bytes in, bytes out.
+"""Numbered frames that survive a broken connection, and the connections that carry them.
 
-Each data frame has a number. What the other side has not confirmed is stored; after a reconnect
-both sides say what they have, and the rest is sent again. A frame that comes twice counts once,
-so no message is lost and none is done twice.
+The payload of a frame (duet.base.frames) is a number (u64), and the message of a data frame. What
+the other side has not confirmed is stored; after a reconnect both sides say what they have, and the
+rest is sent again. A frame that comes twice counts once, so no message is lost and none is done
+twice.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from enum import IntEnum
 from typing import Final, Protocol
 
 from duet.base.errors import InfraError
+from duet.base.frames import BadFrame, Frame, FrameCutter, pack_frame
 from duet.rpc.limits import FRAGMENT_BYTES, FRAME_BYTES, WAITING_BYTES
 
-_HEAD: Final = struct.Struct("<BQ")
+_NUMBER: Final = struct.Struct("<Q")
+_HEAD_BYTES: Final = len(pack_frame(0, _NUMBER.pack(0)))
+"""Of a frame, before the message."""
 REMEDY: Final = "Start the run again; use the same version of Kernel Duet on both sides."
 
 
@@ -31,7 +35,7 @@ class Kind(IntEnum):
 
 
 class Link:
-    """One side of a connection, from its first frame to the end of all its reconnects."""
+    """One side of a connection, from its first frame to the end of all its reconnects. No I/O."""
 
     def __init__(self, waiting_bytes: int = WAITING_BYTES) -> None:
         self._sent = 0
@@ -54,7 +58,7 @@ class Link:
 
     @property
     def unconfirmed_bytes(self) -> int:
-        """Of frames that would be sent again."""
+        """Of messages that would be sent again."""
         return self._bytes
 
     def data(self, body: bytes) -> bytes:
@@ -73,7 +77,7 @@ class Link:
                 remedy="Look at its log, and at the network between.",
             )
         self._sent += 1
-        frame = _HEAD.pack(Kind.DATA, self._sent) + body
+        frame = pack_frame(Kind.DATA, _NUMBER.pack(self._sent), body)
         self._unconfirmed.append((self._sent, frame))
         self._bytes += len(body)
         return frame
@@ -81,19 +85,19 @@ class Link:
     def ack(self) -> bytes:
         """A frame that confirms all that has arrived; it is a sign of life, too."""
         self._said = self._arrived
-        return _HEAD.pack(Kind.ACK, self._arrived)
+        return pack_frame(Kind.ACK, _NUMBER.pack(self._arrived))
 
     def resume(self) -> bytes:
         """The first frame of each connection."""
         self._resumed = False
         self._said = self._arrived
-        return _HEAD.pack(Kind.RESUME, self._arrived)
+        return pack_frame(Kind.RESUME, _NUMBER.pack(self._arrived))
 
     def again(self) -> list[bytes]:
         """What the other side lacks, oldest first; to be sent once it has resumed."""
         return [frame for _, frame in self._unconfirmed]
 
-    def take(self, frame: bytes | memoryview) -> bytes | None:
+    def take(self, frame: Frame) -> bytes | None:
         """A frame that came.
 
         Returns:
@@ -102,43 +106,40 @@ class Link:
         Raises:
             InfraError: it cannot be the next one of this connection.
         """
-        if len(frame) < _HEAD.size:
-            raise _odd(f"a frame of {len(frame)} bytes")
-        kind, number = _HEAD.unpack_from(frame)
+        kind, payload = frame
+        if len(payload) < _NUMBER.size:
+            raise not_understood(f"a frame with {len(payload)} bytes")
+        (number,) = _NUMBER.unpack_from(payload)
         if kind == Kind.DATA:
             if not self._resumed:
-                raise _odd("a message before the first words")
+                raise not_understood("a message before the first words")
             if number > self._arrived + 1:
-                raise _odd(f"message {number} after message {self._arrived}")
+                raise not_understood(f"message {number} after message {self._arrived}")
             if number <= self._arrived:
                 return None
             self._arrived = number
-            return bytes(frame[_HEAD.size :])
-        if kind not in (Kind.ACK, Kind.RESUME) or len(frame) != _HEAD.size:
-            raise _odd(f"a frame of kind {kind}")
+            return payload[_NUMBER.size :]
+        if kind not in (Kind.ACK, Kind.RESUME) or len(payload) != _NUMBER.size:
+            raise not_understood(f"a frame of kind {kind}")
         self._confirm(number)
         self._resumed = self._resumed or kind == Kind.RESUME
         return None
 
     def _confirm(self, number: int) -> None:
         if number > self._sent or (self._unconfirmed and number < self._unconfirmed[0][0] - 1):
-            raise _odd(f"a confirmation of message {number} of {self._sent}")
+            raise not_understood(f"a confirmation of message {number} of {self._sent}")
         while self._unconfirmed and self._unconfirmed[0][0] <= number:
             _, frame = self._unconfirmed.popleft()
-            self._bytes -= len(frame) - _HEAD.size
+            self._bytes -= len(frame) - _HEAD_BYTES
 
 
-def _odd(what: str) -> InfraError:
-    return InfraError(
-        f"server and host process do not understand each other: {what} came.", remedy=REMEDY
-    )
+def not_understood(what: str) -> InfraError:
+    """The other side has sent what a sound one never sends."""
+    return InfraError(f"two processes do not understand each other: {what} came.", remedy=REMEDY)
 
 
-# Frames over a stream socket: a length before each.
-
-_LENGTH: Final = struct.Struct("<I")
-HEAD_BYTES: Final = 64
-"""More than a link puts before a message."""
+def _cutter() -> FrameCutter:
+    return FrameCutter(_NUMBER.size + FRAME_BYTES)
 
 
 class Channel(Protocol):
@@ -154,17 +155,17 @@ class Channel(Protocol):
 
 
 class StreamChannel(asyncio.Protocol):
-    """A stream socket or a pair of them (see Channel).
+    """A stream socket (see Channel).
 
     Args:
         taken: called with each frame, on the event loop.
         lost: called once when the connection has ended, with why.
     """
 
-    def __init__(self, taken: Callable[[bytes], None], lost: Callable[[str], None]) -> None:
+    def __init__(self, taken: Callable[[Frame], None], lost: Callable[[str], None]) -> None:
         self._taken = taken
         self._lost = lost
-        self._buffer = bytearray()
+        self._frames = _cutter()
         self._transport: asyncio.Transport | None = None
         self._why = "the connection has ended"
 
@@ -173,21 +174,12 @@ class StreamChannel(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        at = 0
-        while len(self._buffer) - at >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._buffer, at)
-            if length > FRAME_BYTES + HEAD_BYTES:
-                self._why = f"a frame of {length} bytes came"
-                self.close()
-                return
-            end = at + _LENGTH.size + length
-            if len(self._buffer) < end:
-                break
-            frame = bytes(self._buffer[at + _LENGTH.size : end])
-            at = end
-            self._taken(frame)
-        del self._buffer[:at]
+        try:
+            for frame in self._frames.feed(data):
+                self._taken(frame)
+        except BadFrame as error:
+            self._why = str(error)
+            self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -196,7 +188,7 @@ class StreamChannel(asyncio.Protocol):
     def write(self, frame: bytes) -> None:
         """Send a frame."""
         if self._transport is not None and not self._transport.is_closing():
-            self._transport.writelines((_LENGTH.pack(len(frame)), frame))
+            self._transport.write(frame)
 
     def close(self) -> None:
         """End the connection."""
@@ -204,16 +196,11 @@ class StreamChannel(asyncio.Protocol):
             self._transport.abort()
 
 
-# Frames over a WebSocket, whoever's library it is. Long ones travel in fragments.
-#
-# Each message begins with a byte that says whether the next one goes on with the same frame.
-
-_LAST: Final = b"\0"
-_MORE: Final = b"\1"
-
-
 class SocketChannel:
-    """See Channel. What is written waits in memory; the link bounds how much."""
+    """A WebSocket, whoever's library it is (see Channel). Long frames travel in several messages.
+
+    What is written waits in memory; the link bounds how much.
+    """
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -234,7 +221,7 @@ class SocketChannel:
         self,
         send: Callable[[bytes], Awaitable[None]],
         messages: AsyncIterator[bytes],
-        taken: Callable[[bytes], None],
+        taken: Callable[[Frame], None],
     ) -> None:
         """Carry frames both ways until the connection ends.
 
@@ -264,22 +251,14 @@ class SocketChannel:
     async def _send_all(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         while (frame := await self._queue.get()) is not None:
             for at in range(0, len(frame), FRAGMENT_BYTES):
-                end = at + FRAGMENT_BYTES
-                await send((_LAST if end >= len(frame) else _MORE) + frame[at:end])
+                await send(frame[at : at + FRAGMENT_BYTES])
 
 
-async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[bytes], None]) -> None:
-    parts: list[bytes] = []
-    length = 0
-    async for message in messages:
-        parts.append(message[1:])
-        length += len(message)
-        if length > FRAME_BYTES + HEAD_BYTES + length // FRAGMENT_BYTES + 1:
-            raise InfraError(
-                f"a frame of more than {FRAME_BYTES} bytes came.",
-                remedy="Use the same version of Kernel Duet on both sides.",
-            )
-        if message[:1] == _LAST:
-            taken(b"".join(parts))
-            parts.clear()
-            length = 0
+async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[Frame], None]) -> None:
+    frames = _cutter()
+    try:
+        async for message in messages:
+            for frame in frames.feed(message):
+                taken(frame)
+    except BadFrame as error:
+        raise not_understood(f"something else ({error})") from error

@@ -18,8 +18,9 @@ from typing import Final
 
 import msgpack
 
-from duet.base.errors import DuetError, InfraError
-from duet.confine.messages import error_from_json, error_to_json
+from duet.base.errors import DuetError, InfraError, as_duet_error
+from duet.base.failures import pack_error, unpack_error
+from duet.base.frames import Frame
 from duet.rpc import limits
 from duet.rpc.link import Channel, Link
 
@@ -74,16 +75,16 @@ class Connection:
             self._channel = None
             self.attached.clear()
 
-    def taker(self, channel: Channel) -> Callable[[bytes], None]:
+    def taker(self, channel: Channel) -> Callable[[Frame], None]:
         """Takes the frames of a channel, as long as it is the newest one."""
 
-        def take(frame: bytes) -> None:
+        def take(frame: Frame) -> None:
             if self._channel is channel:
                 self.take(frame)
 
         return take
 
-    def take(self, frame: bytes) -> None:
+    def take(self, frame: Frame) -> None:
         """A frame has come. What cannot be of a sound other side ends the connection."""
         if self.over.is_set():
             return
@@ -150,6 +151,7 @@ class Connection:
 
 # What one side works on for the other: a task for each call, until it is answered.
 GONE: Final = "Start the run again."
+SAME_VERSION: Final = "Use the same version of Kernel Duet on both sides."
 Events = Callable[[bytes], None]
 Handler = Callable[[bytes, Events], Awaitable[bytes]]
 """Does what a call asks for: takes its body and what sends events, gives the answer."""
@@ -188,7 +190,7 @@ class Work:
             InfraError: there are too many.
         """
         if number in self._tasks or name not in self._handlers:
-            self._send(Word.FAILED, number, "", error_to_json(_unknown(name)))
+            self._fail(number, _unknown(name))
             return
         if len(self._tasks) >= limits.CALLS:
             raise InfraError(f"more than {limits.CALLS} things are asked for at once.", remedy=GONE)
@@ -217,22 +219,22 @@ class Work:
         try:
             answer = await self._handlers[name](body, event)
         except asyncio.CancelledError:
-            self._send(Word.FAILED, number, "", error_to_json(_ended(name)))
+            self._fail(number, _ended(name))
             raise
         except DuetError as error:
-            self._send(Word.FAILED, number, "", error_to_json(error))
+            self._fail(number, error)
         except Exception as error:
             LOG.exception("'%s' failed unexpectedly", name)
-            self._send(Word.FAILED, number, "", error_to_json(error))
+            self._fail(number, as_duet_error(error, "on the other side"))
         else:
             self._send(Word.ANSWER, number, "", answer)
 
+    def _fail(self, number: int, error: DuetError) -> None:
+        self._send(Word.FAILED, number, "", pack_error(error))
+
 
 def _unknown(name: str) -> InfraError:
-    return InfraError(
-        f"'{name:.40}' is nothing that can be asked for here.",
-        remedy="Use the same version of Kernel Duet on both sides.",
-    )
+    return InfraError(f"'{name:.40}' is nothing that can be asked for here.", remedy=SAME_VERSION)
 
 
 def _ended(name: str) -> InfraError:
@@ -371,7 +373,9 @@ class Peer:
         elif word is Word.ANSWER:
             call.answer.set_result(body)
         else:
-            call.answer.set_exception(error_from_json(body))
+            unreadable = "a failure was reported that cannot be read."
+            error = unpack_error(body) or InfraError(unreadable, remedy=SAME_VERSION)
+            call.answer.set_exception(error)
 
     def _event(self, call: _Call, number: int, body: bytes) -> None:
         """What cannot be taken of a call ends that call alone."""

@@ -75,6 +75,7 @@ def together(packets: Sequence[Packet]) -> Packet:
 # lost. The page puts them back as it decodes (`frontend/src/protocol/decode.ts`).
 
 SIZE = struct.Struct("<I")
+"""Before each message, as the page and the files of exported sites have it."""
 DELTAS = "deltas"
 """Key of a batch that names the columns sent as differences."""
 WHOLE = 2.0**52

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bytes of the control port become whole frames, however they were split. No I/O.
 
-Header, 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32.
+Header, 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32. The agent's C side
+and every recording have this form (vm-images/agent/PROTOCOL.md), so it is not that of base/frames.
 """
 
 from __future__ import annotations

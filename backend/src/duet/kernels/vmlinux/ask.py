@@ -18,8 +18,8 @@ from typing import Final, TypeVar
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.confine import Child, Reply, Terms
-from duet.confine.messages import Odd, text
+from duet.confine import Child, ReplyReader, Terms
+from duet.confine.messages import BadReply, as_text
 from duet.kernels.vmlinux import REMEDY
 
 SERVICE: Final = "vmlinux"
@@ -29,7 +29,7 @@ _Key = tuple[str, int, int]
 """Path, time of the last change, size: another build under the same path is another file."""
 
 
-def ask(vmlinux: Path, request: dict[str, object], take: Callable[[Reply], Taken]) -> Taken:
+def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader], Taken]) -> Taken:
     """One question about a kernel. Blocking, for as long as budgets.REQUEST_WAIT_S.
 
     Args:
@@ -44,8 +44,8 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[Reply], Taken
     reply = child.call({**request, "file": str(vmlinux)})
     try:
         return take(reply)
-    except Odd as error:
-        raise child.odd(error) from error
+    except BadReply as error:
+        raise child.bad_reply(error) from error
 
 
 class Readers:
@@ -171,7 +171,7 @@ def read(vmlinux: Path, what: str) -> int:
             f"wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but '{what:.80}' came.",
             remedy="Correct `dwarf:` of the metric in lesson.yaml.",
         )
-    return ask(vmlinux, {"do": "number", **asked.groupdict()}, lambda r: r.whole("answer"))
+    return ask(vmlinux, {"do": "number", **asked.groupdict()}, lambda r: r.integer("answer"))
 
 
 def has_function(vmlinux: Path, name: str) -> bool:
@@ -200,7 +200,7 @@ def member_count(vmlinux: Path, name: str) -> int:
         InputError: the kernel has no such structure.
         InfraError: vmlinux cannot be read or carries no DWARF.
     """
-    return ask(vmlinux, {"do": "member_count", "name": name}, lambda r: r.whole("answer"))
+    return ask(vmlinux, {"do": "member_count", "name": name}, lambda r: r.integer("answer"))
 
 
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
@@ -210,21 +210,21 @@ def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
         InfraError: vmlinux cannot be read or carries no DWARF.
     """
 
-    def take(reply: Reply) -> tuple[str, ...]:
+    def take(reply: ReplyReader) -> tuple[str, ...]:
         found = reply.tree.get("answer")
         if not isinstance(found, list) or len(found) != len(paths):
-            raise Odd("no list of answers")
+            raise BadReply("no list of answers")
         return tuple(path for path, ends in zip(paths, found, strict=True) if ends is True)
 
     return ask(vmlinux, {"do": "paths", "paths": list(paths)}, take)
 
 
-def _members(reply: Reply) -> tuple[str, ...]:
+def _members(reply: ReplyReader) -> tuple[str, ...]:
     found = reply.tree.get("answer")
     if not isinstance(found, list) or len(found) > MOST_MEMBERS:
-        raise Odd("no list of members")
-    if not all(_NAME.fullmatch(text(name)) for name in found):
-        raise Odd("a member's name")
+        raise BadReply("no list of members")
+    if not all(_NAME.fullmatch(as_text(name)) for name in found):
+        raise BadReply("a member's name")
     return tuple(found)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from duet.base.errors import InputError
-from duet.confine import Reply
-from duet.confine.messages import Odd, text, whole
+from duet.confine import ReplyReader
+from duet.confine.messages import BadReply, as_integer, as_text
 from duet.kernels.vmlinux.ask import ask
 
 MOST_PLACES: Final = 16_384
@@ -34,12 +34,12 @@ def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> lis
         InfraError: the file cannot be read, or has no symbols.
     """
 
-    def take(reply: Reply) -> list[list[Range]]:
+    def take(reply: ReplyReader) -> list[list[Range]]:
         found: list[list[Range]] = [[] for _ in functions]
         for number, *place in reply.rows("answer", 3, MOST_PLACES):
-            found[whole(number, 0, len(found) - 1)].append(_range(place))
+            found[as_integer(number, 0, len(found) - 1)].append(_range(place))
         if not all(found):
-            raise Odd("a function without a place")
+            raise BadReply("a function without a place")
         return found
 
     return ask(vmlinux, {"do": "functions", "functions": [list(f) for f in functions]}, take)
@@ -55,9 +55,9 @@ def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
     """
     asked = sorted(set(addresses))
 
-    def take(reply: Reply) -> dict[int, str]:
+    def take(reply: ReplyReader) -> dict[int, str]:
         rows = reply.rows("answer", 2, len(asked))
-        return {whole(address, 0, LAST): text(name) for address, name in rows}
+        return {as_integer(address, 0, LAST): as_text(name) for address, name in rows}
 
     return ask(vmlinux, {"do": "names", "addresses": asked}, take)
 
@@ -72,16 +72,16 @@ def variable_ranges(vmlinux: Path, name: str) -> tuple[Range, ...]:
         InfraError: the file cannot be read, or has no symbols.
     """
 
-    def take(reply: Reply) -> tuple[Range, ...]:
+    def take(reply: ReplyReader) -> tuple[Range, ...]:
         return tuple(_range(place) for place in reply.rows("answer", 2, MOST_PLACES))
 
     return ask(vmlinux, {"do": "variable", "name": name}, take)
 
 
 def _range(place: Sequence[object]) -> Range:
-    low, high = (whole(end, 0, LAST) for end in place)
+    low, high = (as_integer(end, 0, LAST) for end in place)
     if low >= high:
-        raise Odd("a place that ends before it begins")
+        raise BadReply("a place that ends before it begins")
     return low, high
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bytes of the microscope become its messages, however they were split. No I/O.
 
-A frame is u32 length (of what follows), u8 type, payload; little endian. The other side is
-vm-images/microscope/wire.c; PROTOCOL.md there says what the numbers mean.
+The other side is vm-images/microscope/wire.c, which writes frames as duet.base.frames reads them;
+PROTOCOL.md there says what the numbers mean.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from duet.base.errors import KernelError
+from duet.base.frames import BadFrame, FrameCutter
 
 PROTOCOL = 2
 MAX_FRAME = 32 << 20
-"""Longer than the plugin's fullest table: 524,288 cells of 40 bytes."""
+"""Of a frame's type and payload. Longer than the plugin's fullest table: 524,288 cells of 40
+bytes."""
 MAX_WATCH_BYTES = 1024
 MAX_LOG = 1 << 24
 NO_FUNCTION = 0xFFFF
@@ -59,7 +61,6 @@ RECORD = np.dtype(
 """One access to a watched line. `at` is negative before the object's start, if it begins within
 its first line."""
 
-_LENGTH = struct.Struct("<I")
 _HELLO = struct.Struct("<4I")
 _CELLS = struct.Struct("<12Q3I")
 _Counts = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
@@ -163,7 +164,7 @@ class ScopeReader:
     """
 
     def __init__(self) -> None:
-        self._held = bytearray()
+        self._frames = FrameCutter(MAX_FRAME - 1)
         self._greeted = False
         self._broken: KernelError | None = None
 
@@ -175,26 +176,16 @@ class ScopeReader:
         """
         if self._broken:
             raise self._broken
-        self._held += chunk
         messages: list[Message] = []
-        at = 0
         try:
-            while len(self._held) - at >= _LENGTH.size:
-                (length,) = _LENGTH.unpack_from(self._held, at)
-                if not 1 <= length <= MAX_FRAME:
-                    raise _rubbish(f"a length of 1 to {MAX_FRAME}", str(length))
-                end = at + _LENGTH.size + length
-                if len(self._held) < end:
-                    break
-                kind = self._held[at + _LENGTH.size]
-                body = bytes(memoryview(self._held)[at + _LENGTH.size + 1 : end])
+            for kind, body in self._frames.feed(chunk):
                 messages.append(self._decode(kind, body))
-                at = end
+        except BadFrame as error:
+            self._broken = _broken(str(error))
         except KernelError as error:
             self._broken = error
-            if not messages:  # what came whole before the break still counts
-                raise
-        del self._held[:at]
+        if self._broken and not messages:  # what came whole before the break still counts
+            raise self._broken
         return messages
 
     def _decode(self, kind: int, body: bytes) -> Message:
@@ -262,7 +253,11 @@ def _table(body: bytes, offset: int, dtype: np.dtype[Any], count: int) -> Cellwi
 
 
 def _rubbish(wanted: str, came: str) -> KernelError:
+    return _broken(f"wanted {wanted}, but {came} came")
+
+
+def _broken(why: str) -> KernelError:
     return KernelError(
-        f"the microscope's stream is broken: wanted {wanted}, but {came} came.",
+        f"the microscope's stream is broken: {why}.",
         remedy="Start the run again; the microscope is compiled anew when its source changed.",
     )

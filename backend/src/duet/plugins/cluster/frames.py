@@ -1,39 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames between a pool and the runner of a program, over two pipes. Sans I/O.
+"""What a pool and the runner of a program say over two pipes, by frames (duet.base.frames).
 
-A frame is a letter, four bytes of length (big-endian) and that many bytes. To the runner: one
-`START`, then `BEAT` until `QUIT` or the end of the pipe. From it: `OUT`, `ERR`, `BEAT`, and at last
-`EXIT`. Words, environment and standard input of a program travel in `START`, so secrets in them
-stand in no command line, and in nothing that `scontrol show job` prints.
+To the runner: one `START`, then `BEAT` until `QUIT` or the end of the pipe. From it: `OUT`, `ERR`,
+`BEAT`, and at last `EXIT`. Words, environment and standard input of a program travel in `START`, so
+secrets in them stand in no command line, and in nothing that `scontrol show job` prints.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgpack
 
-from duet.plugins.cluster.limits import HEADER_BYTES
+from duet.base.frames import BadFrame, FrameCutter
+from duet.plugins.cluster.limits import FRAME_BYTES, HEADER_BYTES
 
-START: Final = b"S"
-BEAT: Final = b"B"
-QUIT: Final = b"Q"
-OUT: Final = b"O"
-ERR: Final = b"E"
-EXIT: Final = b"X"
-_HEAD: Final = struct.Struct(">cI")
+START, BEAT, QUIT, OUT, ERR, EXIT = b"SBQOEX"
 
 
-class BadFrame(Exception):
-    """What came is no frame."""
+def to_runner() -> FrameCutter:
+    """Cuts what a pool says."""
+    return FrameCutter(HEADER_BYTES, (START, BEAT, QUIT))
 
 
-def frame(kind: bytes, payload: bytes = b"") -> bytes:
-    """One frame."""
-    return _HEAD.pack(kind, len(payload)) + payload
+def from_runner() -> FrameCutter:
+    """Cuts what a runner says."""
+    return FrameCutter(FRAME_BYTES, (OUT, ERR, BEAT, EXIT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,27 +63,3 @@ class Start:
         except (ValueError, TypeError, msgpack.UnpackException) as error:
             raise BadFrame(f"a program's words cannot be read: {error}") from None
         return cls(argv, env, stdin, silent_s)
-
-
-@dataclass(slots=True)
-class Frames:
-    """Cuts bytes into frames."""
-
-    _rest: bytearray = field(default_factory=bytearray)
-
-    def feed(self, more: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Kind and payload of each frame that is whole.
-
-        Raises:
-            BadFrame: another program has written to the pipe.
-        """
-        self._rest += more
-        while len(self._rest) >= _HEAD.size:
-            kind, length = _HEAD.unpack_from(self._rest)
-            if kind not in b"SBQOEX" or length > HEADER_BYTES:
-                raise BadFrame(f"no frame begins with {bytes(self._rest[:40])!r}")
-            if len(self._rest) < _HEAD.size + length:
-                return
-            payload = bytes(self._rest[_HEAD.size : _HEAD.size + length])
-            del self._rest[: _HEAD.size + length]
-            yield kind, payload

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import astuple, replace
 
-from duet.base.errors import DuetError, InfraError
-from duet.confine.messages import plain
+from duet.base.errors import DuetError, InfraError, printable
 from duet.guests.clones import TemplateCounts
 from duet.host import requests as r
 from duet.plugins.cluster.lease import Lease
@@ -35,7 +34,7 @@ class LeasedProgram:
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
-        last = plain(ended.last_line)
+        last = printable(ended.last_line)
         return ended.lost or f"it ended with code {ended.code}: {last:.300}"
 
 

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from duet.plugins.cluster.frames import BadFrame, Start
+from duet.base.frames import BadFrame
+from duet.plugins.cluster.frames import Start
 from duet.plugins.cluster.program import PLACES
 from duet.plugins.cluster.runner import FOR_EVERYBODY, NO_PROGRAM
 

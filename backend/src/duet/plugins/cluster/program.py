@@ -13,18 +13,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from duet.base.errors import InfraError
-from duet.plugins.cluster.frames import (
-    BEAT,
-    ERR,
-    EXIT,
-    OUT,
-    QUIT,
-    START,
-    BadFrame,
-    Frames,
-    Start,
-    frame,
-)
+from duet.base.frames import BadFrame, pack_frame
+from duet.plugins.cluster.frames import BEAT, ERR, EXIT, OUT, QUIT, START, Start, from_runner
 from duet.plugins.cluster.limits import (
     AGAIN_S,
     BEAT_S,
@@ -81,7 +71,7 @@ class PipedProgram:
         self._silent, self._why_over = watched.silent, watched.why_over
         self._piece = watched.said
         self._out, self._err, self._said = Tail(), Tail(), Tail()
-        self._frames = Frames()
+        self._frames = from_runner()
         self._code: int | None = None
         self._lost = ""
         self._began = self._quits = self._mute = False
@@ -108,7 +98,7 @@ class PipedProgram:
 
     async def _send(self) -> None:
         await self._process.__aenter__()
-        self._process.write(frame(START, self._start.packed()))
+        self._process.write(pack_frame(START, self._start.packed()))
 
     def feed(self, text: bytes) -> None:
         """What its runner wrote (an Outlet)."""
@@ -143,7 +133,7 @@ class PipedProgram:
             return
         self._lost = self._lost or lost
         self._quits = True
-        self._process.write(frame(QUIT))
+        self._process.write(pack_frame(QUIT))
         if self._mute:  # nobody reads that
             await self._process.end()
         with contextlib.suppress(TimeoutError):
@@ -190,7 +180,7 @@ class PipedProgram:
         silent_s = self._start.silent_s
         every_s = min(BEAT_S, silent_s / 4)
         while time.monotonic() - self._seen_s < (silent_s if self._began else BEGIN_S):
-            self._process.write(frame(BEAT))
+            self._process.write(pack_frame(BEAT))
             await asyncio.sleep(every_s)
         self._mute = True
         self._silent()

@@ -17,20 +17,11 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from types import FrameType
 
-from duet.plugins.cluster.frames import (
-    BEAT,
-    ERR,
-    EXIT,
-    OUT,
-    QUIT,
-    START,
-    BadFrame,
-    Frames,
-    Start,
-    frame,
-)
+from duet.base.frames import BadFrame, FrameCutter, pack_frame, write_all
+from duet.plugins.cluster.frames import BEAT, ERR, EXIT, OUT, QUIT, START, Start, to_runner
 from duet.plugins.cluster.limits import BEAT_S, FRAME_BYTES, SILENT_S, TERM_S
 from duet.processes.reaper import PR_SET_CHILD_SUBREAPER, kill_all
 
@@ -44,14 +35,14 @@ LOST = 137
 class Runner:
     """One program and its pipes."""
 
-    def __init__(self, start: Start, frames: Frames) -> None:
+    def __init__(self, start: Start, frames: FrameCutter) -> None:
         self._start = start
         self._frames = frames
         self._looks = selectors.DefaultSelector()
         self._process: subprocess.Popen[bytes] | None = None
         self._kill_at = float("inf")
 
-    def run(self, also: list[bytes]) -> int:
+    def run(self, also: list[int]) -> int:
         """Run it to its end, and report that; the exit code is the program's, as a shell gives.
 
         Args:
@@ -69,7 +60,8 @@ class Runner:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            say(ERR, f"{self._start.argv[0]} cannot be started: {error}\n".encode())
+            said = f"{self._start.argv[0]:.1000} cannot be started: {error!s:.1000}\n"
+            say(ERR, said.encode())
             say(EXIT, str(NO_PROGRAM).encode())
             return NO_PROGRAM
         finally:
@@ -109,7 +101,7 @@ class Runner:
         for key, _ in self._looks.select(within_s):
             if isinstance(key.data, list):
                 self._feed(key.fd, key.data)
-            elif key.data is BEAT:
+            elif key.data == BEAT:
                 self._command(os.read(0, FRAME_BYTES))
             elif part := os.read(key.fd, FRAME_BYTES):
                 say(key.data, part)
@@ -132,7 +124,7 @@ class Runner:
         for kind, _ in self._frames.feed(read):
             self._heed(kind)
 
-    def _heed(self, kind: bytes) -> None:
+    def _heed(self, kind: int) -> None:
         alarm(self._start.silent_s)
         if kind == QUIT and self._kill_at == float("inf"):
             assert self._process is not None
@@ -149,12 +141,10 @@ class Runner:
             self._look(0.05)
 
 
-def say(kind: bytes, payload: bytes = b"") -> None:
+def say(kind: int, payload: bytes = b"") -> None:
     """Write a frame; whoever reads it may be slow, or gone."""
-    left = frame(kind, payload)
     try:
-        while left:
-            left = left[os.write(1, left) :]
+        write_all(partial(os.write, 1), pack_frame(kind, payload))
     except OSError:
         leave()
 
@@ -171,7 +161,7 @@ def leave(number: int = 0, frame: FrameType | None = None) -> None:
     os._exit(LOST)
 
 
-def read_start(frames: Frames) -> tuple[Start, list[bytes]]:
+def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
     """The program, from standard input, and the kinds of the frames that came with it.
 
     Raises:
@@ -193,7 +183,7 @@ def main() -> int:
         signal.signal(number, leave)
     alarm(SILENT_S)
     try:
-        frames = Frames()
+        frames = to_runner()
         start, also = read_start(frames)
     except BadFrame as error:
         print(f"error: {error}.", file=sys.stderr)

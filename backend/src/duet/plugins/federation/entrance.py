@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from duet import messages as m
 from duet.base.access import Visitor
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.host.requests import packed
+from duet.host.requests import packed, read
 from duet.messages.codec import Packet
 from duet.plugins.classroom.refusals import FULL, not_here, refusal
 from duet.plugins.federation import wire
@@ -135,7 +135,7 @@ class Showing:
         return {"has run": has, "watch run": watch}
 
     def _run(self, body: bytes) -> QueuedRun:
-        run_id = wire.read(wire.Watched, body).run_id
+        run_id = read(wire.Watched, body).run_id
         found = self._find(run_id)
         if found is None:
             raise InputError(f"no run '{run_id:.60}' goes on here.", remedy="Look elsewhere.")
@@ -254,7 +254,7 @@ class _Pages:
             self._leave(number)
 
     async def _command(self, body: bytes, _: Events) -> bytes:
-        said = wire.read(wire.Said, body)
+        said = read(wire.Said, body)
         command = said.read()
         viewer = self._viewers.get(said.page)
         if said.who is not None and viewer is None:
@@ -275,12 +275,12 @@ class _Pages:
         return viewer
 
     async def _delete(self, body: bytes, _: Events) -> bytes:
-        asked = wire.read(wire.Deleted, body)
+        asked = read(wire.Deleted, body)
         await self._owner.delete_here(asked.who.ident, asked.class_id)
         return b""
 
     def _left(self, body: bytes) -> None:
-        self._leave(wire.read(wire.Left, body).page)
+        self._leave(read(wire.Left, body).page)
 
     def _leave(self, number: int) -> None:
         viewer = self._viewers.pop(number, None)

@@ -146,7 +146,7 @@ class Relay:
             Broken: the other server has ended.
             DuetError: why not.
         """
-        await self._call("delete", wire.packed(wire.Deleted(who=who, class_id=class_id)))
+        await self._call("delete", wire.Deleted(who=who, class_id=class_id).packed())
 
     async def has_run(self, run_id: str) -> None:
         """Whether that server has a live run.
@@ -154,7 +154,7 @@ class Relay:
         Raises:
             DuetError: it has not.
         """
-        await self._call("has run", wire.packed(wire.Watched(run_id=run_id)))
+        await self._call("has run", wire.Watched(run_id=run_id).packed())
 
     async def watch_run(self, run_id: str, take: Callable[[bytes], None]) -> None:
         """Receive a live run, until it is over.
@@ -162,14 +162,14 @@ class Relay:
         Raises:
             DuetError: why not, or why not to its end.
         """
-        await self._peer.call("watch run", wire.packed(wire.Watched(run_id=run_id)), None, take)
+        await self._peer.call("watch run", wire.Watched(run_id=run_id).packed(), None, take)
 
     def left(self, viewer: Viewer) -> None:
         """A page has gone, or is in no class of that server."""
         number = self._numbers.pop(viewer, None)
         if number is not None:
             self._pages.pop(number, None)
-            self._peer.note("left", wire.packed(wire.Left(page=number)))
+            self._peer.note("left", wire.Left(page=number).packed())
 
     async def _call(self, name: str, body: bytes) -> None:
         async with self._ahead:
@@ -227,7 +227,7 @@ def dialled(server: str, secret: str) -> connect:
         open_timeout=DIAL_S,
         close_timeout=1,
         ping_interval=None,  # each side says every 2 s that it is there
-        max_size=FRAGMENT_BYTES + 1,
+        max_size=FRAGMENT_BYTES,
         compression=None,
         proxy=None,
     )

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final
 
 import msgpack
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from duet import messages as m
 from duet.base.access import Person, Role, RoleName, Visitor
-from duet.base.errors import InfraError
+from duet.host.requests import Part, read
 from duet.messages.codec import MAX_CLIENT_BYTES, Packet, unpack_client
 from duet.plugins.classroom import messages as cm
 from duet.plugins.federation.limits import BODY_BYTES, PAGES
+from duet.rpc.link import not_understood
 
 PATH: Final = "/servers/relay/1"
 """The number changes with what is said here."""
@@ -26,11 +27,7 @@ Word = Annotated[str, Field(max_length=256)]
 Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass
 
 
-class _Tree(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Who(_Tree):
+class Who(Part):
     """A visitor, as the server says that let it in."""
 
     ident: Word
@@ -52,7 +49,7 @@ class Who(_Tree):
         return Visitor(self.ident, Role[self.role.upper()], None, person)
 
 
-class Said(_Tree):
+class Said(Part):
     """A command of a page; with `who`, the page comes into a class."""
 
     page: Number
@@ -67,30 +64,30 @@ class Said(_Tree):
         """
         command = unpack_client(self.command)
         if isinstance(command, m.Ack) or not command.tag().startswith(GIVEN[0]):
-            raise _odd("a command that is none of a class")
+            raise not_understood("a command that is none of a class")
         return command
 
 
-class Left(_Tree):
+class Left(Part):
     """A page has gone, or is in no class of the other server any more."""
 
     page: Number
 
 
-class Deleted(_Tree):
+class Deleted(Part):
     """A class shall be deleted that this visitor started."""
 
     who: Who
     class_id: Word
 
 
-class Watched(_Tree):
+class Watched(Part):
     """A live run."""
 
     run_id: Word
 
 
-class Given(_Tree):
+class Given(Part):
     """A message to pages; latest wins among those of one key."""
 
     pages: Annotated[list[Number], Field(max_length=PAGES)]
@@ -115,18 +112,9 @@ class Giving:
         return found
 
 
-Tree = TypeVar("Tree", bound=_Tree)
-
-
 def goes(packet: Packet) -> bool:
     """Whether a message concerns a page of another server."""
     return packet.type.startswith(GIVEN)
-
-
-def packed(tree: _Tree) -> bytes:
-    """As it travels."""
-    found: bytes = msgpack.packb(tree.model_dump())
-    return found
 
 
 def said(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes:
@@ -136,19 +124,8 @@ def said(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes
         visitor: whose page comes into a class.
     """
     body = msgpack.packb(command.model_dump())
-    return packed(Said(page=page, who=None if visitor is None else Who.of(visitor), command=body))
-
-
-def read(kind: type[Tree], body: bytes) -> Tree:
-    """What came.
-
-    Raises:
-        InfraError: it is no such thing.
-    """
-    try:
-        return kind.model_validate(msgpack.unpackb(body, raw=False))
-    except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
-        raise _odd(f"something that is no {kind.__name__!r}") from error
+    who = None if visitor is None else Who.of(visitor)
+    return Said(page=page, who=who, command=body).packed()
 
 
 def given(body: bytes) -> tuple[Packet, Sequence[int]]:
@@ -160,12 +137,5 @@ def given(body: bytes) -> tuple[Packet, Sequence[int]]:
     found = read(Given, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))
     if not goes(packet):
-        raise _odd(f"a message '{found.type:.40}'")
+        raise not_understood(f"a message '{found.type:.40}'")
     return packet, found.pages
-
-
-def _odd(what: str) -> InfraError:
-    return InfraError(
-        f"two servers of the same classes do not understand each other: {what} came.",
-        remedy="Use the same version of Kernel Duet on both.",
-    )

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 
 from duet.base import budgets
 from duet.base.errors import InputError, KernelError
-from duet.confine import Child, Reply, Terms
-from duet.confine.messages import Odd, number, one_of, text, whole
+from duet.confine import Child, ReplyReader, Terms
+from duet.confine.messages import BadReply, as_choice, as_integer, as_number, as_text
 from duet.processes.cpus import thread_first
 from duet.session.engine import Counts, LaneOf, Progress, Step
 from duet.session.reduce import Reduction
@@ -30,11 +30,11 @@ INT64: Final = (-(1 << 63), (1 << 63) - 1)
 DIGITS: Final = 40
 
 
-def reduction(reply: Reply) -> Reduction:
+def reduction(reply: ReplyReader) -> Reduction:
     """What a step gave: rows, losses and batches.
 
     Raises:
-        Odd, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is of another shape.
     """
     made = Reduction(more=reply.flag("more"))
     if reply.tree.get("rows") is not None:
@@ -47,107 +47,104 @@ def reduction(reply: Reply) -> Reduction:
         made.rows = tuple(_row(cells) for cells in rows)
     made.losses = [
         Loss(
-            number(t0),
-            number(t1),
-            None if events is None else whole(events),
-            one_of(where, LOST_AT),  # type: ignore[arg-type]
+            as_number(t0),
+            as_number(t1),
+            None if events is None else as_integer(events),
+            as_choice(where, LOST_AT),  # type: ignore[arg-type]
         )
         for t0, t1, events, where in reply.rows("losses", 4, MOST_LOSSES)
     ]
     for table, n, watermark in reply.rows("batches", 3, MOST_BATCHES):
-        name, rows_n = one_of(table, TABLES), whole(n, 0, 1 << 26)
+        name, rows_n = as_choice(table, TABLES), as_integer(n, 0, 1 << 26)
         columns = {column: _column(reply, dtype, rows_n) for column, dtype in TABLES[name].items()}
-        made.batches.append(Batch(name, columns, rows_n, number(watermark)))
+        made.batches.append(Batch(name, columns, rows_n, as_number(watermark)))
     return made
 
 
-def _column(reply: Reply, dtype: str, rows: int) -> np.ndarray[Any, np.dtype[np.generic]]:
-    cells = reply.blob()
-    if len(cells) != rows * np.dtype(dtype).itemsize:
-        raise Odd("a column")
-    return np.frombuffer(bytes(cells), dtype)
+def _column(reply: ReplyReader, dtype: str, rows: int) -> np.ndarray[Any, np.dtype[np.generic]]:
+    return np.frombuffer(reply.blob(rows * np.dtype(dtype).itemsize), dtype)
 
 
 def _row(cells: list[Any]) -> Row:
     row, tid, name, role = cells
-    number_of, thread = whole(row), whole(tid, *INT64)
-    return Row(number_of, thread, text(name), one_of(role, get_args(Role)))  # type: ignore[arg-type]
+    number_of, thread = as_integer(row), as_integer(tid, *INT64)
+    return Row(number_of, thread, as_text(name), as_choice(role, get_args(Role)))  # type: ignore[arg-type]
 
 
-def progress(reply: Reply) -> Progress:
+def progress(reply: ReplyReader) -> Progress:
     """How far the engine is.
 
     Raises:
-        Odd, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is of another shape.
     """
     return Progress(
         begun=reply.flag("begun"),
-        origin_ns=reply.maybe_whole("origin_ns", *INT64),
-        watermark_ns=number(reply.tree.get("watermark_ns")),
-        missed=reply.whole("missed", *INT64),
-        decoded=reply.whole("decoded"),
+        origin_ns=reply.integer_or_none("origin_ns", *INT64),
+        watermark_ns=as_number(reply.tree.get("watermark_ns")),
+        missed=reply.integer("missed", *INT64),
+        decoded=reply.integer("decoded"),
     )
 
 
-def counts(reply: Reply) -> Counts:
+def counts(reply: ReplyReader) -> Counts:
     """Figures so far.
 
     Raises:
-        Odd, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is of another shape.
     """
     tree = reply.map("metrics")
     spans = tree.get("spans")
     if not isinstance(spans, dict) or len(spans) > 256:
-        raise Odd("spans")
+        raise BadReply("spans")
     metrics = Metrics(
-        watermark_ns=number(tree.get("watermark_ns")),
-        start_ns=None if tree.get("start_ns") is None else whole(tree["start_ns"], *INT64),
-        ops=whole(tree.get("ops")),
-        spans={text(name): whole(n) for name, n in spans.items()},
-        cycles=whole(tree.get("cycles")),
+        watermark_ns=as_number(tree.get("watermark_ns")),
+        start_ns=None if tree.get("start_ns") is None else as_integer(tree["start_ns"], *INT64),
+        ops=as_integer(tree.get("ops")),
+        spans={as_text(name): as_integer(n) for name, n in spans.items()},
+        cycles=as_integer(tree.get("cycles")),
         wait_ns=_quantiles(tree.get("wait_ns")),
         op_ns=_quantiles(tree.get("op_ns")),
-        events_read=whole(tree.get("events_read")),
+        events_read=as_integer(tree.get("events_read")),
     )
     tallies = {name: _tally(value) for name, value in reply.map("tallies").items()}
-    return Counts(metrics, tallies, {n: text(t) for n, t in reply.map("faults").items()})
+    return Counts(metrics, tallies, {n: as_text(t) for n, t in reply.map("faults").items()})
 
 
 def _quantiles(tree: object) -> Quantiles | None:
     if tree is None:
         return None
     if not isinstance(tree, dict):
-        raise Odd("quantiles")
-    p50, p95, most = (number(tree.get(name)) for name in ("p50", "p95", "max"))
-    return Quantiles(p50, p95, most, whole(tree.get("n")))
+        raise BadReply("quantiles")
+    p50, p95, most = (as_number(tree.get(name)) for name in ("p50", "p95", "max"))
+    return Quantiles(p50, p95, most, as_integer(tree.get("n")))
 
 
 def _tally(value: object) -> float:
     if isinstance(value, str):
         digits = value.removeprefix("-")
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= DIGITS):
-            raise Odd("a tally")
+            raise BadReply("a tally")
         return int(value)
-    return number(value)
+    return as_number(value)
 
 
 def event(found: object) -> dict[str, JsonValue]:
     """One raw event.
 
     Raises:
-        Odd: the reply is of another shape.
+        BadReply: the reply is of another shape.
     """
     if not isinstance(found, dict) or set(found) != {
         *("t_ns", "cpu", "tid", "task", "event", "fields")
     }:
-        raise Odd("an event")
+        raise BadReply("an event")
     fields = found["fields"]
     if not isinstance(fields, dict) or not all(isinstance(f, str | int) for f in fields.values()):
-        raise Odd("fields of an event")
+        raise BadReply("fields of an event")
     return {
-        "t_ns": number(found["t_ns"]),
-        **{name: whole(found[name], *INT64) for name in ("cpu", "tid")},
-        **{name: text(found[name]) for name in ("task", "event")},
+        "t_ns": as_number(found["t_ns"]),
+        **{name: as_integer(found[name], *INT64) for name in ("cpu", "tid")},
+        **{name: as_text(found[name]) for name in ("task", "event")},
         "fields": {str(name): value for name, value in fields.items()},
     }
 
@@ -225,8 +222,8 @@ class LaneChild:
         reply = child.call(request, [part.pages for part in step.pages])
         try:
             return reduction(reply), progress(reply)
-        except (Odd, ValueError, TypeError) as error:
-            raise child.odd(error) from error
+        except (BadReply, ValueError, TypeError) as error:
+            raise child.bad_reply(error) from error
 
     def counts(self, *, tallies: bool) -> Counts:
         """See LaneEngine.counts.
@@ -240,8 +237,8 @@ class LaneChild:
         reply = child.call({"do": "counts", "tallies": tallies})
         try:
             return counts(reply)
-        except (Odd, ValueError, TypeError) as error:
-            raise child.odd(error) from error
+        except (BadReply, ValueError, TypeError) as error:
+            raise child.bad_reply(error) from error
 
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
@@ -258,12 +255,12 @@ class LaneChild:
         child = self._child()
         reply = child.call(request, turn_s=budgets.EVENTS_WAIT_S)
         try:
-            found = json.loads(reply.blob())
+            found = json.loads(bytes(reply.blob()))
             if not isinstance(found, list) or len(found) > n:
-                raise Odd("no list of events")
+                raise BadReply("no list of events")
             return [event(one) for one in found]
-        except (Odd, ValueError, RecursionError) as error:
-            raise child.odd(error) from error
+        except (BadReply, ValueError, RecursionError) as error:
+            raise child.bad_reply(error) from error
 
 
 def _fields(step: Step) -> dict[str, object]:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from duet.base.errors import DuetError
-from duet.confine.messages import error_to_json
+from duet.base.failures import Failure
 from duet.guests import ensure_root
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, find_image
@@ -70,7 +70,7 @@ def main() -> int:
         request = Request.read(sys.stdin.buffer.read(REQUEST_BYTES + 1))
         line = line_of(asyncio.run(work(request)))
     except DuetError as error:
-        line = line_of(Result(failure=error_to_json(error).decode()))
+        line = line_of(Result(failure=Failure.of(error)))
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     return 0

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from duet.base.clock import Clock
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.confine.messages import error_from_json, error_to_json
+from duet.base.failures import Failure
 from duet.lessons import load as roles
 from duet.lessons.load import load
 from duet.lessons.plan import workload_of
@@ -230,7 +230,7 @@ class Counts(Packet):
     series: list[Series]
     lines: dict[str, list[str]]
     refusals: list[str]
-    errors: dict[str, str]
+    errors: dict[str, Failure]
     counted: dict[str, tuple[int, int]]
 
 
@@ -238,7 +238,7 @@ class Result(Packet):
     """What a comparison gave, or the failure that came before its first run."""
 
     version: Literal[1] = VERSION
-    failure: str = ""
+    failure: Failure | None = None
     facts: Facts | None = None
     arms: list[ArmFacts] = Field(default_factory=list)
     counts: Counts | None = None
@@ -246,19 +246,18 @@ class Result(Packet):
 
     def error(self) -> DuetError | None:
         """The failure."""
-        return error_from_json(self.failure.encode()) if self.failure else None
+        return self.failure.error() if self.failure else None
 
     def table(self) -> Table:
         """The table, without verdicts."""
         assert self.counts is not None
         counts = self.counts
-        errors = {arm: error_from_json(text.encode()) for arm, text in counts.errors.items()}
         return Table(
             condition=counts.condition,
             series=counts.series,
             lines=counts.lines,
             refusals=counts.refusals,
-            errors=errors,
+            errors={arm: failure.error() for arm, failure in counts.errors.items()},
             counted=counts.counted,
         )
 
@@ -270,7 +269,7 @@ def counts_of(table: Table) -> Counts:
         series=table.series,
         lines=table.lines,
         refusals=table.refusals,
-        errors={arm: error_to_json(error).decode() for arm, error in table.errors.items()},
+        errors={arm: Failure.of(error) for arm, error in table.errors.items()},
         counted=table.counted,
     )
 

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from duet.base.errors import DuetError, InfraError
-from duet.confine.messages import plain
+from duet.base.errors import DuetError, InfraError, printable
 from duet.measure.model import HostFacts
 from duet.plugins.cluster.lease import Lease
 from duet.plugins.cluster.measuring.limits import LOOK_S, PROGRESS_LETTERS, SAY_S, WAIT_S
@@ -95,7 +94,7 @@ class Lines:
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-4 * PROGRESS_LETTERS :]
         for line in whole:
-            text = plain(line.decode("utf-8", "replace"))
+            text = printable(line.decode("utf-8", "replace"))
             if text.startswith("run "):
                 self._say(text[:PROGRESS_LETTERS])
 
@@ -125,7 +124,7 @@ async def carry_out(
     try:
         return read_result(ended.output, job.part)
     except Odd as odd:
-        said = plain(ended.last_line)
+        said = printable(ended.last_line)
         why = f" ({said:.300})" if said else ""
         code = f"ended with code {ended.code}" if ended.code else "ended"
         raise Lost(f"the program on {job.host} {code}, and {odd}{why}.") from None
