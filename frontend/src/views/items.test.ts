@@ -11,7 +11,7 @@ import { cellRow, outline, place, sameMark, step, under } from './items.ts';
 
 const zero = 0 as Nanos;
 
-/** Marks are told by their ids. */
+/** Marks differ by their ids. */
 function markOf(id: number, arm = 'a'): Mark {
   return { arm, table: 'spans', id, row: 0, kind: 0, t0: zero, t1: zero };
 }
