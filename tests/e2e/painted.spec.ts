@@ -76,7 +76,7 @@ async function playFor(page: Page): Promise<void> {
 
 const cases = [
   // "made 65 visits so far", and under the wall "65 visits".
-  { step: 'lesson=01-shrinker-bitmaps&step=one-call&at=14.25', sentence: /([\d,]+) visits/, picture: /([\d,]+) visits/ },
+  { step: 'lesson=01-shrinker-bitmaps&step=one-call&at=13.13', sentence: /([\d,]+) visits/, picture: /([\d,]+) visits/ },
   { step: 'lesson=04-extent-shrinker&step=one-scan&at=0.004', sentence: /([\d,]+) entr\w+ looked at/, picture: /looked at\s+([\d,]+)/ },
   // "So far 33 transfers in 19 stats", and over the lines "(33 in 19 stats)".
   { step: 'lesson=05-cacheline-pingpong&step=two-cpus&at=0.3', sentence: /So far ([\d,]+) transfers/, picture: /so far [\d.]+ \(([\d,]+) in/ },
