@@ -24,7 +24,6 @@ RETRIES ?= 0
 NIGHTLY ?=
 DAILY = $(if $(NIGHTLY),, and not nightly)
 CLAIMS = $(if $(NIGHTLY),,DUET_CLAIMS=few)
-DAILY_PAGES = $(if $(NIGHTLY),,|@nightly)
 
 .PHONY: plugins-out nightly help run test dev check check-types check-page check-lessons check-rest contract docs stage format kernel record record-all lesson pins test-unit test-guest test-page test-e2e bench stress fuzz soak clean image image-test fresh kubernetes
 
@@ -34,7 +33,7 @@ help: ## this list
 run: ## set up what is missing, serve the page, build kernels in the background
 	@./duet serve $(SERVE)
 
-test: ## all tests: unit, page, real guests, browser (builds the kernels it boots)
+test: ## unit, page, real guests, browser (builds the kernels it boots); make nightly adds the long tests
 	@./setup.sh all
 	@DUET_LESSONS=tests/sixth ./duet build
 	@for part in unit page guest e2e; do \
@@ -58,8 +57,8 @@ test-guest: ## tests that boot real kernels; those that want the machine alone c
 	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone$(DAILY)"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
-	cd frontend && $(PLAYWRIGHT) --grep-invert "@guest$(DAILY_PAGES)" --workers $(JOBS)
-	cd frontend && $(PLAYWRIGHT) --grep @guest --grep-invert "@nothing$(DAILY_PAGES)" --workers 1
+	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all

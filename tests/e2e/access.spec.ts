@@ -7,7 +7,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { judged, judgedTwice, themed } from './judged.ts';
+import { judgedSmall, judgedTwice, themed } from './judged.ts';
 import { animated, goesOn, moment } from './moments.ts';
 import { faults } from './stage-faults.ts';
 import { knobFaults, stageFacts, watchText } from './stage.ts';
@@ -23,8 +23,6 @@ const looks = [
 ] as const;
 /** From desk to desk: the next step begins where the last one ended. */
 const looksOf = (step: number) => (step % 2 === 0 ? looks : looks.toReversed());
-/** Narrower than a desk. */
-const small = ['900x700', '390x844'];
 /** Guards against a search that never ends: it takes some 10 ms, and a busy machine a hundred times that. */
 const searchMs = 5000;
 const slugs = readdirSync(join(__dirname, '../../lessons')).filter((name) => /^\d\d-/.test(name));
@@ -92,7 +90,7 @@ for (const slug of slugs) {
       }
       if (i === 1) {
         await walkedByKeys(page, where);
-        await expectSmall(page, where);
+        await judgedSmall(page, where);
         await resized(page, looks[0][0]);
       }
     }
@@ -133,14 +131,6 @@ async function expectKnobs(page: Page, where: string, at: readonly (typeof looks
     await page.keyboard.press('Escape');
     await expect(page.getByTestId('knob-panel'), `${where} ${size}`).toHaveCount(0);
     await expect(more, `${where} ${size}`).toBeFocused();
-  }
-}
-
-/** By every rule, also where the page is narrow. */
-async function expectSmall(page: Page, where: string): Promise<void> {
-  for (const size of small) {
-    await resized(page, size);
-    await judged(page, `${where} ${size}`);
   }
 }
 

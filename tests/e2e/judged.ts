@@ -4,10 +4,11 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { animated } from './moments.ts';
+import { resized } from './walk.ts';
 
 const grave = ['serious', 'critical'];
 
-export async function judged(page: Page, where: string, rules?: string[]): Promise<void> {
+async function judged(page: Page, where: string, rules?: string[]): Promise<void> {
   // What moves is not judged half-way.
   await animated(page);
   // The other mode opens a page of its own for each look, for the sake of frames; there are none here.
@@ -36,5 +37,13 @@ export async function judgedTwice(page: Page, where: string): Promise<void> {
   for (const scheme of ['light', 'dark'] as const) {
     await themed(page, scheme);
     await judged(page, `${where}, ${scheme}`, scheme === 'dark' ? ['color-contrast'] : undefined);
+  }
+}
+
+/** By every rule where the window is narrower than a desk; it stays so. */
+export async function judgedSmall(page: Page, where: string): Promise<void> {
+  for (const size of ['900x700', '390x844']) {
+    await resized(page, size);
+    await judged(page, `${where} ${size}`);
   }
 }

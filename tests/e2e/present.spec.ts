@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page, test } from '@playwright/test';
-import { judged, themed } from './judged.ts';
+import { judgedSmall, themed } from './judged.ts';
 import { animated } from './moments.ts';
 import { offlinePort } from './playwright.config.ts';
 import { measurePens, type SlideFacts, slideFacts } from './slides.ts';
@@ -50,15 +50,6 @@ function expectLegible(facts: SlideFacts): void {
   expect(facts.leftOut, `${where}: left out`).toEqual([]);
 }
 
-/** By every rule of axe where the slide is narrower than a desk. */
-async function expectSmall(page: Page, where: string): Promise<void> {
-  for (const size of ['900x700', '390x844']) {
-    await resized(page, size);
-    await judged(page, `${where} ${size}`);
-  }
-  await resized(page, '1920x1080');
-}
-
 for (const lesson of lessons)
   test(`a clicker walks all of ${lesson}: lanes, claims, answers after questions, nothing small, nothing empty`, async ({
     page,
@@ -74,7 +65,10 @@ for (const lesson of lessons)
       await themed(page, press % 2 === 0 ? 'light' : 'dark');
       const facts = await shown(page);
       found.push(...faults(await page.evaluate(stageFacts, '.deck-body')).map((words) => `${facts.step}, slide ${press + 1}: ${words}`));
-      if (press === 1) await expectSmall(page, `${lesson}, a slide of ${facts.step}`);
+      if (press === 1) {
+        await judgedSmall(page, `${lesson}, a slide of ${facts.step}`);
+        await resized(page, '1920x1080');
+      }
       expectLegible(facts);
       const scene = scenes.find((one: { id: string }) => one.id === facts.step);
       if (facts.step !== steps.at(-1)) steps.push(facts.step);

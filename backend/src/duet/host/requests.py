@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar, Union
+from typing import Final, TypeVar
 
 import msgpack
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from duet import messages as m
 from duet.base import files as durable
@@ -19,6 +18,7 @@ from duet.base.settings import live_buffer_kb
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import with_own
+from duet.messages.base import reader
 from duet.messages.codec import Packet, labelled, pack_line
 from duet.rpc.link import not_understood
 from duet.runs.sources import JudgeRequest, MeasureRequest
@@ -153,7 +153,7 @@ def first_message(spec: RunSpec) -> m.Run:
         source="live",
         clock=spec.clock,
         shift=spec.shift,
-        params=dict(spec.params),
+        params=spec.params,
         workload=spec.workload,
         arms=[*spec.arms, *spec.missing],
         phase="preparing",
@@ -239,12 +239,6 @@ class Requests:
 # beside the guests has become.
 
 
-@cache
-def _session_messages() -> TypeAdapter[m.SessionMessage]:
-    union: Any = Union[tuple(m.models(m.SessionMessage).values())]  # noqa: UP007
-    return TypeAdapter(Annotated[union, Field(discriminator="type")])
-
-
 FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
 """What a run has from the beginning."""
 SEQ_BYTES: Final = 8
@@ -270,7 +264,9 @@ def read_packet(
     """
     body = travelled[SEQ_BYTES:]
     try:
-        message = _session_messages().validate_python(msgpack.unpackb(body, raw=False))
+        message: m.SessionMessage = reader(m.SessionMessage).validate_python(
+            msgpack.unpackb(body, raw=False)
+        )
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
         raise _odd("one that cannot be read") from error
     if message.run_id != of.run_id:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from duet.base import plugins
 from duet.base.access import Action
@@ -121,7 +121,7 @@ def models(kind: type[Some]) -> dict[str, type[Some]]:
     """All messages of one direction by their `type`, those of plug-ins too, in order of the type.
 
     Args:
-        kind: ServerMessage or ClientMessage.
+        kind: ServerMessage, ClientMessage, or a kind of them.
 
     Raises:
         ValueError: two have the same type.
@@ -139,6 +139,13 @@ def _tagged(kind: type[Some]) -> list[type[Some]]:
     if "type" in kind.model_fields:
         return [kind]
     return [model for child in kind.__subclasses__() for model in _tagged(child)]
+
+
+@cache
+def reader(kind: type[Tagged]) -> TypeAdapter[Any]:
+    """Reads each message of that kind by its `type`."""
+    union: Any = Union[tuple(models(kind).values())]  # noqa: UP007
+    return TypeAdapter(Annotated[union, Field(discriminator="type")])
 
 
 @cache

@@ -10,17 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, Union
 
 import msgpack
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from duet import messages as m
 from duet.base.errors import InputError, as_duet_error
-from duet.messages.base import Key, Span
+from duet.messages.base import Key, Span, reader
 
 MAX_CLIENT_BYTES = 64 * 1024
 """Largest message a browser may send; a `start` is under 1 KiB."""
@@ -125,20 +123,14 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
     except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
         raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
     try:
-        return _client().validate_python(tree)
+        message: m.Command | m.Ack = reader(m.ClientMessage).validate_python(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the message"
         raise _malformed(
             f"a message that the contract does not have came: {place:.80}: {first['msg']:.200}"
         ) from error
-
-
-@cache
-def _client() -> TypeAdapter[m.Command | m.Ack]:
-    """Reads all messages of a page."""
-    union: Any = Union[tuple(m.models(m.ClientMessage).values())]  # noqa: UP007
-    return TypeAdapter(Annotated[union, Field(discriminator="type")])
+    return message
 
 
 def _malformed(what: str) -> InputError:

@@ -18,7 +18,6 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.guests.clones import TemplateCounts
-from duet.host import requests as packets
 from duet.host import requests as r
 from duet.kernels import KernelSettings
 from duet.messages.codec import Packet, pack
@@ -67,7 +66,7 @@ class Share:
         )
 
         def taken(travelled: bytes) -> None:
-            message, packet = packets.read_packet(travelled, self._first, self.arms)
+            message, packet = r.read_packet(travelled, self._first, self.arms)
             take(self, message, packet)
 
         try:
