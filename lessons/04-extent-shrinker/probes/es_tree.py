@@ -84,13 +84,19 @@ class Probe:
         return self._reading(rows, inodes, everything, evictable, cut)
 
     def _tree(self, ino: int, root: int, rows: list[tuple[int, int, int, int]]) -> bool:
-        """In order of blocks. A tree that is being turned over has odd shapes: bounded.
+        """Append the extents of a tree in order of blocks, within bounds.
+
+        A tree that changes may be a ring.
 
         Returns:
             Whether the walk reached the end of the tree before the bound.
+
+        Raises:
+            Gone: Two extents overlap, or the tree is too deep: it changed during the walk.
         """
         stack: list[tuple[int, bytes]] = []
         node = root
+        end = 0  # of the extent before, in blocks
         while (node or stack) and len(rows) < MAX_EXTENTS:
             while node:
                 raw = self._memory.paged(node - self._rb, self._es_bytes)
@@ -102,6 +108,10 @@ class Probe:
             _, raw = stack.pop()
             (lblk,) = struct.unpack_from("<I", raw, self._lblk)
             (length,) = struct.unpack_from("<I", raw, self._len)
+            if lblk < end:
+                self._memory.torn += 1
+                raise Gone("a tree changed while it was walked")
+            end = lblk + length
             (pblk,) = struct.unpack_from("<Q", raw, self._pblk)
             rows.append((ino, lblk, length, pblk >> ES_SHIFT))
             _, node, _ = _NODE.unpack_from(raw, self._rb)
