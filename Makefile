@@ -12,7 +12,7 @@ VENV := .venv/bin
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export DUET_ROOT := $(CURDIR)
 PYTEST = $(VENV)/python -m pytest -c backend/pyproject.toml --rootdir . -p no:cacheprovider --durations=15 --durations-min=5
-PLAYWRIGHT = npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
+PLAYWRIGHT = DUET_NIGHTLY=$(NIGHTLY) npx --no-install playwright test -c ../tests/e2e/playwright.config.ts --retries $(RETRIES)
 # Tests that nothing disturbs run so many at a time.
 JOBS ?= 2
 # Unit tests wait for servers a part of their time: one more at a time fills it.
@@ -57,8 +57,8 @@ test-guest: ## tests that boot real kernels; those that want the machine alone c
 	$(CLAIMS) $(PYTEST) -r aR --reruns $(RETRIES) tests/guest tests/plugins -m "guest and alone$(DAILY)"
 
 test-e2e: ## Playwright in Chromium, on recordings, then on live guests, which get the machine alone
-	cd frontend && $(PLAYWRIGHT) --grep-invert @guest --workers $(JOBS)
-	cd frontend && $(PLAYWRIGHT) --grep @guest --workers 1
+	cd frontend && $(PLAYWRIGHT) --grep-invert '@guest$(if $(NIGHTLY),,|@nightly)' --workers $(JOBS)
+	cd frontend && $(PLAYWRIGHT) --grep @guest $(if $(NIGHTLY),,--grep-invert @nightly) --workers 1
 
 dev: ## the server with reload and Vite's dev server
 	@./setup.sh all

@@ -104,7 +104,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   }).toPass();
 });
 
-test('a touched file lights a bit while the guest runs', { tag: '@guest' }, async ({ page }) => {
+test('a touched file lights a bit while the guest runs', { tag: ['@guest', '@nightly'] }, async ({ page }) => {
   test.setTimeout(2 * runMs);
   await page.goto('/?lesson=01-shrinker-bitmaps&step=touch');
   await page.getByTestId('run').click();

@@ -104,7 +104,7 @@ test('ours and the mail in one chart, and in its table', async ({ page }) => {
   expect(mailAfter! / mailBefore!).toBeCloseTo(0.993, 2);
 });
 
-test('four live kernels: inodes balance, and only stock uses one again inside its shadow', { tag: '@guest' }, async ({
+test('four live kernels: inodes balance, and only stock uses one again inside its shadow', { tag: ['@guest', '@nightly'] }, async ({
   page,
 }) => {
   test.setTimeout(2 * runMs);

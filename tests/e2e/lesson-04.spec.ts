@@ -66,7 +66,7 @@ test('a reader is answered by the delayed entries', async ({ page }) => {
   );
 });
 
-test('three kernels, one file: what is visited is kept or freed, and the ninth scan of stock is the first to free', { tag: '@guest' }, async ({
+test('three kernels, one file: what is visited is kept or freed, and the ninth scan of stock is the first to free', { tag: ['@guest', '@nightly'] }, async ({
   page,
 }) => {
   test.setTimeout(2 * runMs);

@@ -60,7 +60,7 @@ test('the prediction for twenty CPUs says that it is modelled, with its sources 
   await expect(model).toContainText('what the model leaves out');
 });
 
-test('a listing leaves the lock taken in a queue, and not where waiters just try again', { tag: '@guest' }, async ({ page }) => {
+test('a listing leaves the lock taken in a queue, and not where waiters just try again', { tag: ['@guest', '@nightly'] }, async ({ page }) => {
   const share = async () => {
     const cell = page.getByTestId('path-stock').locator('tbody tr').last().locator('td').first();
     return Number.parseFloat((await cell.textContent()) ?? '');

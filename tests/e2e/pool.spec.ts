@@ -66,7 +66,7 @@ async function starts(page: Page, seconds: number): Promise<void> {
   await page.getByTestId('run').click();
 }
 
-test('two lanes on two nodes, a full queue, and the death of a node', { tag: '@guest' }, async ({ browser }) => {
+test('two lanes on two nodes, a full queue, and the death of a node', { tag: ['@guest', '@nightly'] }, async ({ browser }) => {
   test.setTimeout(4 * runMs);
   const opened = async () => {
     const page = await (await browser.newContext({ baseURL: base })).newPage();
