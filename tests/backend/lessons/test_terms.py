@@ -22,7 +22,7 @@ OURS = [slug for slug in lessons.slugs() if slug[0].isdigit()]
 WRONG = [
     ("terms.yaml", "{name: RCU, shared: true}", "{name: RCU, shared: true, says: x}",
      "terms[0].shared", "explained in the common file, and here as well"),
-    ("terms.yaml", "    says: RCU whose", "    # says: RCU whose", "terms[1]",
+    ("terms.yaml", "    says: A sleepable RCU", "    # says: A sleepable RCU", "terms[1]",
      "a term says what it is"),
     ("terms.yaml", "drawing: srcu.svg", "drawing: ../srcu.svg", "terms[1].drawing", "pattern"),
     ("terms.yaml", "also: [hogs]", "als: [hogs]", "terms[4].als", "did you mean 'also'"),
