@@ -28,7 +28,7 @@ function Exhibits() {
     .map((l) => l.slug);
   if (slugs === undefined) return <p role="status">{t('Looking for the lessons…')}</p>;
   return (
-    <Suspense fallback={<p role="status">{t('The gallery is on its way…')}</p>}>
+    <Suspense fallback={<p role="status">{t('Loading the gallery…')}</p>}>
       <Gallery slugs={slugs} />
     </Suspense>
   );

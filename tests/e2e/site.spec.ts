@@ -307,7 +307,7 @@ test('what takes a server is said in a sentence', async ({ page }) => {
   await expect(page.getByTestId('run')).toBeDisabled({ timeout: 90_000 });
   await expect(page.getByTestId('blocked')).toContainText('no server that could run kernels');
   await page.goto(`${base}?lesson=01-shrinker-bitmaps`);
-  await expect(page.getByRole('alert').first()).toContainText('holds the lesson 02-grace-periods alone');
+  await expect(page.getByRole('alert').first()).toContainText('contains only the lesson 02-grace-periods');
 });
 
 test('readers without scripts get a picture and words', async ({ browser }) => {

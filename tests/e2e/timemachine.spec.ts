@@ -132,10 +132,10 @@ test('a jump says what is there, and a button that leads nowhere is off and says
 
   await open(page, 'lesson=01-shrinker-bitmaps&step=third-call&at=20');
   await divergence.click();
-  await expect(said).toHaveText(/^The lanes part at call 2: 3\.8 ms on list walk and 290 µs on bitmap/);
+  await expect(said).toHaveText(/^The kernels first differ at call 2: 3\.8 ms on list walk and 290 µs on bitmap/);
   await open(page, 'lesson=04-extent-shrinker&step=three-scans&at=0.02');
   await divergence.click();
-  await expect(said).toHaveText(/^The lanes part at entry 1: .*block 0, delayed, kept on stock; block \d+, written, freed on evictable list\.$/);
+  await expect(said).toHaveText(/^The kernels first differ at entry 1: .*block 0, delayed, kept on stock; block \d+, written, freed on evictable list\.$/);
   await open(page, 'lesson=05-cacheline-pingpong&step=moved&at=0.4');
   await expect(divergence).toHaveAttribute('title', /in the order in which the host ran the CPUs/);
 

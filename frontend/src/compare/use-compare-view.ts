@@ -86,14 +86,14 @@ async function compare(
       ),
     );
   if (first === null)
-    throw new Error(t('The address names one run (with) and not the other (run): name both.'));
+    throw new Error(t('The address names one run (with) but not the other (run): name both.'));
   if (first === second) throw new Error(t('Both are the same run: choose another one.'));
   const found = await ask(`api/compare?${new URLSearchParams({ first, second })}`, readComparison, {
     signal,
   });
   if (found.lesson !== slug)
     throw new Error(
-      t('Both are of the lesson {lesson}, not of {slug}: open them there.', {
+      t('Both runs belong to the lesson {lesson}, not to {slug}: open them there.', {
         ...{ lesson: found.lesson, slug },
       }),
     );

@@ -34,7 +34,7 @@ export function ActBar({ lesson, run, onAct }: ActBarProps) {
         />
       ))}
       <span className="small quiet" role="status">
-        {running ? t('every lane gets it at once') : t('possible while the run goes on')}
+        {running ? t('sent to every lane at once') : t('possible while the run goes on')}
       </span>
     </fieldset>
   );
@@ -94,8 +94,8 @@ const most = 1_000_000;
 /** "asked at access 1,204, stood at 1,391: 187 more". A machine does not stop where it is asked to. */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
-  if (asked === null) return t('is asked to stand');
-  const words = t('asked at access {asked}{after}', {
+  if (asked === null) return t('is being held');
+  const words = t('requested at access {asked}{after}', {
     asked: formatCount(asked),
     after: after > 0 ? t(' for {after} more', { after: formatCount(after) }) : '',
   });
@@ -134,12 +134,12 @@ export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
           onClick={() => onHold(!held, held ? 0 : after)}
           title={
             held
-              ? t('their clocks go on from where they stand')
-              : t('stops the machines, and counts how far they ran on')
+              ? t('their clocks continue from where they stopped')
+              : t('stops the machines, and counts how far they still ran')
           }
           data-testid="hold"
         >
-          {held ? t('let them go') : t('hold the guests')}
+          {held ? t('let them run') : t('hold the guests')}
         </button>
       )}
       {mine && !held && (

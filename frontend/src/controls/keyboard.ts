@@ -144,7 +144,7 @@ export function keyList(
       act: 'deselect',
       keys: ['Escape'],
       shown: 'Esc',
-      what: t('let go of what is selected, and of the picture: arrows step the run again'),
+      what: t('clear the selection and leave the picture: arrow keys step the run again'),
     },
     ...more,
     { act: 'help', keys: ['?'], shown: '?', what: t('this sheet') },

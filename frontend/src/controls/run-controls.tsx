@@ -32,7 +32,10 @@ interface KnobProps {
 
 export function Knob({ name, param, value, fixed = null, onChange }: KnobProps) {
   const id = useId();
-  const help = [param.help, param.applies === 'boot' && !fixed ? t('needs new guests') : '']
+  const help = [
+    param.help,
+    param.applies === 'boot' && !fixed ? t('requires a reboot of the guests') : '',
+  ]
     .filter(Boolean)
     .join('; ');
   return (
@@ -217,7 +220,7 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
                 type="checkbox"
                 checked={knobs.arms.includes(arm.name)}
                 onChange={(e) => onKnobs(withArm(lesson, knobs, arm.name, e.target.checked))}
-                {...off(knobs.arms.join() === arm.name && t('A run has one arm at least.'))}
+                {...off(knobs.arms.join() === arm.name && t('A run needs at least one arm.'))}
               />
               <span>
                 {arm.title}
@@ -247,8 +250,10 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
           </fieldset>
           <small>
             {knobs.clock === 'count'
-              ? t('guest time is the number of instructions; needs new guests')
-              : t('guest time is the time on the wall; needs new guests')}
+              ? t(
+                  'guest time is the number of executed instructions; requires a reboot of the guests',
+                )
+              : t('guest time is real time; requires a reboot of the guests')}
           </small>
         </div>
         <div className="knob">
@@ -345,7 +350,7 @@ export function RunControls(props: RunControlsProps) {
               {...off(blocked)}
               data-testid="follow-knobs"
             />
-            {t('run as it is turned')}
+            {t('run with these knobs')}
           </label>
         )}
         <button
@@ -369,7 +374,7 @@ export function RunControls(props: RunControlsProps) {
       )}
       {boots.length > 0 && (
         <p className="small quiet" data-testid="needs-boot">
-          {t('A new {list} needs new guests: run boots them again first.', {
+          {t('Changing the {list} requires a reboot: run boots the guests again first.', {
             list: boots.join(t(' and a new ')),
           })}
         </p>

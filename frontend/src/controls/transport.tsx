@@ -347,7 +347,7 @@ export function Transport(props: TransportProps) {
             type="button"
             className="button"
             onClick={props.onDivergence}
-            title={t('to where the lanes part, and in what: the first {unit} that differs (d)', {
+            title={t('to the first {unit} that differs between the lanes (d)', {
               unit: props.axis?.unit ?? props.operation,
             })}
             data-testid="divergence"

@@ -145,7 +145,7 @@ function behindPoint(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
     evidence: 'counted',
     how: seen
       ? t(
-          'The microscope counted this access in the emulated CPU; the kernel wrote no trace record of it.',
+          'The microscope counted this access in the emulated CPU; the kernel wrote no trace record for it.',
         )
       : '',
     rows: at < 0 ? [] : [pointRow(lane, lesson, at)],
@@ -181,9 +181,7 @@ function behindSample(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
 /** From what a mark of the x-ray was computed. */
 export function sampleWords(probe: string, error: Nanos): string {
   const within =
-    error > 0
-      ? t(', at a guest time that is known within {error}', { error: formatNs(error) })
-      : '';
+    error > 0 ? t(', at a guest time known within {error}', { error: formatNs(error) }) : '';
   return t(
     "The x-ray read this with its probe {probe} out of the guest's memory{within}; the kernel wrote no trace record of it.",
     { probe, within },

@@ -101,7 +101,7 @@ export function lengthOf(mark: Mark): string {
 /** How long ago a mark began, or how long it has lasted so far. */
 export function sinceBegin(mark: Mark, at: number): string {
   const value = at - mark.t0;
-  return figure('now', mark.arm, t('since its begin'), value, formatNs(value), mark);
+  return figure('now', mark.arm, t('since its start'), value, formatNs(value), mark);
 }
 
 /** Words that speak of a part of the picture rather than of a mark. */

@@ -24,7 +24,9 @@ test('lanes part at the first operation that took twice as long on the slower la
   // Where it is over on both.
   expect(firstDivergence(index, noOffsets)! / cell).toBe(13);
   const words = jumpWords('divergence', 0, index, frameOver(0, 20, 13), testLesson);
-  expect(words).toContain('The lanes part at umount 3: 300 µs on rwsem and 700 µs on SRCU');
+  expect(words).toContain(
+    'The kernels first differ at umount 3: 300 µs on rwsem and 700 µs on SRCU',
+  );
 });
 
 test('an offset moves the moment, not the operation', () => {
@@ -59,9 +61,9 @@ test('lanes that take as long do not part, and one lane parts from nobody', () =
   );
   expect(firstDivergence(alike, noOffsets)).toBeNull();
   const alone = indexOf('rwsem\nstorm-0  RR!RR!');
-  expect(noDivergence(alone, testLesson)).toBe('There is one lane; a divergence takes two.');
+  expect(noDivergence(alone, testLesson)).toBe('There is only one lane; a divergence needs two.');
   expect(noMarker(alone, testLesson)).toContain('one lane');
-  expect(noLongWait(alone)).toContain('nobody waits');
+  expect(noLongWait(alone)).toContain('no task waits');
   const before = indexOf('rwsem\nstorm-0  RR\nsrcu\nstorm-0  RR');
   expect(noMarker(before, testLesson)).toBe('No lane has ended a umount yet.');
 });
@@ -73,7 +75,9 @@ test('where the axis counts entries, the first that is another one is named, wit
   const fields = ['ino', 'lblk', 'len', 'status', 'fate'];
   const lesson = { ...extentLesson, points: extentLesson.points.map((p) => ({ ...p, fields })) };
   const words = jumpWords('divergence', 0, index, frameAfter(1), lesson);
-  expect(words).toMatch(/^The lanes part at entry 1: lblk 0, status \d+, fate 0 on 2013 scan; /);
+  expect(words).toMatch(
+    /^The kernels first differ at entry 1: lblk 0, status \d+, fate 0 on 2013 scan; /,
+  );
   expect(words).not.toContain('ino');
   const own = jumpWords('divergence', 0, index, frameAfter(1), lesson, (lane) => `as ${lane.arm}`);
   expect(own).toContain('entry 1: as scan-2013 on 2013 scan; ');
@@ -102,7 +106,7 @@ test('a long wait says who waits, for how long, and what is long; a later one th
   const frame = frameOver(0, 20, 4);
   const words = jumpWords('long_wait', 0, index, frame, testLesson);
   expect(words).toBe(
-    'Here storm-0 on SRCU waits for an SRCU grace period, for 500 µs; long is what takes at least half of the longest wait, 250 µs.',
+    'Here storm-0 on SRCU waits for an SRCU grace period, for 500 µs. "Long" means at least half of the longest wait (250 µs).',
   );
   expect(jumpWords('long_wait', 5 * cell, index, frame, testLesson)).toContain('first of the run');
 });
@@ -112,7 +116,7 @@ test('aligning by marker says where it is and which lanes were moved', () => {
   const offset = offsetsOf(index, 'operation', 0, 3);
   const frame = { ...frameOver(0, 20, 0), offset, aligned: { by: 'operation', n: 3 } as const };
   expect(jumpWords('align', 0, index, frame, testLesson)).toBe(
-    'Umount 3 ends on every lane at once, at 1.300 ms; moved for that: rwsem by 400 µs.',
+    'Umount 3 ends on every lane at once, at 1.300 ms; moved to align: rwsem by 400 µs.',
   );
   const time = { ...frame, aligned: { by: 'time', n: 1 } as const, offset: noOffsets };
   expect(jumpWords('align', 0, index, time, testLesson)).toContain('its own time');

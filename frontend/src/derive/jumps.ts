@@ -304,10 +304,10 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
   const unit = index.axis ?? lesson.axis;
   switch (why) {
     case 'alone':
-      return t('There is one lane; a divergence takes two.');
+      return t('There is only one lane; a divergence needs two.');
     case 'host_order':
       return t(
-        '{plural} stand in the order in which the host ran the CPUs, so the same number on two lanes compares nothing.',
+        '{plural} are in the order in which the host ran the CPUs, so comparing the same number on two lanes says nothing.',
         { plural: capital(unit?.plural ?? 'accesses') },
       );
     case 'no_operations':
@@ -330,7 +330,7 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
       });
     }
     case 'same_entries':
-      return t('All lanes have the same {plural}, as far as the shortest goes.', {
+      return t('All lanes have the same {plural}, up to the end of the shortest.', {
         plural: unit?.plural ?? t('entries'),
       });
   }
@@ -340,12 +340,13 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
 export function noLongWait(index: RunIndex): string {
   if (longFrom(index) > 0) return '';
   const lanes = index.lanes.length === 1 ? t('On this lane') : t('On these lanes');
-  return t('{lanes} nobody waits for what the lesson is about.', { lanes });
+  return t('{lanes} no task waits for what the lesson is about.', { lanes });
 }
 
 /** Why lanes cannot be aligned by their first operation; empty: they can. */
 export function noMarker(index: RunIndex, { operation }: Names): string {
-  if (index.lanes.length < 2) return t('There is one lane: it has nothing to be aligned with.');
+  if (index.lanes.length < 2)
+    return t('There is only one lane, so there is nothing to align it with.');
   return operationsOfAll(index) > 0
     ? ''
     : t('No lane has ended a {name} yet.', { name: operation.name });
@@ -392,8 +393,8 @@ function partingWords(
       const { t0, t1 } = lane.ops;
       return `${formatNs(t1[place]! - t0[place]!)} ${of(lane)}`;
     });
-    const why = t('the first that took twice as long on the slowest lane as on the fastest');
-    return t('The lanes part at {name} {count}: {each}; it is {why}.', {
+    const why = t('the first that took twice as long on the slowest kernel as on the fastest');
+    return t('The kernels first differ at {name} {count}: {each}; it is {why}.', {
       name: lesson.operation.name,
       count: found.n.toLocaleString(locale()),
       each: list(each),
@@ -402,7 +403,7 @@ function partingWords(
   }
   const say = entryWords ?? differingFields(lanes, index, lesson);
   const each = lanes.map(({ lane, place }) => `${say(lane, place)} ${of(lane)}`);
-  return t('The lanes part at {unit} {count}: {list}.', {
+  return t('The kernels first differ at {unit} {count}: {list}.', {
     unit: index.axis?.unit ?? t('entry'),
     count: found.n.toLocaleString(locale()),
     list: each.join('; '),
@@ -439,7 +440,7 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
     wait.t0 <= from ? t(' No later one begins, so this is the first of the run again.') : '';
   const what = kind === undefined ? t('waits') : shortTitle(kind);
   return t(
-    'Here {who} on {lesson} {what}, for {t1}; long is what takes at least half of the longest wait, {index}.{again}',
+    'Here {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',
     {
       who,
       lesson: armTitle(lesson, lane),
@@ -480,7 +481,7 @@ function alignWords(index: RunIndex, { aligned, offset }: Frame, lesson: Names):
   const moved =
     shifts.length === 0
       ? t('no lane had to be moved')
-      : t('moved for that: {shifts}', { shifts: list(shifts) });
+      : t('moved to align: {shifts}', { shifts: list(shifts) });
   const verb = by === 'begin' ? t('begins') : t('ends');
   return t('{what} {verb} on every lane at once, at {at}; {moved}.', {
     what: capital(what),

@@ -31,7 +31,7 @@ describe('prediction', () => {
     const found = answer(table(780));
     expect(found).toMatchObject({ value: 0.78, choice: 2, by: 'table' });
     expect(found?.words).toBe(
-      '7.8 umounts on SRCU for ten on rwsem, by the medians of 5 runs without tracing, one kernel after the other (wall clock).',
+      '7.8 umounts on SRCU for every ten on rwsem, by the medians of 5 runs without tracing, one kernel after the other (wall clock).',
     );
     expect(answeredBy(found!)).toEqual({ who: 'the table', how: 'Measured' });
   });

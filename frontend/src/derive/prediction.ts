@@ -49,7 +49,7 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
   const ratio = opsShare(one ?? null, other ?? null);
   if (!one || !other || ratio === null) return null;
   const [first, second] = [armTitle(titles, one), armTitle(titles, other)];
-  const words = t('{index}, traced, {ratio} {plural} on {first} for ten on {second}.', {
+  const words = t('{index}, traced, {ratio} {plural} on {first} for every ten on {second}.', {
     index: scopeWords(index),
     ratio: forTen(ratio),
     plural: titles.operation.plural,
@@ -79,7 +79,7 @@ export function tableRatio(
     const value = of / to;
     const [first, second] = prediction.arms.map((arm) => armTitle(titles, { arm }));
     const words = t(
-      '{value} {plural} on {first} for ten on {second}, by the medians of {n} runs without tracing, one kernel after the other ({clock} clock).',
+      '{value} {plural} on {first} for every ten on {second}, by the medians of {n} runs without tracing, one kernel after the other ({clock} clock).',
       { value: forTen(value), plural: titles.operation.plural, first, second, n: one.n, clock },
     );
     return { value, choice: choiceOf(prediction, value), words, by: 'table' };

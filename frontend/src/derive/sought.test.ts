@@ -218,7 +218,7 @@ test('a run without such a window says so in one sentence, and shows its usual w
     'No 8 ms of this run show that it is so; this is its usual window.',
   );
   const given = { ...sceneOf(one), moment: 'start' };
-  expect(unseenWords(index, given, lesson)).toBe('In this run it cannot be seen that it is so.');
+  expect(unseenWords(index, given, lesson)).toBe('This run does not show that it is so.');
 });
 
 test('nothing is said while a run goes on', () => {

@@ -451,7 +451,7 @@ export function unseenWords(
   const { that } = scene.must_show;
   const span = spanOf(scene);
   if (span === 0 || index.axis !== null || given.has(scene.moment))
-    return t('In this run it cannot be seen that {that}.', { that });
+    return t('This run does not show that {that}.', { that });
   return t('No {span} of this run show that {that}; this is its usual window.', {
     span: formatNs(span),
     that,

@@ -75,7 +75,7 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const lost = losses > 0 ? t(' Events were lost here, so shares are not proven.') : '';
     const sentence =
       shares.length === 0
-        ? t('{title}: nothing is known of this window.', { title })
+        ? t('{title}: no data for this window.', { title })
         : t("{title}, {length} of this window: {done}; of the {thread}' time {list}.{lost}", {
             title,
             length,

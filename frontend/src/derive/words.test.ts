@@ -40,7 +40,9 @@ test('a prediction is answered over equal guest time', () => {
   const answer = opsRatio(index, testLesson.predictions['fewer']!, testLesson)!;
   expect(answer.value, 'two against five in the first ten cells').toBeCloseTo(0.4);
   expect(answer.choice).toBe(1);
-  expect(answer.words).toBe('In the whole run, traced, 4.0 umounts on SRCU for ten on rwsem.');
+  expect(answer.words).toBe(
+    'In the whole run, traced, 4.0 umounts on SRCU for every ten on rwsem.',
+  );
 });
 
 test('too few operations prove nothing', () => {

@@ -55,7 +55,7 @@ function Opened({ slug, pick, frame, children }: Props) {
   useEffect(() => {
     if (wanted !== null) open(slug, wanted);
   }, [open, slug, wanted]);
-  if (lesson === null || scene === null) return <p className="quiet small">{t('on its way…')}</p>;
+  if (lesson === null || scene === null) return <p className="quiet small">{t('loading…')}</p>;
   if (!allViews().has(lesson.view))
     return <p role="alert">{t('No view of kind {view}.', { view: lesson.view })}</p>;
   const picture =
@@ -88,7 +88,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
     goto(scene, true);
   }, [settled, scene, goto, align]);
   if (index === null || !settled || run?.run_id !== wanted) {
-    return <p className="quiet small">{t('The recording is on its way…')}</p>;
+    return <p className="quiet small">{t('Loading the recording…')}</p>;
   }
   return children({
     ...{ scene, index, recordedAt: run.recorded_at },

@@ -107,7 +107,7 @@ function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront
     <main className="front" data-testid="no-view">
       <p className="lead" role="alert">
         {t(
-          'The lesson “{title}” is drawn by a view called {view}, which this page does not have. Reload the page; if that does not help, build it again with “make run”.',
+          'The lesson “{title}” needs the view {view}, which this page does not have. Reload the page; if that does not help, build it again with “make run”.',
           { title: lesson.title, view: lesson.view },
         )}
       </p>
@@ -192,7 +192,7 @@ function Waiting({ slug, onFront }: { readonly slug: string; readonly onFront: (
         {list.length > 0
           ? t('The lesson “{slug}” could not be opened.', { slug })
           : connection.state === 'open'
-            ? t('The lesson is on its way…')
+            ? t('Loading the lesson…')
             : t('Looking for the server…')}
       </p>
       <Notices empty />

@@ -122,7 +122,7 @@ function Evidence(props: Props) {
       {!spoils('counts') && <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />}
       {asked && (
         <p className="small quiet" data-testid="asked-later">
-          {t('What else is counted, a later step asks first; then it stands here, too.')}
+          {t('A later step asks about the other counts first; then they appear here too.')}
         </p>
       )}
     </div>

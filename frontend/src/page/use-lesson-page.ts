@@ -210,7 +210,7 @@ function useQuestions(
       const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
       // What can be pointed at, and is of no kind, has not come to pass.
       const what =
-        kind === undefined ? t('Nothing has happened to that') : t('That is “{kind}”', { kind });
+        kind === undefined ? t('Nothing has happened to it') : t('That is “{kind}”', { kind });
       setSaid(t('{what} on {arm}. Look again.', { what, arm }));
     }
     return true;
@@ -291,7 +291,7 @@ export function comingWords(
 }
 
 export function pendingWords(run: RunMessage): string {
-  if (run.source === 'recorded') return t('another recording is on its way');
+  if (run.source === 'recorded') return t('loading another recording');
   return (
     run.message ||
     (run.phase === 'booting' ? t('guests are booting') : t('a live run is being prepared'))
@@ -330,7 +330,7 @@ export function unfit(
   const requested = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
   const wrong = requested.filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
-  return t('The run on the stage cannot answer: it takes one with {list}.', {
+  return t('The run on the stage cannot answer this: it needs {list}.', {
     list: wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', '),
   });
 }

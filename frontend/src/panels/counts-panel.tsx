@@ -64,7 +64,7 @@ export function TracedNote() {
   return (
     <p className="small quiet" data-testid="traced-note">
       {t(
-        'The lanes ran with tracing, {how}. It makes each operation dearer: what they cost, measured tables say.',
+        'The lanes ran with tracing, {how}. Tracing makes every operation slower; for real costs see the measured tables.',
         { how },
       )}
     </p>

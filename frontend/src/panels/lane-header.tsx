@@ -161,7 +161,7 @@ export function LaneHeader(props: LaneHeaderProps) {
             .filter(Boolean)
             .join(', ')}
         </p>
-        <pre className="console">{tail || t('Nothing was said.')}</pre>
+        <pre className="console">{tail || t('There were no messages.')}</pre>
       </Dialog>
     </div>
   );

@@ -55,11 +55,11 @@ describe('measured panel', () => {
         return textContent;
       };
       const none = panel({ measured: [] });
-      expect(none).toContain('No table of untraced runs is recorded of this lesson.');
+      expect(none).toContain('No table of untraced runs is recorded for this lesson.');
       expect(none).toContain(`./duet measure ${lesson.slug}`);
       const { rows, clock, params, workload } = testMeasured();
       const others = panel({ measured: [{ ...testMeasured(), rows, clock, params, workload }] });
-      expect(others).toContain('No recorded table has all kernels of this step.');
+      expect(others).toContain('No recorded table covers all kernels of this step.');
       const why = panel({ no_table: 'No cache here: look at the `accesses`.' });
       expect(why).toBe(
         'No table is recorded here, on purpose. No cache here: look at the accesses.',
@@ -108,7 +108,7 @@ describe('measured panel', () => {
       const measured = testMeasured({ warnings: [sentence] });
       render(<MeasuredPanel lesson={lesson} measured={measured} blocked="" onMeasure={nothing} />);
       expect(screen.getByTestId('measured-warning').textContent).toBe(
-        `More than one patch apart: ${sentence}`,
+        `More than one patch differs: ${sentence}`,
       );
       expect(mailText(lesson, measured)).toContain(`WARNING: ${sentence}`);
       expect(mailText(lesson, testMeasured())).not.toContain('WARNING');

@@ -141,7 +141,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured?.warnings.map((sentence) => (
         <p key={sentence} className="verdict" data-testid="measured-warning">
-          <b>{t('More than one patch apart')}</b>: {inTitles(lesson, sentence)}
+          <b>{t('More than one patch differs')}</b>: {inTitles(lesson, sentence)}
         </p>
       ))}
       {measured &&
@@ -223,8 +223,8 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
         '{recorded} The picture’s run is traced, so its times are no measurement. <i>Measure now</i> runs the kernels untraced, one after the other, with the knobs as they are; in a terminal <code>{slug}</code> does.',
         {
           recorded: recorded
-            ? t('No recorded table has all kernels of this step.')
-            : t('No table of untraced runs is recorded of this lesson.'),
+            ? t('No recorded table covers all kernels of this step.')
+            : t('No table of untraced runs is recorded for this lesson.'),
           i: (words) => <i>{words}</i>,
           slug: measureCommand(lesson.slug),
           code: (words) => <code>{words}</code>,
@@ -237,10 +237,10 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
 /** What a verdict rests on. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
-    'An instruction takes 1 ns. A perturbed start has other random numbers. The change is that of the medians over all starts, and the range is that of the ratio, kernel over kernel.',
+    'An instruction takes 1 ns. A perturbed start uses another random seed. The change compares the medians over all starts; the range shows the ratios that we got, kernel over kernel.',
   ),
   wall: t(
-    'n runs of each kernel; the 95 % interval is that of the ratio of their medians, kernel over kernel.',
+    'n runs of each kernel; the 95 % interval is for the ratio of their medians, kernel over kernel.',
   ),
 };
 

@@ -76,7 +76,7 @@ function HunkView(props: HunkViewProps) {
           aria-pressed={pointed}
           aria-label={t('Point at {where}', { where })}
           title={
-            pointed ? t('let go of this place') : t('point at this place: the link will hold it')
+            pointed ? t('release this place') : t('point at this place; the link will include it')
           }
           onClick={() => onHunk(pointed ? null : number)}
           data-testid={`point-${number}`}
@@ -152,7 +152,7 @@ function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number,
   const one = lit.who || lesson.thread;
   const title = lesson.arms.find(({ name }) => name === arm)?.title ?? arm;
   const on = arm === own ? '' : t(' on {title}', { title });
-  if (n === 0) return t('no {one} stands on this line now{on}', { one, on });
+  if (n === 0) return t('no {one} is on this line now{on}', { one, on });
   return t('{n} {n2} on this line now{on}', {
     n: plural(n, one),
     n2: n === 1 ? t('stands') : t('stand'),
@@ -310,7 +310,7 @@ function PatchFiles({
           title={t('the same change, read from its other end')}
           data-testid="turn-round"
         >
-          {t('turn round')}
+          {t('reverse')}
         </button>
       </p>
       {isOwn(patch.name) && (
@@ -320,7 +320,7 @@ function PatchFiles({
                 from: title(from),
               })
             : t(
-                'A visitor changed this arm. The change itself is not here; below is what it was made on.',
+                'A visitor changed this arm. The change itself is not here; below is the patch that it changed.',
               )}
         </p>
       )}

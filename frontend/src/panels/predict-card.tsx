@@ -46,7 +46,7 @@ export function PredictCard(props: Props) {
           : truth === null
             ? t('You expect')
             : truth === guess
-              ? t('You expected this, and so it is')
+              ? t('You expected this, and it is so')
               : t('You expected otherwise')}
       </p>
       <p className="predict-question">
@@ -77,7 +77,7 @@ export function PredictCard(props: Props) {
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit ||
-              t('Now let it run. The answer comes from the {plural} that are counted.', { plural })
+              t('Now let it run. The answer comes from the counted {plural}.', { plural })
             : `${answeredBy(answer).how}: ${answer.words} `}
           {answer !== null && (
             <button type="button" className="link" onClick={props.onForget}>

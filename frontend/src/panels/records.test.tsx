@@ -64,5 +64,5 @@ test('what no event made asks for nothing, and says from what it was computed', 
 test('records that the server has forgotten are said to be forgotten', async () => {
   serving([]);
   drawer(box);
-  expect(await screen.findByText(/forgets the oldest/)).toBeTruthy();
+  expect(await screen.findByText(/drops the oldest/)).toBeTruthy();
 });

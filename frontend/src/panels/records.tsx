@@ -52,7 +52,7 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
           </p>
           <p className="small" data-testid="records-how">
             <span className="evidence">{evidenceName(behind.evidence)}</span>{' '}
-            {behind.how || t('An event of its own made this mark.')}
+            {behind.how || t('A single event made this mark.')}
           </p>
           {behind.rows.length > 0 && <BehindTable rows={behind.rows} />}
           {behind.trace && (
@@ -154,7 +154,7 @@ function TraceTable({
     return (
       <p className="quiet">
         {t(
-          'The server has no trace record of this lane: it stores a limited number, and forgets the oldest.',
+          'The server has no trace record for this lane: it stores a limited number and drops the oldest.',
         )}
       </p>
     );
@@ -260,7 +260,7 @@ async function fetchRecords(
 
 /** Raw records are decoded by a server; where the recording lies beside the page, it can be had there. */
 function withoutServer(bundle: string | null): string {
-  const why = t('This page has no server, and raw records are decoded by one.');
+  const why = t('This page has no server, and only a server can decode raw records.');
   if (bundle === null) return why;
   return t(
     '{why} They lie in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',

@@ -99,7 +99,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           {lens.lens === 'xray' ? (
             <p>
               {rich(
-                '{samples, plural, one {# sample} other {# samples}}; {torn} torn reads (two reads differed), {failed} failed, {dropped} that were due and did not come{more}.',
+                '{samples, plural, one {# sample} other {# samples}}; {torn} torn reads (two reads differed), {failed} failed, {dropped} dropped{more}.',
                 {
                   samples: lens.samples,
                   torn: formatCount(lens.torn),
@@ -112,7 +112,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           ) : (
             <p>
               {t(
-                '{samples, plural, one {# access} other {# accesses}} kept one by one; {dropped} found no room. Counts include them.',
+                '{samples, plural, one {# access} other {# accesses}} stored one by one; {dropped} did not fit. Counts include them.',
                 { samples: lens.samples, dropped: formatCount(lens.dropped) },
               )}
             </p>
@@ -121,7 +121,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'The x-ray reads the running kernel’s memory from the host and never stops it. A sample tells what was there at its time, give or take its error. The microscope sees loads and stores of chosen functions as QEMU executes them: it counts each, and keeps a bounded number of them one by one.',
+          'The x-ray reads the running kernel’s memory from the host and never stops it. A sample shows what was there at its time, within its error. The microscope sees loads and stores of chosen functions as QEMU executes them. It counts all of them, and stores a limited number one by one.',
         )}
       </p>
     </div>
@@ -169,7 +169,7 @@ export function StateStrip(props: StateStripProps) {
         data-tone={lost + gaps > 0 ? 'hazard' : undefined}
         onClick={props.onLoss}
         title={t(
-          "An event is one line of the guest's trace. Where some were lost, counts are the least that it can be.",
+          "An event is one line of the guest's trace. If some were lost, the counts are lower bounds.",
         )}
         data-testid="lost"
         data-volatile
@@ -211,7 +211,7 @@ export function StateStrip(props: StateStripProps) {
 
 /** An arm that works as an older kernel did is no older kernel. */
 const baseWords = t(
-  'All lanes run the same Linux, each with its own patches, unless a lane names another: old behaviour is old code put back into it.',
+  'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, put back as a patch.',
 );
 
 /** A recording is never shown without saying so, with its day and its kernel. */
@@ -371,7 +371,7 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'Counts and sentences of a stretch with losses are low by what was lost; no measured number comes from such a run.',
+          'In a stretch with losses, counts and sentences are too low by what was lost. No measured number comes from such a run.',
         )}
       </p>
     </div>

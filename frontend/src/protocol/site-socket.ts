@@ -87,7 +87,9 @@ export class SiteSocket {
     if (this.readyState !== 0) return;
     if (typeof DecompressionStream === 'undefined') {
       this.readyState = 3;
-      const reason = t('This browser cannot unpack the recording; take one of 2023 or later.');
+      const reason = t(
+        'This browser cannot unpack the recording. Use a browser from 2023 or later.',
+      );
       this.onclose?.({ code: 4000, reason });
       return;
     }
@@ -102,8 +104,8 @@ export class SiteSocket {
     const mine = this.#playing;
     const site = this.#site;
     if (lesson !== site.lesson) {
-      const sentence = t('This page holds the lesson {lesson} alone.', { lesson: site.lesson });
-      this.#say(refusal(sentence, t('Open it without ?lesson in its address.')));
+      const sentence = t('This page contains only the lesson {lesson}.', { lesson: site.lesson });
+      this.#say(refusal(sentence, t('Open it without ?lesson in the address.')));
       return;
     }
     const unnamed = run === null || run === 'recorded';
@@ -144,7 +146,7 @@ export class SiteSocket {
       const why = cause instanceof Error ? cause.message : String(cause);
       if (wanted())
         this.#say(
-          refusal(t('This page is not whole: {why}.', { why }), t('Export the site again.')),
+          refusal(t('This page is incomplete: {why}.', { why }), t('Export the site again.')),
         );
     }
   }

@@ -328,7 +328,7 @@ export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: SavedR
         )}
       </p>
       {failed && <p role="alert">{failed}</p>}
-      {runs === null && !failed && <p role="status">{t('The list is on its way…')}</p>}
+      {runs === null && !failed && <p role="status">{t('Loading the list…')}</p>}
       {runs?.length === 0 && <p>{t('No live run of this lesson is saved yet.')}</p>}
       <ul className="saved-list">
         {runs?.map((run) => (

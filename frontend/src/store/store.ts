@@ -462,7 +462,7 @@ export class Store extends Cells {
     this.complain({
       type: 'error',
       code: 'lesson',
-      sentence: t('The lesson came in a shape this page does not know: {place} {complaint}.', {
+      sentence: t('This page cannot read the lesson: {place} {complaint}. Reload the page.', {
         place: checked.place,
         complaint: checked.complaint,
       }),

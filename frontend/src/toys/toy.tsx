@@ -629,9 +629,9 @@ export function ToyFrame({ toy, times, run, font = 13 }: ToyFrameProps) {
 /** Whose distances these are. */
 export function sourceWords(times: Times, run: string): string {
   if (times.from === null || run === '') {
-    return t('No run is shown that has these steps, so the distances are chosen, not measured.');
+    return t('No run on this page has these steps, so the distances are made up, not measured.');
   }
-  return t('Distances from {run}: {from}. What you move was not in it.', {
+  return t('Distances from {run}: {from}. The run did not contain what you move.', {
     run,
     from: times.from,
   });

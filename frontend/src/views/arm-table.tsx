@@ -87,7 +87,7 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
       />
       <p className="small quiet">
         {tr(
-          'The clock decides what one of the {plural} costs beside the rest, and tracing makes it dearer: compare within a row. The run on the stage is compared over the guest time that all its lanes have.',
+          'What one of the {plural} costs depends on the clock, and tracing adds to it: compare within a row. The run on the stage is compared over the guest time that all its lanes cover.',
           { plural: operation.plural },
         )}
       </p>

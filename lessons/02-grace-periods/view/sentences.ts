@@ -193,7 +193,7 @@ export const rowSentences = {
 /** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
-  if (t > lane.watermark) return tr('On {name} nothing is known yet of this moment.', { name });
+  if (t > lane.watermark) return tr('On {name} there are no data for this moment yet.', { name });
   const states = statesAt(lane, t);
   const groups = waitingAt(index, states);
   const [largest, ...others] = groups;

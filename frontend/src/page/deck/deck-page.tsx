@@ -206,7 +206,7 @@ function Choices({ id, choices, truth, by }: ChoicesProps) {
             <button
               type="button"
               className="ask-fewer"
-              aria-label={t('One hand fewer for {choice}', { choice })}
+              aria-label={t('One hand less for {choice}', { choice })}
               onClick={() => raise(i, -1)}
             >
               −
@@ -248,7 +248,7 @@ function AskSlide({ page, revealed }: AskSlideProps) {
           ? t('Hands up: keys 1 to 9 count them. The next press shows what happened.')
           : answer !== null
             ? `${answeredBy(answer).how}: ${answer.words}`
-            : why || t('The run on the stage has not counted enough to answer.')}
+            : why || t('The run on the stage has not counted enough yet to answer.')}
       </p>
     </div>
   );

@@ -112,7 +112,7 @@ function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'
   const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
   return [
     ...reasons,
-    ...warnings.map((words) => t('More than one patch apart: {words}', { words })),
+    ...warnings.map((words) => t('More than one patch differs: {words}', { words })),
   ];
 }
 

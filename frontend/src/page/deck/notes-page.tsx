@@ -169,7 +169,7 @@ export function NotesPage({ lesson, place, go }: Props) {
       )}
       {news?.sentence && (
         <p className="notes-extra">
-          <b>{t('On the wall now:')}</b> {news.sentence}
+          <b>{t('On the projector now:')}</b> {news.sentence}
         </p>
       )}
       {say && (

@@ -127,7 +127,7 @@ function write(key: string, value: object): void {
 // The certificate of progress as a file: JSON for programs, SVG to look at and print. It says what it is.
 
 export const honest = t(
-  'Written by a browser from what it had saved. Nobody checked who answered, or how: it proves nothing.',
+  'A browser wrote this from what it had saved. Nobody checked who answered, or how, so it proves nothing.',
 );
 
 type All = Readonly<Record<string, Progress>>;

@@ -265,7 +265,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
                       truth === undefined
                         ? t('No run has answered it yet.')
                         : truth === guess
-                          ? t('So it is.')
+                          ? t('Yes, it is so.')
                           : t('It is: {choices}.', { choices: prediction.choices[truth] }),
                   })
                 )}{' '}

@@ -387,12 +387,14 @@ const terms: readonly Term[] = [
   page(
     t('count clock'),
     t(
-      'Guest time is counted in instructions, 1 ns each unless it is said otherwise. It knows no caches and no busy host, so an equal run gives equal times.',
+      'Guest time is the number of executed instructions, 1 ns each unless stated otherwise. Caches and a busy host do not affect it, so an equal run gives equal times.',
     ),
   ),
   page(
     t('wall clock'),
-    t('Guest time is the time of the machine that runs the guest. Another run gives other times.'),
+    t(
+      'Guest time is the real time of the machine that runs the guest. Each run gives slightly different times.',
+    ),
   ),
 ];
 

@@ -39,7 +39,7 @@ export const plugin: Plugin<ClassLesson> = {
   pageOf: (search) => {
     const report = reportIn(search);
     return report === null ? null : (
-      <Suspense fallback={<p role="status">{t('The report is on its way…')}</p>}>
+      <Suspense fallback={<p role="status">{t('Loading the report…')}</p>}>
         <ReportPage classId={report} />
       </Suspense>
     );

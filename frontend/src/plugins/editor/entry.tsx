@@ -26,7 +26,7 @@ export function ChangePane() {
   return (
     <>
       {door?.opened != null && (
-        <Suspense fallback={<p className="change-pane quiet">{t('The editor is on its way…')}</p>}>
+        <Suspense fallback={<p className="change-pane quiet">{t('Loading the editor…')}</p>}>
           <Pane door={door} opened={door.opened} />
         </Suspense>
       )}

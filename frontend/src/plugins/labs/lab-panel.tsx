@@ -619,7 +619,7 @@ function Lab({ slug, page }: { readonly slug: string; readonly page: Page }) {
     <>
       <div className="lab-bar" data-testid="lab-bar">
         <strong>{now.lab?.title ?? t('Lab')}</strong>
-        {now.lab === null && <span role="status">{now.failed || t('The lab is on its way…')}</span>}
+        {now.lab === null && <span role="status">{now.failed || t('Loading the lab…')}</span>}
         {now.lab !== null && (
           <button
             type="button"
@@ -665,7 +665,7 @@ export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) 
         <HomeLink />
       </header>
       <p className="lead" role={failed ? 'alert' : 'status'}>
-        {failed || t('The lab is on its way…')}
+        {failed || t('Loading the lab…')}
       </p>
     </main>
   );

@@ -325,7 +325,7 @@ export function TilesFrame({ toy, game, run, font = 13 }: TilesFrameProps) {
   );
   const source =
     game.from === null || run === ''
-      ? t('No run is shown that has these data, so they are chosen.')
+      ? t('No run on this page has these data, so they are made up.')
       : t('Out of {run}: {from}.', { run, from: game.from });
   return (
     <ToyShell
@@ -373,7 +373,7 @@ export function TilesFrame({ toy, game, run, font = 13 }: TilesFrameProps) {
 function keyWords(hand: TileToy['hand']): string {
   if (hand === 'order')
     return t(
-      'Drag a box to another place. By keys: arrows go from box to box, space takes one up and puts it down, and arrows move it meanwhile.',
+      'Drag a box to another place. With keys: arrows go from box to box, space picks one up and puts it down, and arrows move it in between.',
     );
   const kinds = hand.map(({ mark, title }) => `${mark} ${title}`).join(', ');
   return t(

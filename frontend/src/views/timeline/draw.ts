@@ -86,7 +86,7 @@ function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void 
   if (box.evictedTo !== null) {
     pen.fillStyle = tiles('dots', { ground: theme.sunk, ink: mix(theme.faint, theme.sunk, 0.4) });
     pen.fillRect(layout.left, top, box.evictedTo - layout.left, height);
-    note(pen, theme, tr('no longer kept'), layout.left, box.evictedTo, top + height / 2);
+    note(pen, theme, tr('no longer stored'), layout.left, box.evictedTo, top + height / 2);
   }
   if (box.endX !== null) {
     pen.fillStyle = theme.soft;

@@ -153,7 +153,7 @@ function oneOpOf(
   const at = firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
   const p = at < length && lane.ops.t0[order[at]!]! <= t ? at : at - 1;
   if (p < 0)
-    return tr('On {titles} no {name} has begun yet.', {
+    return tr('On {titles} no {name} has started yet.', {
       titles: armTitle(titles, lane),
       name: titles.operation.name,
     });
@@ -231,7 +231,7 @@ const now: Say = (index, frame, titles) =>
       const t = laneTime(frame.offset, lane.arm, frame.moment);
       const name = armTitle(titles, lane);
       if (t > lane.watermark && !lane.ended)
-        return tr('On {name} nothing is known yet of this moment.', { name });
+        return tr('On {name} there are no data for this moment yet.', { name });
       const states = statesAt(lane, t);
       return tr('On {name} {index}.', { name, index: doing(index, lane, states, titles.thread) });
     })
@@ -278,7 +278,8 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
   const time = (what: string, value: number) =>
     figure('window', lane.arm, `${what} ${facts.name}`, value, formatNs(value));
   const whole = tr('{ns} in this window', { ns: time('time', wait.ns) });
-  if (ops === 0) return tr('{title} takes {whole}, in which no {op} ends.', { title, whole, op });
+  if (ops === 0)
+    return tr('{title} takes {whole}, and no {op} ends in that time.', { title, whole, op });
   return tr('{title} costs {ns} per {op}: {whole} of {done}.', {
     title,
     ns: time('cost', wait.ns / ops),

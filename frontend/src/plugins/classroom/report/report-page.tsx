@@ -369,7 +369,7 @@ export function ReportPage({ classId }: { readonly classId: string }) {
         <ThemeButton />
       </header>
       {failed && <p role="alert">{failed}</p>}
-      {!failed && report === null && <p role="status">{t('The report is on its way…')}</p>}
+      {!failed && report === null && <p role="status">{t('Loading the report…')}</p>}
       {report !== null && <Sheet {...{ report, words }} />}
     </main>
   );

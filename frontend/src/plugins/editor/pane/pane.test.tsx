@@ -134,7 +134,7 @@ it('offers the challenges of the lesson, and has a built change judged', async (
     rules: [],
     without: [],
     order: null,
-    answer: 'So it is.',
+    answer: 'Yes, it is so.',
   };
   const challenges = { faster: one, other: { ...one, arm: 'rwsem' } };
   lesson = { ...lesson, challenges };
@@ -161,9 +161,9 @@ it('offers the challenges of the lesson, and has a built change judged', async (
   expect(screen.getByTestId('challenge-faster').textContent).toContain(
     'fails fast: 2 us; wanted at most 1',
   );
-  expect(screen.queryByText('So it is.')).toBeNull();
+  expect(screen.queryByText('Yes, it is so.')).toBeNull();
   judged({ phase: 'done', met: true, because: 'All holds.' });
-  expect(screen.getByText('So it is.')).toBeTruthy();
+  expect(screen.getByText('Yes, it is so.')).toBeTruthy();
 });
 
 it('is put on the files when it fits, and what was typed can be taken back', async () => {

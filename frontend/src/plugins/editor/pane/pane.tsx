@@ -485,7 +485,7 @@ export function ChangePane({ door, opened }: ChangePaneProps) {
       data-testid="change-pane"
     >
       <Head door={door} opened={opened} />
-      {loaded.state === 'asking' && <p className="quiet">{t("The arm's code is on its way…")}</p>}
+      {loaded.state === 'asking' && <p className="quiet">{t("Loading the arm's code…")}</p>}
       {loaded.state === 'failed' && <p role="alert">{loaded.sentence}</p>}
       {loaded.state === 'here' && (
         <Body key={opened.arm} {...{ door, opened, view, setView }} {...loaded} />
