@@ -151,8 +151,8 @@ export function scoreWords(arm: string, score: Score): string {
 
 const why: Readonly<Record<Fate, string>> = {
   whole: '',
-  cut_short: tr(' Cut short: somebody came to wait for the lock, so it breaks off.'),
-  gave_up: tr(' Gave up: somebody was in line for the lock, so it does not begin.'),
+  cut_short: tr(' Cut short: a task came to wait for the lock, so the reader stops.'),
+  gave_up: tr(' Gave up: a task was waiting for the lock, so the reader does not start.'),
 };
 
 /** Why the walk ended that a mark is; empty for other marks. */

@@ -13,10 +13,10 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and nobody has looked for readers yet.',
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and no check for readers has begun.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it began 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but nobody was notified.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it began 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but no callback has run.',
   );
 });
 
@@ -29,16 +29,16 @@ test('who asks while a grace period is under way waits for the next, and is not 
     grace-period .AAAAAAAAAAA
   `);
   expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
-    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and nobody has looked for readers yet.',
+    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and no check for readers has begun.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same one; it has not begun, since the one before is not over.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the one before is not over.',
   );
 });
 
 test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
-    'On SRCU one wake freed 2 hogs 100 µs ago. The longest of them had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
+    'On SRCU one wake freed 2 hogs 100 µs ago. The longest had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
   );
   expect(say('wakes', 17)).toContain('On SRCU one wake freed 2 hogs just now. The longest');
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
@@ -117,7 +117,7 @@ test('a reader is named with those who wait for it', () => {
     grace-period .AACXXXX..
   `);
   expect(rowSentences.reader(read, frameOver(0, 10, 5), testLesson)).toBe(
-    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and looks again.',
+    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and tries again.',
   );
   expect(rowSentences.reader(read, frameOver(0, 10, 9), testLesson)).toBe(
     'On SRCU no reader walks the shrinkers now.',
@@ -127,7 +127,7 @@ test('a reader is named with those who wait for it', () => {
 test('a moment that is not known yet is not called idle', () => {
   const live = indexOf('srcu\nstorm-0 RRRR', true);
   expect(rowSentences.waits(live, frameOver(0, 20, 9), testLesson)).toBe(
-    'On SRCU nothing is known yet of this moment.',
+    'On SRCU there are no data for this moment yet.',
   );
 });
 
@@ -167,11 +167,11 @@ test('waited: share of the time, mean and longest, so far', () => {
   `);
   const words = rowSentences.waited(one, frameOver(0, 12, 12), testLesson);
   expect(words).toMatch(
-    /^So far waits for the lesson's lock or grace period took 17 % of the hogs' time on SRCU/,
+    /^Time spent waiting for the lesson's lock or grace period so far: 17 % of the hogs' time on SRCU/,
   );
   expect(words).toContain('the longest 400 µs');
   expect(rowSentences.waited(one, frameOver(0, 12, 2), testLesson)).toBe(
-    "So far waits for the lesson's lock or grace period took none of the hogs' time on SRCU.",
+    "Time spent waiting for the lesson's lock or grace period so far: none of the hogs' time on SRCU.",
   );
 });
 

@@ -230,7 +230,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
       ? who
       : same === largest.length
         ? who.replace(tr(' for an '), tr(' for the same '))
-        : tr('{who}, {arm} of them for the same one', {
+        : tr('{who}, {arm} of them for the same grace period', {
             who,
             arm: figure('now', lane.arm, 'with one grace period', same),
           });
@@ -278,7 +278,7 @@ function waited(
     const most = lengthOf(markOf(lane.arm, longest));
     return tr('{part}{of} on {name} ({mean}the longest {most})', { part, of, name, mean, most });
   });
-  return tr("So far waits for the lesson's lock or grace period took {parts}.", {
+  return tr("Time spent waiting for the lesson's lock or grace period so far: {parts}.", {
     parts: list(parts),
   });
 }
@@ -331,11 +331,11 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   const { asked, check, delay } = grace;
   if (asked === null)
     return grace.behind
-      ? tr('it has not begun, since the one before is not over')
+      ? tr('it has not begun, because the one before is not over')
       : tr('it has not begun yet');
   // Not "asked for": that may be before, while another was under way.
   const since = tr('it began {arm}', { arm: agoOf(markOf(arm, asked), t) });
-  if (check === null) return tr('{since}, and nobody has looked for readers yet', { since });
+  if (check === null) return tr('{since}, and no check for readers has begun', { since });
   if (check.t1 > t) return tr('{since}, and the check has begun', { since });
   const found = grace.readerSeen ? tr('a reader was there') : tr('no reader was there');
   const looked = tr('{since}, the check took {arm}, and {found}', {
@@ -345,7 +345,7 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   });
   if (delay === null) return looked;
   const over = sinceBegin(markOf(arm, delay), t);
-  return tr('{looked}; it has been over for {over}, but nobody was notified', { looked, over });
+  return tr('{looked}; it has been over for {over}, but no callback has run', { looked, over });
 }
 
 /** Nobody waits for the lesson's sake: what do they do? */
@@ -357,7 +357,7 @@ function whatElse(
 ): string {
   const words = doing(index, lane, states, thread);
   if (states.every((state) => state === null)) return words;
-  return tr("{words}; nobody waits for the lesson's lock or grace period", { words });
+  return tr("{words}; no task waits for the lesson's lock or grace period", { words });
 }
 
 function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: Titles): string {
@@ -378,7 +378,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const waited =
       longest === null
         ? ''
-        : tr(' The longest of them had slept for {arm}', {
+        : tr(' The longest had slept for {arm}', {
             arm: lengthOf(markOf(lane.arm, longest)),
           });
     const checked =
@@ -505,6 +505,6 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
           ),
           waiting: waiting === 1 ? tr('waits') : tr('wait'),
         });
-  const again = recheck ? tr(', and the check has found it and looks again') : '';
+  const again = recheck ? tr(', and the check has found it and tries again') : '';
   return capital(tr('on {name} {since}; {effect}{again}.', { name, since, effect, again }));
 }

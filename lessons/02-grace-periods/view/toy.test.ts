@@ -63,7 +63,7 @@ test('urgent looks find the end of a reader at once for two ticks, then rarely',
   expect(until(6500).looks.map((at) => at / tick - 2)).toEqual([2, 3, 5]);
 });
 
-test('a reader that comes after the first look holds nobody up', () => {
+test('a reader that comes after the first check holds nobody up', () => {
   for (const race of all) {
     if (race.reader.from < srcu(race).looks[0]!) continue;
     expect(srcu(race).looks.length).toBe(1);

@@ -160,8 +160,8 @@ function raceTimes(index: RunIndex | null): Times {
 
 function rwsemWords(race: Race, fate: Fate): string {
   if (fate.walked === 0)
-    return tr('nobody waits: the reader finds the lock taken, gives up and frees nothing');
-  if (waitOf(fate) === 0) return tr('nobody waits: they do not meet');
+    return tr('no task waits: the reader finds the lock taken, gives up and frees nothing');
+  if (waitOf(fate) === 0) return tr('no task waits: they do not meet');
   const part =
     fate.walked === race.shrinkers
       ? tr('the reader was in its last shrinker')
@@ -182,21 +182,24 @@ function srcuWords(race: Race, fate: Fate): string {
   const more = waitOf(fate) - ticks;
   const reader =
     more > 0
-      ? tr('{more} more for the reader, looking rarely', { more: formatNs(more) })
-      : tr('no look finds the reader');
+      ? tr('{more} more for the reader, with rare checks', { more: formatNs(more) })
+      : tr('no check finds the reader');
   return tr('the umount waits {ticks} for ticks; {reader}', { ticks: formatNs(ticks), reader });
 }
 
 function urgentWords(fate: Fate): string {
   if (fate.spins === null)
-    return tr('the umount waits {fate} for the one look', { fate: formatNs(waitOf(fate)) });
+    return tr('the umount waits {fate} for the one check', { fate: formatNs(waitOf(fate)) });
   const { from, to } = fate.spins;
   const later = fate.looks.length > 1 ? tr(', then more rarely') : '';
-  return tr('the umount waits {fate}; looks again and again for {to}{later}: that is CPU time', {
-    fate: formatNs(waitOf(fate)),
-    to: formatNs(to - from),
-    later,
-  });
+  return tr(
+    'the umount waits {fate}; SRCU checks again and again for {to}{later}: that is CPU time',
+    {
+      fate: formatNs(waitOf(fate)),
+      to: formatNs(to - from),
+      later,
+    },
+  );
 }
 
 function countedWords(race: Race, fate: Fate): string {
@@ -205,8 +208,8 @@ function countedWords(race: Race, fate: Fate): string {
       fate: formatNs(waitOf(fate)),
     });
   return fate.walked < race.shrinkers
-    ? tr('nobody waits: the reader is elsewhere on the list, and passes this shrinker over')
-    : tr('nobody waits: they do not meet');
+    ? tr('no task waits: the reader is elsewhere on the list and skips this shrinker')
+    : tr('no task waits: they do not meet');
 }
 
 /** The reader came when the shrinker was off the list, and is waited for all the same. */
@@ -220,28 +223,28 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
     return {
       face: 'wait',
       words: tr(
-        'The reader came when the shrinker was off the list already and cannot have it. SRCU does not know that: whoever is inside at the first look is waited for.',
+        'The reader came when the shrinker was already off the list, so it cannot have it. SRCU does not know that: it waits for every reader that is inside at the first check.',
       ),
     };
   if (lock.walked === 0)
     return {
       face: 'hazard',
       words: tr(
-        'On rwsem the reader finds the lock taken and gives up: nothing is freed, and nobody waits. On SRCU it walks on as if nothing were.',
+        'On rwsem the reader finds the lock taken and gives up: nothing is freed, and no task waits. On SRCU the reader simply walks on.',
       ),
     };
   if (more)
     return {
       face: 'wait',
       words: tr(
-        'On SRCU the reader is inside when the first look comes, and each further look comes later than the one before: the umount waits {grace} for a reader who was gone {to} before the wake.',
+        'On SRCU the reader is inside at the first check, and the gaps between checks grow: the umount waits {grace} for a reader that left {to} before the wake.',
         { grace: formatNs(waitOf(grace)), to: formatNs(grace.to - race.reader.to) },
       ),
     };
   return {
     face: 'mechanism',
     words: tr(
-      'No look on SRCU finds the reader, and the umount sleeps {grace} all the same: to the next tick for the look, and one more for the news.',
+      'No check on SRCU finds the reader, and the umount still sleeps {grace}: to the next tick for the check, and one more for the callback.',
       { grace: formatNs(waitOf(grace)) },
     ),
   };
@@ -254,9 +257,9 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
     to <= race.umount
       ? tr('gone before the umount')
       : from >= grace.looks[0]!
-        ? tr('comes after the first look')
+        ? tr('comes after the first check')
         : from >= asked
-          ? tr('comes after the shrinker is off the list, before the first look')
+          ? tr('comes after the shrinker is off the list, before the first check')
           : from >= race.umount
             ? tr('comes while the umount has the lock')
             : tr('inside when the umount begins');
@@ -439,12 +442,12 @@ function leastWait(times: Times): number {
 }
 
 export const reader: Toy = {
-  title: tr('Who waits for the reader'),
+  title: tr('What waits for the reader'),
   ask: tr(
-    'Somebody walks all shrinkers while an umount takes one of them away. Drag the reader, its end and the umount across each other, and see on four kernels who waits, and for what.',
+    'A reader walks all shrinkers while an umount removes one of them. Drag the reader, its end and the umount across each other, and see on four kernels which task waits, and for what.',
   ),
   leavesOut: tr(
-    'One umount and one reader; others keep SRCU in use, so that it does not answer at once on its own account. A walk over eight shrinkers, the newest last.',
+    'One umount and one reader. Other hogs keep SRCU busy, so it does not answer at once. A walk visits eight shrinkers, the newest last.',
   ),
   handles: [
     { name: 'reader', title: tr('the reader') },
@@ -457,31 +460,31 @@ export const reader: Toy = {
       name: 'quits',
       title: tr('On rwsem, make the reader give up.'),
       can: ({ at }) =>
-        tr('Yes: it must come within the {at} that the umount has the lock.', {
+        tr('Yes: the reader must come within the {at} in which the umount has the lock.', {
           at: formatNs(at['hold']!),
         }),
     },
     {
       name: 'innocent',
-      title: tr('On SRCU, have the umount wait for a reader who cannot have its shrinker.'),
+      title: tr('On SRCU, make the umount wait for a reader that cannot have its shrinker.'),
       can: () =>
         tr(
-          'Yes: whoever comes between the question and the first look is counted with the old readers.',
+          'Yes: a reader that comes between the request and the first check counts as an old reader.',
         ),
     },
     {
       name: 'twice',
       title: tr(
-        'On SRCU, have it wait at least twice as long as a reader of a tick or more reads.',
+        'On SRCU, make the umount wait at least twice as long as the reader reads, for a reader of one tick or more.',
       ),
       can: () =>
-        tr('Yes: looks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
+        tr('Yes: checks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
     },
     {
       name: 'nobody',
-      title: tr('Let nobody wait, on rwsem and on SRCU.'),
+      title: tr('Let no task wait, on rwsem and on SRCU.'),
       can: (times) =>
-        tr('No: wherever reader and umount stand, the umount on SRCU waits {times} or more.', {
+        tr('No: wherever reader and umount are, the umount on SRCU waits {times} or more.', {
           times: formatNs(leastWait(times)),
         }),
     },

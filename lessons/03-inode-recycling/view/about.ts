@@ -66,7 +66,7 @@ export const about: About = {
     queue: 'the queue of each CPU',
     ticks:
       "ticks by the guest's clock, or by the ends of grace periods: those that ended one, and those at which the program ran (kinds tick, tick_ended)",
-    walker: 'a reader that could have been',
+    walker: 'a reader that could have been there',
   },
   toys: { walker: 'an old reader is dragged across an unlink and the next life of the inode' },
   quantities: { files_per_s: 'files a second' },

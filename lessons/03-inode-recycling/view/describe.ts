@@ -120,7 +120,7 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
     case 'shadow':
       return t('an old reader may still look, {length},', { length });
     case 'wait_gp':
-      return t('who creates a file is given it and waits for its grace period, {length},', {
+      return t('a create is given it and waits for its grace period, {length},', {
         length,
       });
     case 'early': {
@@ -129,15 +129,15 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
       const left = shadowLeft(mark.arm, life, before);
       const age = ageAtReuse(mark.arm, life, before, mark);
       return left === null
-        ? t('used again {age} after it was let go', { age })
-        : t('used again {age} after it was let go, {left} before its grace period ended,', {
+        ? t('used again {age} after it was released', { age })
+        : t('used again {age} after it was released, {left} before its grace period ended,', {
             ...{ age, left },
           });
     }
     case 'reuse':
       return life?.before == null
         ? t('used again,')
-        : t('used again after its shadow, {age} after it was let go,', {
+        : t('used again after its shadow, {age} after it was released,', {
             age: ageAtReuse(mark.arm, life, life.before, mark),
           });
     default:
@@ -164,7 +164,7 @@ const computed: Readonly<Record<string, string>> = {
     'Computed from events: it begins when the inode is queued, and ends with the first grace period that began after that.',
   ),
   walker: tr(
-    'Modelled: nobody read here; who had found the inode before it was queued could have gone on reading until that grace period ended.',
+    'Modelled: there was no reader here. A reader that had found the inode before it was queued could have read on until that grace period ended.',
   ),
   early: tr(
     'Computed from events: the inode was queued and used again before the first grace period that began in between had ended.',
@@ -199,8 +199,8 @@ export function behindInode(
 function beforeWords(kind: string, life: Life | null): string {
   if (kind !== 'alive' || life === null || life.born > 0) return '';
   return life.queued < never
-    ? tr("A file had this inode before the workload's start; only its end is an event.")
-    : tr("A file had this inode before the workload's start; no event has named it since.");
+    ? tr('A file had this inode before the workload started; only its end is an event.')
+    : tr('A file had this inode before the workload started; no event has named it since.');
 }
 
 function behindWorker(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind {

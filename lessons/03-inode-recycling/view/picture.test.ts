@@ -111,7 +111,7 @@ test('a mark in words: what, whose, how long, and what it means', () => {
   const hero = box.bands.find((b) => b.name === 'inode')!;
   const mark = under(rowsOf(index, layout), xOf(layout, box, 80 * us), hero.top + 8)!;
   expect(words(index, mark, inodeLesson)).toContain(
-    'used again 25 µs after it was let go, 20 µs before',
+    'used again 25 µs after it was released, 20 µs before',
   );
 });
 
@@ -119,19 +119,19 @@ test('when the shadow is over, nobody is said to look any more', () => {
   const at = (moment: number) => sentences['life']!(index, inodeFrame(0, 500, moment), inodeLesson);
   expect(at(90)).toContain('before its grace period ends. An old reader may now look');
   expect(at(150)).toContain(
-    'before its grace period ended. That was 50 µs ago: nobody can be looking at the old file any more.',
+    'before its grace period ended. That was 50 µs ago: no reader can be looking at the old file any more.',
   );
 });
 
 test('sentences follow the moment', () => {
   const say = (name: string, moment: number) =>
     sentences[name]!(index, inodeFrame(0, 500, moment), inodeLesson);
-  expect(say('life', 90)).toContain('25 µs after the old one was let go and 20 µs before');
+  expect(say('life', 90)).toContain('25 µs after the old one was released and 20 µs before');
   expect(say('life', 62)).toContain('waits for the worker');
   expect(say('reuses', 499)).toContain(
     'stock 2 inodes came back so far, 1 of them inside the shadow',
   );
-  expect(say('reuses', 499)).toContain('once somebody waited for RCU, 30 µs in all');
+  expect(say('reuses', 499)).toContain('tasks waited for RCU once, 30 µs in all');
   expect(say('buys', 499)).toContain('1 of 2 on stock and none of 1 on wait at recycle');
   expect(say('dam', 58)).toContain('1 of 256 inodes wait on CPU 0');
 });

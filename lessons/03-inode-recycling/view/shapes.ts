@@ -220,7 +220,7 @@ function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   if (!Number.isFinite(t0) || life.shadowEnd === never) return null;
   const [x0, x1] = span(at, t0, life.shadowEnd);
   const mark = markOf(at, 'walker', life.queuedId, life.ino, t0, life.shadowEnd);
-  const words = [tr('a reader that could have been')];
+  const words = [tr('a reader that could have been there')];
   return { kind: 'walker', x0, x1, y: shadow.y, h: shadow.h, mark, words };
 }
 

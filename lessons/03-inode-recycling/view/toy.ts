@@ -207,7 +207,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     const instead =
       wait === null
         ? ''
-        : t(' On wait at recycle whoever creates the file sleeps {time}, and the reader is gone.', {
+        : t(' On wait at recycle the create sleeps {time}, and the reader is gone.', {
             time: formatNs(wait.to - wait.from),
           });
     return {
@@ -222,20 +222,20 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'wait',
       words: t(
-        'The reader came after the unlink and cannot have the old file. RCU knows no files: a grace period that begins while anybody is inside waits for him.',
+        'The reader came after the unlink and cannot have the old file. RCU knows nothing about files: a grace period waits for every reader that is inside when it begins.',
       ),
     };
   if (wait === null)
     return {
       face: 'gain',
       words: t(
-        'The shadow is over when the file is created: on wait at recycle nobody waits, and nothing would have gone wrong on stock either.',
+        'The shadow is over when the file is created: on wait at recycle no task waits, and nothing would have gone wrong on stock either.',
       ),
     };
   return {
     face: 'wait',
     words: t(
-      'Nothing goes wrong on stock. On wait at recycle whoever creates the file sleeps {time} all the same, since nobody knows that no reader is left.',
+      'Nothing goes wrong on stock. On wait at recycle the create still sleeps {time}, because the kernel does not know that no reader is left.',
       { time: formatNs(wait.to - wait.from) },
     ),
   };
@@ -256,7 +256,7 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
   const { wait } = fates.recycle;
   const sleeps =
     wait === null
-      ? t('nobody waits')
+      ? t('no task waits')
       : t('the create waits {time}', { time: formatNs(wait.to - wait.from) });
   return {
     reader: t('{began}, {left}; {end}', { began, left, end }),
@@ -351,27 +351,27 @@ function verdict(race: Race, fate: Fate): { readonly verdict: string; readonly f
   if (wrong) {
     const long = formatNs(race.reader.to - (reused ?? 0));
     return {
-      verdict: t('nobody waits; the reader sees the wrong file for {long}', { long }),
+      verdict: t('no task waits; the reader sees the wrong file for {long}', { long }),
       face: 'hazard',
     };
   }
   if (wait?.who === 'create') {
     const long = formatNs(wait.to - wait.from);
     return {
-      verdict: t('who creates the file waits {long}, with the directory locked', { long }),
+      verdict: t('the create waits {long}, with the directory locked', { long }),
       face: 'wait',
     };
   }
   if (wait?.who === 'worker')
     return {
-      verdict: t('the worker waits {time}, once for a batch; what comes meanwhile dams up', {
+      verdict: t('the worker waits {time}, once for a batch; inodes that come meanwhile pile up', {
         time: formatNs(wait.to - wait.from),
       }),
       face: 'wait',
     };
   return reused === null
-    ? { verdict: t('nobody waits; the inode is out of use for longer'), face: 'gain' }
-    : { verdict: t('nobody waits, nothing goes wrong'), face: 'gain' };
+    ? { verdict: t('no task waits; the inode stays unused for longer'), face: 'gain' }
+    : { verdict: t('no task waits, nothing goes wrong'), face: 'gain' };
 }
 
 /** The shortest reader, as a share of the time before the unlink. */
@@ -472,10 +472,10 @@ function neverElsewhere(times: Times): string {
 export const walker: Toy = {
   title: t('Let it see the wrong file'),
   ask: t(
-    'A file is unlinked, and the next file gets its inode. Drag a reader who walks under RCU, its end, and the moment of the next file. Who sees what, and who waits, on four kernels?',
+    'A file is unlinked, and the next file gets its inode. Drag an RCU reader, its end, and the moment of the next file. What does the reader see, and which task waits, on four kernels?',
   ),
   leavesOut: t(
-    'One inode and one reader. A grace period that he holds up ends when he leaves; in a kernel a tick or so later.',
+    'One inode and one reader. A grace period that the reader holds up ends when it leaves; in a real kernel about a tick later.',
   ),
   handles: [
     { name: 'reader', title: t('the reader') },
@@ -491,13 +491,14 @@ export const walker: Toy = {
     },
     {
       name: 'nobody',
-      title: t('On wait at recycle, make nobody wait.'),
+      title: t('On wait at recycle, let no task wait.'),
       can: () => t('Yes: the shadow must be over by itself when the file is created.'),
     },
     {
       name: 'innocent',
-      title: t('Have a create wait longer for a reader who never saw the old file.'),
-      can: () => t('Yes: a long reader who comes after the unlink holds the next grace period up.'),
+      title: t('Make a create wait longer for a reader that never saw the old file.'),
+      can: () =>
+        t('Yes: a long reader that comes after the unlink holds up the next grace period.'),
     },
     {
       name: 'elsewhere',

@@ -111,10 +111,10 @@ function lifeWords(now: Life, see: Seen): string {
       const inside = t < now.shadowEnd;
       const shadow = inside
         ? tr('its grace period is not over: an old reader may still look.')
-        : tr('its grace period has been over for {ago}: nobody can be looking any more.', {
+        : tr('its grace period has been over for {ago}: no reader can be looking any more.', {
             ago: ago('its grace period', now.shadowEnd),
           });
-      const wait = now.waitFrom <= t ? tr(' Who creates a file was given it and waits.') : '';
+      const wait = now.waitFrom <= t ? tr(' A create was given it and waits.') : '';
       return tr('was inactivated {inactivated} ago and is free; {shadow}{wait}', {
         inactivated: ago('its inactivation', now.inactivated, spans.free()),
         shadow,
@@ -126,7 +126,7 @@ function lifeWords(now: Life, see: Seen): string {
       const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
       const age = ageAtReuse(see.lane.arm, now, before, mark);
       if (!now.early)
-        return tr('has a new file, {age} after it was let go, when its grace period was over.', {
+        return tr('has a new file, {age} after it was released, when its grace period was over.', {
           age,
         });
       const left = shadowLeft(see.lane.arm, now, before);
@@ -134,11 +134,11 @@ function lifeWords(now: Life, see: Seen): string {
       const of = { age, left: left ?? 'unknown' };
       return over >= 0
         ? tr(
-            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ended. That was {ago} ago: nobody can be looking at the old file any more.',
+            'has a new file, {age} after the old one was released and {left, select, unknown {} other {{left} }}before its grace period ended. That was {ago} ago: no reader can be looking at the old file any more.',
             { age: of.age, left: of.left, ago: ago('that grace period', before.shadowEnd) },
           )
         : tr(
-            'has a new file, {age} after the old one was let go and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
+            'has a new file, {age} after the old one was released and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
             { age: of.age, left: of.left },
           );
     }
@@ -183,7 +183,7 @@ const reuses = perLane((see) => {
   const costs: string[] = [];
   if (tally.gpWaits > 0)
     costs.push(
-      tr('{gpWaits} somebody waited for RCU, {gpWaitNs} in all', {
+      tr('tasks waited for RCU {gpWaits}, {gpWaitNs} in all', {
         gpWaits: of('gpWaits', times(tally.gpWaits)),
         gpWaitNs: of('gpWaitNs'),
       }),
@@ -222,7 +222,7 @@ const dam = perLane((see) => {
   if (rcu > 0) parts.push(tr('{forRCU} of them for RCU', { forRCU: of('for RCU', rcu) }));
   if (hands > 0)
     parts.push(
-      tr("{taken} {hands, plural, one {more is} other {more are}} in the worker's hands", {
+      tr('{taken} {hands, plural, one {more is} other {more are}} with the worker', {
         taken: of('taken', hands),
         hands,
       }),
@@ -241,7 +241,7 @@ const dam = perLane((see) => {
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? tr(' Who unlinks waits with it, for {time} now.', {
+      ? tr(' The unlink waits with it, for {time} now.', {
           time: sinceBegin(spanMark(lane.arm, state), t),
         })
       : '';
@@ -272,8 +272,8 @@ const ages = perLane(({ lane, lives, name, t }) => {
   };
   const waited =
     tally.gpWaits === 0
-      ? tr(' Nobody waited.')
-      : tr(' So far {gpWaits} somebody waited, {gpWaitNs} in all.', {
+      ? tr(' No task waited.')
+      : tr(' So far tasks waited {gpWaits}, {gpWaitNs} in all.', {
           gpWaits: of('gpWaits', times(tally.gpWaits)),
           gpWaitNs: of('gpWaitNs'),
         });
@@ -285,7 +285,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
           reused: of('reused'),
         });
   return tr(
-    'on {name} inodes came back {old} after they were let go (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
+    'on {name} inodes came back {old} after they were released (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
     { name, old: median('age', old), shadows: median('shadow', shadows), inside, waited },
   );
 });
@@ -306,7 +306,7 @@ const buys: Sentence = (index, frame, lesson) => {
     });
   });
   return tr(
-    'Up to this moment a reader could have been caught in {open}. No reader walked here; these are the occasions, not the accidents.',
+    'Up to this moment a reader could have been caught in {open}. There was no reader here: these are opportunities, not accidents.',
     { open: list(open) },
   );
 };
@@ -406,7 +406,7 @@ const throttles: Answerer = (index, prediction, lesson) => {
   const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
   if (queued < least) return null;
   const words = t(
-    '{scope} who unlinks on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
+    '{scope} the unlinking program on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
     {
       scope: scopeWords(index),
       name: armTitle(lesson, lane),

@@ -35,7 +35,9 @@ test('what the wait costs, per operation and arm, in the window alone', () => {
   expect(say('wait_cost', 0, 4)).toContain(
     'costs 100 µs per read: 100 µs in this window of 1 read.',
   );
-  expect(say('wait_cost', 10, 13)).toContain('takes 300 µs in this window, and no read ends in that time.');
+  expect(say('wait_cost', 10, 13)).toContain(
+    'takes 300 µs in this window, and no read ends in that time.',
+  );
 });
 
 test('the function that takes most time', () => {
