@@ -1027,9 +1027,6 @@ export interface MeasuredRow {
    */
   perturbed: number[];
 }
-/**
- * Of what a recorded table was made.
- */
 export interface Made {
   arms: MadeArm[];
   host: {
@@ -3143,9 +3140,6 @@ export interface NativeRatio {
   high: number;
   [k: string]: unknown;
 }
-/**
- * Of a machine with cores enough. No guest ran.
- */
 export interface NativeView {
   format: number;
   lesson: string;

@@ -16,11 +16,9 @@ class Calls(Generic[P]):
         self._registered: list[Callable[P, object]] = []
 
     def register(self, function: Callable[P, object]) -> None:
-        """Call it from now on."""
         self._registered.append(function)
 
     def unregister(self, function: Callable[P, object]) -> None:
-        """Call it no more."""
         self._registered.remove(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:

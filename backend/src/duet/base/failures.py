@@ -59,7 +59,6 @@ class Failure(BaseModel):
 
 
 def pack_error(error: DuetError) -> bytes:
-    """An error as JSON."""
     return Failure.of(error).model_dump_json().encode()
 
 

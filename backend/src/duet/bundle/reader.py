@@ -109,7 +109,6 @@ class Unpacked:
         yield from read_stream(part(self._fd, at, size), size, name)
 
     def content(self, name: str) -> bytes:
-        """A whole member."""
         at, size = self.places[name]
         return os.pread(self._fd, size, at)
 
@@ -301,7 +300,6 @@ class LaneContents:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The agent's greeting."""
         return next((f.facts for f in self.frames if isinstance(f, Hello)), {})
 
     @property
@@ -340,7 +338,6 @@ class LaneContents:
             raise self.broken(error) from error
 
     def broken(self, error: InputError) -> InputError:
-        """The same trouble, with the lane named."""
         if error.sentence.startswith(f"lane {self.arm} "):
             return error
         return InputError(

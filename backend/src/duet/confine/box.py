@@ -169,7 +169,6 @@ class BoxLimits:
     output_bytes: int = OUTPUT_BYTES
 
     def budget(self) -> Budget:
-        """Of all processes together."""
         return Budget(self.memory_bytes, self.processes)
 
 
@@ -228,7 +227,6 @@ class Order:
     groups: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """As JSON."""
         return json.dumps(asdict(self))
 
 
@@ -263,7 +261,6 @@ class Report:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     def text(self) -> str:
-        """As JSON."""
         return json.dumps(asdict(self))
 
 

@@ -24,7 +24,6 @@ from duet.confine.namespaces import exit_code, system_words
 
 
 def main() -> int:
-    """See the module."""
     out = int(sys.argv[1])
     os.set_inheritable(out, False)
     order = read_order(sys.stdin.read())
@@ -129,7 +128,6 @@ def _filter() -> int:
 
 
 def _join(order: Order, filtered: int) -> None:
-    """In the child, before it gives up its rights."""
     os.lseek(filtered, 0, os.SEEK_SET)
     for name in order.groups:
         Path(name).write_text(str(os.getpid()))

@@ -297,7 +297,6 @@ class Child:
         return terms.blame(sentence, remedy=terms.remedy, detail=detail)
 
     def _why(self) -> str:
-        """From the wait status, which the zygote sends."""
         packed = b""
         with contextlib.suppress(OSError, ValueError):
             if select.select([self._status], [], [], STATUS_S)[0]:

@@ -40,7 +40,6 @@ Blob = bytes | bytearray | memoryview
 
 
 def send(write: Transfer, body: bytes, blobs: Sequence[Blob] = ()) -> None:
-    """Write one message."""
     lengths = b"".join(_LENGTH.pack(len(blob)) for blob in blobs)
     write_all(write, pack_frame(MESSAGE, _COUNT.pack(len(blobs)), lengths, body), *blobs)
 
@@ -88,7 +87,6 @@ class ReplyReader:
 
     @staticmethod
     def unpack(body: bytes | memoryview, blobs: list[bytearray]) -> ReplyReader:
-        """From the bytes that came."""
         try:
             tree = msgpack.unpackb(
                 body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=TEXT_BYTES
@@ -117,12 +115,10 @@ class ReplyReader:
         return as_integer(self.tree.get(name), low, high)
 
     def integer_or_none(self, name: str, low: int = 0, high: int = INT64_MAX) -> int | None:
-        """The same; None if it is missing."""
         found = self.tree.get(name)
         return None if found is None else as_integer(found, low, high)
 
     def flag(self, name: str) -> bool:
-        """True or false."""
         return self.tree.get(name) is True
 
     def rows(self, name: str, width: int, most: int) -> list[list[Any]]:
@@ -153,7 +149,6 @@ def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:
 
 
 def as_number(found: object) -> float:
-    """A finite number."""
     if not isinstance(found, float | int) or isinstance(found, bool) or not math.isfinite(found):
         raise BadReply("a number")
     return float(found)
@@ -167,7 +162,6 @@ def as_text(found: object, most: int = 1000) -> str:
 
 
 def as_choice(found: object, choices: Iterable[str]) -> str:
-    """One of these texts."""
     for choice in choices:
         if found == choice:
             return choice

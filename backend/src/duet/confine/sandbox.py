@@ -166,7 +166,6 @@ def compiling() -> bytes:
 
 
 def program(permits: Permits) -> list[Instruction]:
-    """The filter for x86-64."""
     refused = PROCESSES | SYSTEM | NETWORK
     if not permits.writes:
         refused |= WRITES

@@ -104,7 +104,6 @@ class Refusing:
         self._error = error
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """Nothing but why."""
         raise self._error
 
 
@@ -215,7 +214,6 @@ def _close_others(open_fds: set[int]) -> None:
 
 
 def main() -> int:
-    """See the module."""
     control = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm()

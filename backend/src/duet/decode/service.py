@@ -19,7 +19,6 @@ class DecoderService:
         self._strings = 0
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """One reply."""
         if request["do"] == "files":
             self._decoder = Decoder(request["files"], request["page_bytes"])
             return {"events": [_event(event) for event in self._decoder.events]}, ()

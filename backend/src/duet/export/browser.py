@@ -165,7 +165,6 @@ class Browser:
         return (folder / path.name).as_uri()
 
     async def open(self, url: str) -> None:
-        """Go to an address."""
         await self._call("Page.navigate", url=url)
 
     async def rest(self) -> None:
@@ -284,7 +283,6 @@ class _Answers:
         self._change.set()
 
     def end(self) -> None:
-        """Chromium is gone."""
         self._ended = self._ended or "it ended"
         self._change.set()
 

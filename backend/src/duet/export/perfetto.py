@@ -68,7 +68,6 @@ class Packets:
         return uuid
 
     def track(self, parent: int, name: str, rank: int = 0) -> int:
-        """A track below another."""
         packet = self._packet()
         descriptor = packet.track_descriptor
         descriptor.uuid = uuid = self._next()
@@ -94,7 +93,6 @@ class Packets:
                 self._end(track, end)
 
     def instant(self, track: int, t_ns: float, name: str, notes: Mapping[str, float]) -> None:
-        """A moment."""
         self._event(track, t_ns, 3, name, notes)
 
     def arrow(self, start: int, end: int, t_ns: float, name: str) -> None:

@@ -45,7 +45,6 @@ class Scene:
         }
 
     def rows(self, arm: str) -> tuple[Row, ...]:
-        """Threads and tracks."""
         return self.played.sink.rows.get(arm, ())
 
     def samples(self, arm: str) -> list[tuple[Sample, float]]:

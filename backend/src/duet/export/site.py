@@ -57,7 +57,6 @@ class NoKernels:
     """A page without a server has no kernels (see server.interfaces.Kernels)."""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """None is."""
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
@@ -223,7 +222,6 @@ def put_part(target: Target, file: str, name: str, text: str) -> None:
 
 
 def put(target: Target, name: str, content: bytes) -> None:
-    """One file."""
     with target.file(name) as file:
         file.write(content)
 

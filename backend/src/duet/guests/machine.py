@@ -147,7 +147,6 @@ class Machine(ABC):
 
     @property
     def ports(self) -> Ports:
-        """The open ports."""
         assert self._ports is not None, "the machine was not started"
         return self._ports
 
@@ -184,7 +183,6 @@ class Machine(ABC):
         await self._stack.enter_async_context(self._process)
 
     def seal(self) -> None:
-        """See RunDir.seal()."""
         if self._run_dir:
             self._run_dir.seal()
 
@@ -204,7 +202,6 @@ class Machine(ABC):
         await self._process.wait()
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """See Guest.chunks()."""
         async for chunk in self.ports.chunks():
             yield chunk
         failure = self.failure()
@@ -212,7 +209,6 @@ class Machine(ABC):
             raise failure
 
     async def send(self, frame: bytes) -> None:
-        """See Guest.send()."""
         if frame[4:6] == _SHUTDOWN_TYPE:
             self._asked_to_end = True
         await self.ports.send(frame)
@@ -362,17 +358,14 @@ class MachineGuest(ABC):
             await self._machine.close()
 
     def chunks(self) -> AsyncIterator[Chunk]:
-        """See Guest.chunks()."""
         assert self._machine is not None, "the guest was not entered"
         return self._machine.chunks()
 
     async def send(self, frame: bytes) -> None:
-        """See Guest.send()."""
         assert self._machine is not None, "the guest was not entered"
         await self._machine.send(frame)
 
     def console_tail(self) -> str:
-        """See Guest.console_tail()."""
         return self._machine.tail() if self._machine else ""
 
 

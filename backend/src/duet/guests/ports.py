@@ -123,7 +123,6 @@ class Ports:
             self.joined.set()
 
     def lost(self, port: _Port) -> None:
-        """A port went down."""
         if self._ports.get(port.stream) is port:
             del self._ports[port.stream]
             self._paused.discard(port)

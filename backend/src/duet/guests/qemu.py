@@ -250,7 +250,6 @@ class QemuMachine(Machine):
     confines = True
 
     def limits(self) -> Limits:
-        """See Machine.limits()."""
         spec = self.spec
         return Limits(
             memory_bytes=(spec.memory_mib << 20) + QEMU_BEYOND_GUEST_BYTES,
@@ -261,7 +260,6 @@ class QemuMachine(Machine):
         )
 
     def groups(self) -> tuple[int, ...]:
-        """See Machine.groups()."""
         return kvm_groups() if self.accel is Accel.KVM else ()
 
     def memory_args(self) -> list[str]:
@@ -269,7 +267,6 @@ class QemuMachine(Machine):
         return ["-M", "q35", "-m", str(self.spec.memory_mib)]
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """See Machine.argv()."""
         spec = self.spec
         return [
             QEMU,
@@ -311,7 +308,6 @@ class QemuGuest(MachineGuest):
             self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
 
     async def prepare(self) -> tuple[Accel, str]:
-        """See MachineGuest.prepare()."""
         version = await qemu_version()
         parts = [(self.spec.bzimage, "kernel"), (self.spec.initrd, "root image")]
         if self.spec.microscope:
@@ -330,7 +326,6 @@ class QemuGuest(MachineGuest):
         return accel, version
 
     def machine(self, accel: Accel, verbose: bool) -> Machine:
-        """See MachineGuest.machine()."""
         return QemuMachine(self.spec, accel, verbose)
 
 

@@ -52,7 +52,6 @@ class Registry:
         self._factories[kind] = factory
 
     def kinds(self) -> tuple[str, ...]:
-        """All names, sorted."""
         return tuple(sorted(self._factories))
 
     def open(self, kind: str, spec: GuestSpec, options: GuestOptions) -> Guest:

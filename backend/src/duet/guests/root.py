@@ -48,7 +48,6 @@ def stamps(repo: Path) -> tuple[Stamp | str, ...]:
 
 
 def _of(name: str) -> list[Stamp]:
-    """Of a file, or of a folder and all in it."""
     try:
         status = os.stat(name)  # noqa: PTH116
         inside = sorted(entry.path for entry in os.scandir(name)) if os.path.isdir(name) else []  # noqa: PTH112
@@ -121,7 +120,6 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
 
 
 async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
-    """See ensure_root(): without its memory."""
     recipe = repo / "vm-images" / "root" / "build"
     words = [sys.executable, str(recipe), "--json", "--cache", str(cache)]
     out, errors = Console(OUTPUT_BYTES), Console(OUTPUT_BYTES)

@@ -83,7 +83,6 @@ class VngGuest(MachineGuest):
         self.policy = policy
 
     async def prepare(self) -> tuple[Accel, str]:
-        """See MachineGuest.prepare()."""
         if self.spec.clock == "count" or self.spec.boot_plan is not None:
             raise InputError(
                 "a virtme-ng guest has no count clock.",
@@ -104,5 +103,4 @@ class VngGuest(MachineGuest):
         return accel, version
 
     def machine(self, accel: Accel, verbose: bool) -> Machine:
-        """See MachineGuest.machine()."""
         return VngMachine(self.spec, accel, verbose, self.programs)

@@ -57,11 +57,9 @@ class Feed(SessionSink):
         self._send(pack(self.run))
 
     def on_run(self, phase: m.RunPhase, message: str) -> None:
-        """The run's phase."""
         self.announce(phase=phase, message=message)
 
     def on_lane(self, state: m.Lane) -> None:
-        """A lane's phase."""
         self._lanes[state.arm] = state
         self._send_lane(state)
 
@@ -77,7 +75,6 @@ class Feed(SessionSink):
         self._send(pack(state.model_copy(update={"contention": waited})))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """All rows of a lane."""
         body = [
             m.Row.model_validate({"row": r.row, "tid": r.tid, "name": r.name, "role": str(r.role)})
             for r in rows
@@ -95,7 +92,6 @@ class Feed(SessionSink):
         self._send(pack(batch(run_id, arm, new.table, seq, new.watermark_ns, new.columns, newest)))
 
     def on_metrics(self, arm: str, metrics: Metrics) -> None:
-        """Counts so far."""
         tree: Mapping[str, object] = metrics.as_dict()
         self._send(pack(m.Metrics.model_validate({"run_id": self.run.run_id, "arm": arm, **tree})))
 
@@ -122,12 +118,10 @@ class Feed(SessionSink):
         self._send(pack(m.Sample.model_validate(body)))
 
     def on_lens(self, arm: str, state: LensState) -> None:
-        """How the x-ray is."""
         tree = {"run_id": self.run.run_id, "arm": arm, **asdict(state)}
         self._send(pack(m.Lens.model_validate(tree)))
 
     def on_hold(self, state: m.Held) -> None:
-        """How a lane is held."""
         self._send(pack(state))
 
     def on_line(self, arm: str, line: Line) -> None:

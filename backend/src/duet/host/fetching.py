@@ -34,8 +34,6 @@ from duet.rpc.limits import KERNEL_FILE_BYTES
 
 
 class FileFacts(BaseModel):
-    """Of one file."""
-
     model_config = ConfigDict(extra="forbid")
 
     size_bytes: Annotated[int, Field(gt=0, le=KERNEL_FILE_BYTES)]

@@ -41,7 +41,6 @@ class Ending:
         self._tell: Callable[[], None] = lambda: None
 
     def ask(self) -> None:
-        """End."""
         with self._lock:
             self._asked = True
             self._tell()

@@ -31,7 +31,6 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     def packed(self) -> bytes:
-        """As a map of msgpack."""
         return bytes(msgpack.packb(self.model_dump()))
 
 

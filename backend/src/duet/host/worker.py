@@ -83,7 +83,6 @@ class Worker:
 
     @property
     def begun(self) -> bool:
-        """Whether it has guests."""
         return self._guests is not None
 
     @property
@@ -170,7 +169,6 @@ class Worker:
             run.go()
 
     def _close(self, body: bytes) -> None:
-        """Give up a run."""
         run = self._runs.pop(r.read(r.OfRun, body).run_id, None)
         if run is not None:
             run.close()

@@ -249,7 +249,6 @@ class KernelImage:
 
     @property
     def bzimage(self) -> Path:
-        """What QEMU boots."""
         return self.folder / "bzImage"
 
     @property
@@ -264,7 +263,6 @@ class KernelImage:
 
     @property
     def config(self) -> Path:
-        """The full .config."""
         return self.folder / "config"
 
     @property

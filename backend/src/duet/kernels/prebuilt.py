@@ -174,7 +174,6 @@ def _check(bzimage: Path, config: str, dwarf: bool) -> None:
 
 
 def _symbols(vmlinux: Path) -> str:
-    """Its symbols in the form of System.map."""
     try:
         done = subprocess.run(
             ["nm", "--numeric-sort", str(vmlinux)],

@@ -168,7 +168,6 @@ def _configured(
 
 
 def _once(say: Callable[[str], None]) -> Callable[[str], None]:
-    """Each sentence once."""
     said: set[str] = set()
 
     def tell(sentence: str) -> None:

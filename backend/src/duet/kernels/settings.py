@@ -57,7 +57,6 @@ class KernelSettings:
 
     @property
     def store(self) -> Store:
-        """<cache>/kernels."""
         return Store(self.cache / "kernels")
 
     @property

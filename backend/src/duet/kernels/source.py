@@ -312,7 +312,6 @@ def kernel_version(tree: Path) -> str:
 
 
 def makefile_version(head: str) -> str:
-    """The same from the first lines of a Makefile."""
     fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) *= *(\d+)$", head, re.MULTILINE))
     if not {"VERSION", "PATCHLEVEL"} <= fields.keys():
         return ""

@@ -179,7 +179,6 @@ class TraceEvent:
 
     @property
     def path(self) -> str:
-        """As tracefs names it: group/name."""
         return f"{self.group}/{self.name}"
 
 

@@ -29,7 +29,6 @@ class Window:
 
     @property
     def at_ns(self) -> int:
-        """Its middle."""
         return (self.low_ns + self.high_ns) // 2
 
     @property
@@ -64,11 +63,9 @@ class Calibration:
         self._held.append(Held(host_ns))
 
     def stands(self, host_ns: int) -> None:
-        """QMP stop has returned."""
         self._held[-1].stood_ns = host_ns
 
     def goes(self, began_ns: int, ended_ns: int) -> None:
-        """It was let go between these."""
         self._held[-1].goes_ns, self._held[-1].went_ns = began_ns, ended_ns
 
     def reply_received(self, host_ns: int, guest_ns: int) -> None:
@@ -96,7 +93,6 @@ class Calibration:
         return host_ns - sum(_within(h.stood_ns, h.goes_ns, host_ns) for h in self._held)
 
     def _ran_least(self, host_ns: int) -> int:
-        """The same, as early."""
         return host_ns - sum(_within(h.stops_ns, h.went_ns, host_ns) for h in self._held)
 
 

@@ -27,7 +27,6 @@ class Kernel:
 
     @property
     def program(self) -> drgn.Program:
-        """For drgn's own helpers."""
         return self._program
 
     def offset(self, kind: str, member: str) -> int:

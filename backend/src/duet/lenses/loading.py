@@ -125,7 +125,6 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """See importlib.abc.MetaPathFinder."""
         if path is not None or not self.has(name):
             return None
         return importlib.util.spec_from_file_location(name, self._folder / f"{name}.py")

@@ -29,9 +29,7 @@ class Gone(Exception):
 class Target(Protocol):
     """What is read: a drgn.Program, or bytes of a test."""
 
-    def read(self, address: int, size: int, physical: bool = False) -> bytes:
-        """`size` bytes."""
-        ...
+    def read(self, address: int, size: int, physical: bool = False) -> bytes: ...
 
 
 class Memory:

@@ -129,7 +129,6 @@ class Xray:
 
     @property
     def pid(self) -> int:
-        """Of the process that reads."""
         return self._process.pid
 
     def sample(self, wanted: Sequence[Wanted], listener: XrayListener) -> None:

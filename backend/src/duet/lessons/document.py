@@ -141,7 +141,6 @@ def found(error: ValidationError) -> list[Found]:
 
 
 def key_of(place: Place) -> str:
-    """'spans[2].open'."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part

@@ -70,7 +70,6 @@ def texts_of(folder: LessonFolder) -> dict[str, Text]:
 
 
 def _terms(folder: LessonFolder) -> JsonValue:
-    """As lesson_tree has them."""
     try:
         return [one.term.model_dump(mode="json") for one in explained(folder)]
     except InputError:  # the lint reports it

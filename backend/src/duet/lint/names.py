@@ -16,7 +16,6 @@ Found = Iterator[Finding | NotChecked]
 
 
 def view(subject: Subject) -> Found:
-    """The view exists."""
     name = subject.folder.lesson.view
     if name is not None and name not in subject.catalogue.views:
         yield unknown("there is no view", name, subject.catalogue.views, ("view",))

@@ -75,7 +75,6 @@ class MeasurePlan:
 
     @property
     def lesson(self) -> Lesson:
-        """What it says."""
         return self.folder.lesson
 
 

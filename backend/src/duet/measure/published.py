@@ -88,7 +88,6 @@ class FigureRow:
     because: str
 
     def as_dict(self) -> dict[str, object]:
-        """The documented keys."""
         figure, tested = self.figure, self.figure.measured
         count = tested and figure.clock == "count"
         return {
@@ -135,7 +134,6 @@ def row_of(
     tables: Mapping[Key, Table],
     troubles: Mapping[Key, str],
 ) -> FigureRow:
-    """One figure."""
     row = _measured_row(folder, figure, tables, troubles)
     if not figure.not_testable:
         return row
@@ -243,11 +241,9 @@ class StoredTable(BaseModel):
 
     @property
     def key(self) -> Key:
-        """As rows look it up."""
         return self.workload, self.clock, self.shift, tuple(self.params.items())
 
     def table(self) -> Table:
-        """The numbers alone."""
         shift = self.shift if self.clock == "count" else None
         condition = Condition(self.clock, shift, self.workload, self.params)
         series = [replace(one) for one in self.series]

@@ -551,7 +551,6 @@ def learn(report: Report, lane: LaneResult) -> None:
 
 
 def _words(cpus: OwnCpus) -> str:
-    """For a report: '2, 3', or 'none (...)'."""
     return ", ".join(map(str, sorted(cpus.cpus))) or f"none ({cpus.why_not})"
 
 

@@ -29,12 +29,10 @@ class Spread:
 
     @property
     def low(self) -> float:
-        """The lowest."""
         return min(self.values)
 
     @property
     def high(self) -> float:
-        """The highest."""
         return max(self.values)
 
     @property

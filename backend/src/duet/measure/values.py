@@ -222,7 +222,6 @@ def _of_functions(
 def _ranges(
     count: AccessCount, scope: ScopeResult, places: Ranges | DuetError | None
 ) -> Ranges | None:
-    """None: everywhere."""
     if count.field is not None:
         return (scope.field_range(count.field),)
     if count.variable is None:

@@ -36,8 +36,6 @@ order have up to 7 % of the cost when n doubles.
 
 
 class Verdict(StrEnum):
-    """In the order in which they are counted."""
-
     REPRODUCED = "reproduced"
     LARGER = "same direction, larger"
     SMALLER = "same direction, smaller"
@@ -200,7 +198,6 @@ class Planted:
     n_ratio: float = 2.0
 
     def judged(self) -> Judged:
-        """What the rule says."""
         if self.exponent is not None:
             return judge_exponent(self.exponent, self.n_ratio, self.ours, self.interval)
         return judge(self.mail, self.ours, self.interval)

@@ -61,7 +61,6 @@ class Tagged(Message):
 
     @classmethod
     def tag(cls) -> str:
-        """What `type` is."""
         tag: str = get_args(cls.model_fields["type"].annotation)[0]
         return tag
 

@@ -80,8 +80,6 @@ class NativeHost(NativePart):
 
 
 class NativeView(NativePart):
-    """Of a machine with cores enough. No guest ran."""
-
     format: int = Field(ge=1, le=1)
     lesson: str
     evidence: Literal["measured"]
@@ -136,8 +134,6 @@ class MadeArm(Message):
 
 
 class Made(Message):
-    """Of what a recorded table was made."""
-
     arms: list[MadeArm]
     host: dict[str, str] = Field(description="the machine, QEMU and how it ran")
     shift: int | None = Field(description="2^shift ns an instruction; null on the wall clock")

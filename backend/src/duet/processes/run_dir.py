@@ -150,8 +150,7 @@ class RunDir:
 class Outlet(Protocol):
     """Takes what a process writes."""
 
-    def feed(self, text: bytes) -> None:
-        """More bytes."""
+    def feed(self, text: bytes) -> None: ...
 
 
 class Pipes(asyncio.SubprocessProtocol):
@@ -184,7 +183,6 @@ class Pipes(asyncio.SubprocessProtocol):
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It has room again."""
         self._writable.set()
 
     def process_exited(self) -> None:

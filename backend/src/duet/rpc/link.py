@@ -58,7 +58,6 @@ class Link:
 
     @property
     def unconfirmed_bytes(self) -> int:
-        """Of messages that would be sent again."""
         return self._bytes
 
     def data(self, body: bytes) -> bytes:
@@ -186,12 +185,10 @@ class StreamChannel(asyncio.Protocol):
         self._lost(f"{self._why} ({exc})" if exc else self._why)
 
     def write(self, frame: bytes) -> None:
-        """Send a frame."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(frame)
 
     def close(self) -> None:
-        """End the connection."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -207,12 +204,10 @@ class SocketChannel:
         self._closed = False
 
     def write(self, frame: bytes) -> None:
-        """Send a frame."""
         if not self._closed:
             self._queue.put_nowait(frame)
 
     def close(self) -> None:
-        """End the connection."""
         if not self._closed:
             self._closed = True
             self._queue.put_nowait(None)

@@ -136,7 +136,6 @@ class Connection:
                 said_s = now
 
     def end(self, why: str) -> None:
-        """Give up."""
         if self.over.is_set():
             return
         self.why = why
@@ -204,7 +203,6 @@ class Work:
             self._tasks[number].cancel()
 
     def cancel_all(self) -> None:
-        """Nor for any."""
         for task in self._tasks.values():
             task.cancel()
 

@@ -53,7 +53,6 @@ class Comparison:
         return f"{start} The two differ in {' and '.join(named)}." if named else start
 
     def tree(self) -> dict[str, JsonValue]:
-        """For JSON."""
         sides: list[JsonValue] = [
             {
                 "created": bundle.manifest.created,

@@ -130,7 +130,6 @@ class How:
 def make_manifest(
     request: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
 ) -> Manifest:
-    """The manifest of a run."""
     results = list(lanes)
     facts = next((lane.facts for lane in results if lane.facts), None)
     accel = {"accel": str(facts.accel)} if facts else {}

@@ -58,7 +58,6 @@ class CollectingSink(SessionSink):
         self.rows[arm] = rows
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """Rows of one table."""
         if new.table != "open":
             self.counts.setdefault(arm, Counter())[new.table] += new.n
         elif self._with_batches:
@@ -67,7 +66,6 @@ class CollectingSink(SessionSink):
             self.batches.setdefault((arm, new.table), []).append(new)
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """A sample of a lens."""
         if self._with_batches:
             self.samples.setdefault(arm, []).append((sample, t_ns))
 
@@ -80,7 +78,6 @@ class Played:
     sink: CollectingSink = field(repr=False)
 
     def figures(self, arm: str) -> Figures | None:
-        """What one lane says."""
         return figures(self.lanes[arm], self.sink.tables(arm))
 
 

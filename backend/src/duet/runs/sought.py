@@ -96,7 +96,6 @@ class Names:
 
     @staticmethod
     def of(lesson: Lesson) -> Names:
-        """Those of a lesson."""
         return Names(
             tuple(kind.name for kind in lesson.kinds),
             tuple((point.name, point.fields) for point in lesson.points),
@@ -148,7 +147,6 @@ def _named(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def _spans(lane: LaneTables, kind: str, names: Names) -> Pairs:
-    """Spans that have ended."""
     return lane.times("spans", lane.tables["spans"]["kind"] == names.kinds.index(kind))
 
 

@@ -190,14 +190,12 @@ Job = RunSpec | MeasureRequest | JudgeRequest
 
 
 def named(job: Job, run_id: str) -> Job:
-    """The same with the id that the queue gave it."""
     if isinstance(job, RunSpec):
         return replace(job, run_id=run_id)
     return replace(job, run=replace(job.run, run_id=run_id))
 
 
 def run_of(job: Job) -> RunSpec:
-    """What runs."""
     return job if isinstance(job, RunSpec) else job.run
 
 

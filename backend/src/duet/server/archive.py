@@ -37,7 +37,6 @@ class Held:
         self._names: tuple[str, ...] = ()
 
     def hold(self, names: Sequence[str]) -> None:
-        """From now on these, and no others."""
         self._names = tuple(names)
 
     def among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:

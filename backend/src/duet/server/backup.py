@@ -71,7 +71,6 @@ class Places:
 
     @classmethod
     def default(cls) -> Places:
-        """As the environment says."""
         changes = settings.cache_dir() / "changes/kernel-patches"
         classes = file_of(classes_url())
         return cls(settings.runs_dir(), settings.access_file(), changes, classes)

@@ -71,7 +71,6 @@ class BuildTask:
             self.start()
 
     async def close(self) -> None:
-        """End the task."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -164,7 +163,6 @@ class BuildMessages:
         self._sent_at = 0.0
 
     def progress(self, progress: BuildProgress) -> None:
-        """A moment of the build."""
         former, self._now = self._now, progress
         changed = former is None or former.phase != progress.phase
         now = time.monotonic()
@@ -174,12 +172,10 @@ class BuildMessages:
         self._send(_PHASES[progress.phase])
 
     def finished(self) -> None:
-        """The kernel is there."""
         BUILDS.labels("done").inc()
         self._send("done")
 
     def failed(self, error: m.ErrorMessage) -> None:
-        """It cannot be built."""
         BUILDS.labels("failed").inc()
         self._send("failed", error)
 
@@ -238,8 +234,6 @@ class Known:
 
 
 class Readiness:
-    """Of all lessons of one store."""
-
     def __init__(self, settings: KernelSettings) -> None:
         self._settings = settings
         self._known: dict[str, Known] = {}
@@ -271,7 +265,6 @@ class Readiness:
         return dict(ready)
 
     def _recipe(self, arms: tuple[ArmSpec, ...]) -> Iterator[Path]:
-        """What decides the keys."""
         settings = self._settings
         for folder in base_folders(settings.patches).values():
             yield folder / FILE

@@ -69,7 +69,6 @@ class LaneStarts:
         self._began_s = time.monotonic()
 
     def on_lane(self, state: Lane) -> None:
-        """A lane's phase."""
         if state.phase == "failed":
             LANE_FAILURES.inc()
             log.warning("a lane failed: %s", state.message)
@@ -79,7 +78,6 @@ class LaneStarts:
             self._start[state.arm] = "copy"
 
     def on_batch(self, arm: str) -> None:
-        """Events of a lane."""
         if arm not in self._seen:
             self._seen.add(arm)
             took_s = time.monotonic() - self._began_s

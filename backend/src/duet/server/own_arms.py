@@ -369,7 +369,6 @@ class OwnReports:
             self._send(job, _state(job, "wait", ahead=self._queue.ahead(job)))
 
     def held(self, job: OwnBuild, why: str) -> None:
-        """It is next, and must wait."""
         self._send(job, _state(job, "wait", message=why))
 
     def progress(self, job: OwnBuild, progress: BuildProgress) -> None:
@@ -387,7 +386,6 @@ class OwnReports:
         self._send(job, _state(job, "built"))
 
     def failed(self, job: OwnBuild, error: m.ErrorMessage) -> None:
-        """It cannot be built."""
         found = problems(error.detail)
         state = _state(job, "failed")
         self._send(job, state.model_copy(update={"error": error, "problems": found}))

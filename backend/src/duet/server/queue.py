@@ -64,7 +64,6 @@ class Request:
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """All who asked for it."""
         return (self.owner, *self.sharers)
 
 
@@ -101,7 +100,6 @@ class Line:
         self.move_up()
 
     def replace(self, former: Request, request: Request) -> None:
-        """It stands where the former one stood."""
         line = self.queue if former in self.queue else self.behind
         line[line.index(former)] = request
 

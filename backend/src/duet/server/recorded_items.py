@@ -102,7 +102,6 @@ class Item:
 
     @property
     def title(self) -> str:
-        """Lesson and name."""
         return f"{self.lesson}/{self.name}"
 
     @property

@@ -65,7 +65,6 @@ class Progress:
         self._marks: dict[str, float] = {}
 
     def fed(self, arm: str, length: int) -> None:
-        """A record was taken in."""
         self._fed[arm] += length
 
     def decoded(self, arm: str, watermark_ns: float) -> None:
@@ -86,7 +85,6 @@ class ProgressFeed(Feed):
     progress: Progress | None = None
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """New rows of one table."""
         super().on_batch(arm, new)
         if self.progress is not None:
             self.progress.decoded(arm, new.watermark_ns)
@@ -189,8 +187,7 @@ class RecordedRun:
         if self._session is not None:
             self._session.close()
 
-    async def stop(self) -> None:
-        """Nothing: it is over."""
+    async def stop(self) -> None: ...
 
     async def act(self, name: str, value: int) -> None:
         """A recording has happened.
@@ -219,7 +216,6 @@ class RecordedRun:
         return self._session.raw_events(arm, around_ns, row, n, cpu)
 
     def bundle(self) -> Path | bytes | None:
-        """The file itself."""
         return self._path
 
 

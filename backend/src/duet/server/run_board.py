@@ -138,7 +138,6 @@ class Entry:
 
     @property
     def what(self) -> RunSpec:
-        """What runs."""
         return run_of(self.job)
 
 

@@ -306,7 +306,6 @@ class LiveRuns:
         return [request.run_id for request in self._scheduler.running]
 
     def waiting(self) -> int:
-        """Requests that wait."""
         return len(self._scheduler.waiting)
 
     def newest(self) -> list[QueuedRun]:

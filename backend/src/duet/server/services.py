@@ -57,8 +57,7 @@ class Service:
             DuetError: why not.
         """
 
-    def left(self, viewer: Viewer) -> None:
-        """A page has gone."""
+    def left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
         """Another action that is enough for a command; None: it needs its own."""
@@ -85,8 +84,7 @@ class Service:
     def admit(self, door: Door) -> None:
         """Tell the door who else may come in, before the first one comes."""
 
-    def add_routes(self, app: FastAPI) -> None:
-        """Add its routes."""
+    def add_routes(self, app: FastAPI) -> None: ...
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
         """Name, help and value of its figures for /metrics."""
@@ -159,7 +157,6 @@ class Services(list[Service]):
         await self._of(command).command(viewer, command)
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone."""
         for service in self:
             service.left(viewer)
 

@@ -211,7 +211,6 @@ def broken_words(counts: Mapping[str, int]) -> str:
 
 
 def broken_by(cells: Cells) -> dict[str, int]:
-    """The same as counts."""
     return {why: getattr(cells, why) for why in BROKEN}
 
 

@@ -337,7 +337,6 @@ class LaneEngine:
         return result
 
     def progress(self) -> Progress:
-        """How far it is."""
         decoder, reducer = self._decoder, self._reducer
         if decoder is None or reducer is None:
             return Progress()

@@ -219,14 +219,11 @@ class SessionSink:
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
         """All rows of a lane, again whenever there are more."""
 
-    def on_batch(self, arm: str, new: Batch) -> None:
-        """New rows of one table."""
+    def on_batch(self, arm: str, new: Batch) -> None: ...
 
-    def on_metrics(self, arm: str, metrics: Metrics) -> None:
-        """Counts so far."""
+    def on_metrics(self, arm: str, metrics: Metrics) -> None: ...
 
-    def on_loss(self, arm: str, loss: Loss) -> None:
-        """Events are missing."""
+    def on_loss(self, arm: str, loss: Loss) -> None: ...
 
     def on_line(self, arm: str, line: Line) -> None:
         """The workload wrote a line."""

@@ -167,11 +167,9 @@ class LossLedger:
 class Engine(Protocol):
     """Decodes and reduces (see LaneChild)."""
 
-    def step(self, step: Step) -> tuple[Reduction, Progress]:
-        """One step."""
+    def step(self, step: Step) -> tuple[Reduction, Progress]: ...
 
-    def counts(self, *, tallies: bool) -> Counts:
-        """Figures so far."""
+    def counts(self, *, tallies: bool) -> Counts: ...
 
 
 @dataclass(frozen=True, slots=True)

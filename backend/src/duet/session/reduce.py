@@ -148,7 +148,6 @@ class Loop:
         return why, int(self._lib.reduce_about(self._handle, why))
 
     def start(self, origin_ns: int) -> None:
-        """Time begins."""
         self._lib.reduce_start(self._handle, origin_ns)
 
     def threads(self) -> list[tuple[int, bool, int]]:
@@ -169,7 +168,6 @@ class Loop:
         self._lib.reduce_place_track(self._handle, track, row)
 
     def still_open(self, mark_ns: float) -> None:
-        """Fill the table OPEN."""
         if self._lib.reduce_still_open(self._handle, mark_ns):
             raise MemoryError("reduce_still_open")
 
@@ -196,7 +194,6 @@ class Loop:
         return np.frombuffer(cells, dtype)
 
     def counts(self) -> list[int]:
-        """Spans by kind, so far."""
         return list(self._lib.reduce_counts(self._handle)[: self._kinds])
 
     @property
@@ -259,7 +256,6 @@ class Rows:
 
     @property
     def all(self) -> tuple[Row, ...]:
-        """All rows so far."""
         return tuple(self._rows)
 
     def changed(self) -> tuple[Row, ...] | None:
@@ -388,7 +384,6 @@ class LaneReducer:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All rows so far."""
         return self._rows.all
 
     def feed(self, columns: Iterable[CpuColumns]) -> None:

@@ -107,7 +107,6 @@ class RunSession:
             run.hold(after, report)
 
     def let_go(self) -> None:
-        """Every guest goes on."""
         for run in self._runs.values():
             run.let_go()
 

@@ -86,14 +86,12 @@ class Quantiles:
 
     @staticmethod
     def of(samples: NDArray[np.float64]) -> Quantiles | None:
-        """None of no samples."""
         if not len(samples):
             return None
         low, high = np.percentile(samples, (50, 95), method="inverted_cdf").tolist()
         return Quantiles(low, high, float(samples.max()), len(samples))
 
     def as_dict(self) -> dict[str, float]:
-        """Keys of the contract."""
         return {"p50": self.p50, "p95": self.p95, "max": self.max, "n": self.n}
 
 
@@ -128,7 +126,6 @@ class Metrics:
     events_lost: int = 0
 
     def as_dict(self) -> dict[str, object]:
-        """Keys of the contract."""
         return {
             "watermark_ns": self.watermark_ns,
             "start_ns": self.start_ns,
@@ -151,7 +148,6 @@ class Samples:
         self._parts: list[NDArray[np.generic]] = []
 
     def add(self, part: NDArray[np.generic]) -> None:
-        """More of them."""
         self._parts.append(part)
 
     def all(self) -> NDArray[np.float64]:

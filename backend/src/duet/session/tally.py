@@ -172,7 +172,6 @@ class Tally:
         self._never = dict(self.faults)
 
     def feed(self, columns: Iterable[CpuColumns]) -> None:
-        """Take decoded columns."""
         for part in columns:
             if table := part.tables.get(PRINT_EVENT):
                 rows = zip(

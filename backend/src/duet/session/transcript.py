@@ -58,7 +58,6 @@ class Transcript:
             self._add(host_ns, LENS, payload)
 
     def records(self) -> Iterator[Record]:
-        """All that was kept."""
         return iter(self._records)
 
     def _add(self, host_ns: int, stream: int, payload: bytes) -> None:
@@ -105,7 +104,6 @@ class TranscriptWriter:
             transcript.pages(cpu, pages, host_ns)
 
     def lens(self, record: bytes, host_ns: int) -> None:
-        """A record of a lens."""
         if transcript := self.begin():
             transcript.lens(record, host_ns)
 

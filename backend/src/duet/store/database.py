@@ -222,7 +222,6 @@ class Sessions:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self) -> None:
-        """On the loop that asks."""
         self._loop = asyncio.get_running_loop()
 
     def attach(self, engine: Engine) -> None:
@@ -332,7 +331,6 @@ def servers(connection: Connection) -> list[str]:
 
 
 def release(connection: Connection, class_id: str) -> None:
-    """Own a class no more."""
     connection.execute(_RELEASE, {"key": _key(class_id)})
 
 

@@ -38,7 +38,6 @@ class Call:
         self.error: Exception | None = None
 
     def finish(self) -> None:
-        """Wake whoever waits."""
         if self.error is not None:
             self.future.set_exception(self.error)
         else:

@@ -89,7 +89,6 @@ class Announcer:
         self._held: dict[RunLog, Held] = {}
 
     def announce(self, run: RunLog, segment: Segment) -> None:
-        """A segment is there."""
         self._release(run)  # segments are announced in their order
         viewers = self._led(run, segment.line.n)
         if not viewers:
@@ -118,7 +117,6 @@ class Announcer:
                 held.timer = loop.call_later(STORED_S, self._release, run)
 
     def close(self) -> None:
-        """Announce nothing more."""
         for held in self._held.values():
             held.timer.cancel()
         self._held.clear()
@@ -194,7 +192,6 @@ class Cutting:
         return segments.listing()
 
     def published(self, run: RunLog, packet: Packet) -> None:
-        """See Cutter."""
         is_whole = packet.type == "reading" and packet.key is not None
         if run.segments is None:
             if is_whole:
@@ -208,7 +205,6 @@ class Cutting:
             self._timers[run] = loop.call_later(SEGMENT_S, self._cut, run)
 
     def backlog(self, viewer: Viewer, run: RunLog) -> Iterable[Packet]:
-        """See Cutter."""
         if not viewer.takes_segments:
             return run.backlog()
         there = run.segments

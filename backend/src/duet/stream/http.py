@@ -54,7 +54,6 @@ class Seat:
         self.dropped = False
 
     def speak(self) -> None:
-        """It asked for something: it stays."""
         self._seats.speak(self)
 
     def hush(self) -> None:
@@ -108,7 +107,6 @@ class Seats:
         return seat
 
     def speak(self, seat: Seat) -> None:
-        """See Seat.speak."""
         if self._silent.pop(seat, seat) is None:
             of = self._silent_of[seat.address]
             of.pop(seat, None)
@@ -116,14 +114,12 @@ class Seats:
                 del self._silent_of[seat.address]
 
     def hush(self, seat: Seat) -> None:
-        """See Seat.hush."""
         if seat in self._taken:
             for silent in (self._silent, self._silent_of[seat.address]):
                 silent[seat] = None
                 silent.move_to_end(seat)
 
     def leave(self, seat: Seat) -> None:
-        """See Seat.leave."""
         if seat not in self._taken:
             return
         self._taken.discard(seat)
@@ -172,7 +168,6 @@ class Admission:
         return cls(connections=_connections(proxies))
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """For /api/health."""
         return {
             name: {
                 "open": len(seats),
@@ -246,7 +241,6 @@ class SocketProtocol(WebSocketsSansIOProtocol):
 
 
 def no_room(status: bytes, code: str, sentence: str, remedy: str) -> bytes:
-    """A whole HTTP response."""
     error = {"code": code, "sentence": sentence, "remedy": remedy, "detail": ""}
     body = json.dumps({"error": error}).encode()
     return (
@@ -351,7 +345,6 @@ class ConnectionProtocol(H11Protocol):
         self._look_at_stall(None)
 
     def resume_writing(self) -> None:
-        """It caught up."""
         super().resume_writing()
         if self._stall_timer is not None:
             self._stall_timer.cancel()

@@ -253,7 +253,6 @@ class Hub:
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:
-        """Those connected now."""
         return tuple(self._viewers.values())
 
     def join(self, visitor: Visitor = LOCAL) -> Viewer:
@@ -265,7 +264,6 @@ class Hub:
         return viewer
 
     def leave(self, viewer: Viewer) -> None:
-        """A viewer has gone."""
         self._viewers.pop(viewer.ident, None)
         viewer.gone = True
         self.left(viewer)
@@ -275,7 +273,6 @@ class Hub:
         return self._viewers.get(ident)
 
     def everyone(self, message: m.ServerMessage) -> None:
-        """Send to all."""
         self.send(pack(message), self._viewers.values())
 
     def to_lesson(self, lesson: str, message: m.ServerMessage) -> None:

@@ -159,7 +159,6 @@ class SegmentStore:
         self._there: OrderedDict[tuple[str, str], Segment] = OrderedDict()
 
     def add(self, segment: Segment) -> None:
-        """A new segment."""
         self.added += 1
         self._there[segment.run_id, segment.name] = segment
         self._bytes += len(segment.body)

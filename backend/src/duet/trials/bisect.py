@@ -377,7 +377,6 @@ class Memory:
         self.known = self._read()
 
     def store(self, commit: str, measured: Measured) -> None:
-        """Add one, at once."""
         self.known[commit] = measured
         tree = {name: asdict(one) for name, one in self.known.items()}
         text = json.dumps({"question": self._question, "measured": tree}, indent=2)
@@ -428,7 +427,6 @@ class Question:
 
 
 def markdown(question: Question, found: Found) -> str:
-    """The whole report."""
     good, bad = question.good, question.bad
     lines = [
         f"# Bisect of {_plain(question.metric)}: {_headline(found)}",

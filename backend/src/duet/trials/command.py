@@ -108,7 +108,6 @@ class _Files:
         self.files: dict[str, Path] = {}
 
     def command(self) -> Command:
-        """The whole command."""
         for one in self._line.commands:
             programs = one.chain if one.words and one.words[0] not in RESERVED else ()
             for number, name in enumerate(programs):
@@ -419,6 +418,5 @@ def _too_large(what: str) -> BadCommand:
 
 
 def c_string(text: str) -> str:
-    """As a string literal of C."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?")
     return '"' + escaped.replace("\n", "\\n").replace("\t", "\\t") + '"'

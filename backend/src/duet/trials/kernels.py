@@ -477,7 +477,6 @@ SHORT = 12
 
 
 def diff_sha256(patch: Patch) -> str:
-    """As reports have it: of the diff alone."""
     return hashlib.sha256(patch_diff(patch.text()).encode()).hexdigest()
 
 

@@ -88,7 +88,6 @@ class Patch:
     damage: str = ""
 
     def text(self) -> str:
-        """In the form of git format-patch."""
         head = [f"From {self.commit or '0' * 40} Mon Sep 17 00:00:00 2001"]
         head += [f"From: {self.author}"] if self.author else []
         head += [f"Date: {self.date}"] if self.date else []
@@ -98,8 +97,7 @@ class Patch:
         return "\n".join([*head, *body, *link, "---", self.diff.rstrip("\n"), ""])
 
 
-def _silent(sentence: str) -> None:
-    """Nobody listens."""
+def _silent(sentence: str) -> None: ...
 
 
 def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:

@@ -27,20 +27,16 @@ class Numbered(Protocol):
     """A patch as its subject numbers it: [PATCH v2 1/3]; 0 where it says none."""
 
     @property
-    def subject(self) -> str:
-        """Without tags."""
+    def subject(self) -> str: ...
 
     @property
-    def number(self) -> int:
-        """Its place."""
+    def number(self) -> int: ...
 
     @property
-    def total(self) -> int:
-        """Patches of the series."""
+    def total(self) -> int: ...
 
     @property
-    def version(self) -> int:
-        """Of the series, from 1."""
+    def version(self) -> int: ...
 
 
 One = TypeVar("One", bound=Numbered)
@@ -72,7 +68,6 @@ class Mail:
 
     @property
     def series(self) -> tuple[int, int]:
-        """Total and version."""
         return self.kind[1:]
 
 
@@ -85,12 +80,10 @@ class Post(Generic[One]):
 
     @property
     def number(self) -> int:
-        """As the patch says."""
         return self.patch.number
 
     @property
     def words(self) -> str:
-        """For a sentence."""
         by = f" of {self.mail.sender}" if self.mail.sender else ""
         return f"“{self.patch.subject[:60]}”{by}"
 

@@ -101,7 +101,6 @@ class Line:
 
     @property
     def words(self) -> list[str]:
-        """Every word."""
         return [
             word for one in self.commands for word in (*one.assignments, *one.words, *one.targets)
         ]
@@ -178,7 +177,6 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _plain(word: str) -> str:
-    """Without its quotes."""
     return "".join(shlex.split(word))
 
 
@@ -192,7 +190,6 @@ def _inside(one: Simple) -> Line | None:
 
 
 def _chain(words: Sequence[str]) -> list[int]:
-    """Where the names stand."""
     found, at = [0] if words else [], 0
     while at < len(words) and (name := PurePosixPath(words[at]).name) in WRAPPERS:
         valued, before = WRAPPERS[name]

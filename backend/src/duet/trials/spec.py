@@ -117,7 +117,6 @@ class Trial:
 
     @property
     def slug(self) -> str:
-        """Of the lesson that it writes."""
         return SLUG_PREFIX + self.name
 
     @property

@@ -119,7 +119,6 @@ class Proposal:
 
     @property
     def argument(self) -> str:
-        """For `--trace`."""
         if not self.own:
             return f"{self.group}:*"
         return ",".join(f"{self.group}:{event}" for event in self.events)
@@ -332,7 +331,6 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
 
 
 def event_name(event: TraceEvent) -> str:
-    """As --trace names it."""
     return f"{event.group}:{event.name}"
 
 

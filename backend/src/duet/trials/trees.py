@@ -205,7 +205,6 @@ class SourceTree:
 
     @property
     def series(self) -> str:
-        """ "6.6" of 6.6.7."""
         return ".".join(self.version.split(".")[:2])
 
     @property
@@ -220,7 +219,6 @@ class SourceTree:
 
     @property
     def name(self) -> str:
-        """Of its kernel."""
         return self.ref[:MOST_NAME] or self.folder.name
 
     @property

@@ -73,7 +73,6 @@ class Hello:
 
     @property
     def cpus(self) -> int:
-        """Number of guest CPUs."""
         return int(self.facts.get("cpus", "1"))
 
 

@@ -104,7 +104,6 @@ class FrameReader:
 
 
 def pack_frame(kind: int, payload: bytes = b"") -> bytes:
-    """One frame as bytes."""
     assert len(payload) <= MAX_PAYLOAD, f"a payload of {len(payload)} bytes is too long to send"
     return HEADER.pack(MAGIC, kind, 0, len(payload)) + payload
 
@@ -132,7 +131,6 @@ class Resume:
     amendment: str
 
     def pack(self) -> bytes:
-        """The payload."""
         return _RESUME.pack(self.realtime_ns, self.entropy) + self.amendment.encode()
 
 
@@ -150,7 +148,6 @@ class Resumed:
     random: bytes
 
     def pack(self) -> bytes:
-        """The payload."""
         return _RESUMED.pack(self.mono_ns, self.realtime_ns, self.random)
 
 

@@ -37,7 +37,6 @@ class Queue:
         self._failed: dict[str, int] = {}
 
     def may(self, key: str) -> bool:
-        """It has not failed too often."""
         return self._failed.get(key, 0) < FAILURES
 
     def add(self, key: str, spec: GuestSpec) -> None:
@@ -66,7 +65,6 @@ class Queue:
         return next(iter(self.later), None)
 
     def spec(self, key: str) -> GuestSpec:
-        """Of one that waits."""
         return self.now[key] if key in self.now else self.later[key]
 
     def fail(self, key: str) -> None:
@@ -77,7 +75,6 @@ class Queue:
             self.now.pop(key, None)
 
     def made(self, key: str) -> None:
-        """It is there."""
         self.later.pop(key, None)
         self.now.pop(key, None)
 
@@ -103,7 +100,6 @@ class ReadyCopies:
 
     @property
     def held_bytes(self) -> int:
-        """Memory of all."""
         return sum(copy.held_bytes for copy in self._standing.values())
 
     @property
@@ -188,7 +184,6 @@ class ReadyCopies:
         LOG.info("lane %s: a copy %s stands (%.2f s)", spec.arm, what, time.monotonic() - began)
 
     def forget(self, key: str) -> None:
-        """None of this template any more."""
         self._expected.pop(key, None)
         for rehearsed in (False, True):
             del self._failed[key, rehearsed]
@@ -272,7 +267,6 @@ class Stock:
         return self._held[key]
 
     def take_ready(self, key: str, spec: GuestSpec) -> CloneMachine | None:
-        """See ReadyCopies.take()."""
         return self.ready.take(key, spec) if key in self._held else None
 
     def add(self, template: Template, spec: GuestSpec, later: bool) -> None:
@@ -309,7 +303,6 @@ class Stock:
         return self._held[key] if key and self._has_room(self.ready.most_bytes(key)) else None
 
     async def close(self) -> None:
-        """Give all memory back."""
         await self.ready.close()
         given = [give_back(template) for template in self._held.values()]
         self._held.clear()

@@ -121,7 +121,6 @@ class Templates:
         return len(self._stock)
 
     def counts(self) -> TemplateCounts:
-        """How they stand now."""
         return replace(
             self._counts,
             held=self.count,

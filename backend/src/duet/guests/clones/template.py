@@ -151,7 +151,6 @@ class Template:
 
     @property
     def held_bytes(self) -> int:
-        """Memory that it takes."""
         return sum(held_bytes(number) for number in (self.memory, self.state, *self.disks))
 
     def close(self) -> None:
@@ -178,7 +177,6 @@ class FileMemoryMachine(QemuMachine):
     share = "on"
 
     def memory_args(self) -> list[str]:
-        """See QemuMachine.memory_args()."""
         self._descriptors.append(self.memory)
         size, path = self.spec.memory_mib, f"/proc/self/fd/{self.memory}"
         backend = f"memory-backend-file,id=ram,size={size}M,mem-path={path},share={self.share}"
@@ -189,6 +187,5 @@ class ParkedMachine(FileMemoryMachine):
     """The guest of a template in the making. Nobody waits for it, so others go first."""
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """See Machine.argv()."""
         nice = find_program("nice", "coreutils")
         return [nice, "-n", str(MAKING_NICE), *super().argv(folder, sockets)]

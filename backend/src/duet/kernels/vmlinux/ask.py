@@ -83,7 +83,6 @@ class Readers:
             os.close(fd)
 
     def end(self) -> None:
-        """Drop all of them now."""
         with self._lock:
             self._open.clear()
 

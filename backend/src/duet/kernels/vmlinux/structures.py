@@ -64,7 +64,6 @@ def holds_number(kind: drgn.Type) -> bool:
 
 
 def plain(kind: drgn.Type) -> drgn.Type:
-    """Without typedefs."""
     while kind.kind == drgn.TypeKind.TYPEDEF:
         kind = kind.type
     return kind

@@ -36,7 +36,6 @@ class Probe:
         self._identifier = Identifier(kernel, memory)
 
     def sample(self) -> Reading:
-        """See Probe.sample()."""
         low = (1 << 48) - 1
         self._identifier.begin()
         return Reading(

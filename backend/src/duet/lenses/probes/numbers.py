@@ -41,7 +41,6 @@ class Probe:
             raise missing
 
     def sample(self) -> Reading:
-        """See Probe.sample()."""
         facts = {}
         for path, variable in self._variables.items():
             number = variable.sample().facts.get("value")

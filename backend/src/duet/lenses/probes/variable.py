@@ -68,7 +68,6 @@ class Probe:
         self._fields = list(_rows(kind, of))
 
     def sample(self) -> Reading:
-        """See Probe.sample()."""
         copies = [copy for copy in map(self._reach, self._roots()) if copy is not None]
         if not copies:
             return self._reading(None, [], b"")

@@ -35,11 +35,9 @@ REMEDY = "Start the run again; its guest is booted anew."
 class MicroscopeListener(Protocol):
     """A run that listens to a microscope."""
 
-    def on_cells(self, cells: Cells) -> None:
-        """Counts so far."""
+    def on_cells(self, cells: Cells) -> None: ...
 
-    def on_log(self, log: Log) -> None:
-        """Accesses, in order."""
+    def on_log(self, log: Log) -> None: ...
 
     def on_scope_fault(self, sentence: str, remedy: str) -> None:
         """Nothing more will come."""

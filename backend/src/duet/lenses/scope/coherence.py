@@ -205,7 +205,6 @@ class Timed:
         self._before = [0.0] * len(streams)
 
     def merged(self, until: Until) -> Merged:
-        """Run it."""
         settings, at = self._settings, self._at
         for cpu, stream in enumerate(self._streams):
             start = settings.own_ns * self._chance.unit()

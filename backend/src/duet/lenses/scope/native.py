@@ -73,7 +73,6 @@ class Layout:
     offsets: Mapping[str, int]
 
     def at(self, access: Access) -> int:
-        """Byte of an access."""
         return self.offsets[access.member] + access.plus
 
 
@@ -235,12 +234,10 @@ def _failed(why: str) -> InfraError:
 
 
 def usual_threads() -> int:
-    """The mail's."""
     return int(stated()["mail"]["cpus"])
 
 
 def allowed_cpus() -> list[int]:
-    """CPUs of this process."""
     return sorted(os.sched_getaffinity(0))
 
 
@@ -268,7 +265,6 @@ def thread_counts(most: int) -> list[int]:
 
 
 def point(threads: int, rates: Sequence[float]) -> Point:
-    """Of several runs."""
     return Point(threads, statistics.median(rates), min(rates), max(rates))
 
 

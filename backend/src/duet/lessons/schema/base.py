@@ -33,7 +33,6 @@ class Fault:
         self.place, self.sentence, self.remedy = place, sentence, remedy
 
     def details(self) -> InitErrorDetails:
-        """As pydantic wants it."""
         context = {"sentence": self.sentence, "remedy": self.remedy}
         error = PydanticCustomError("lesson", "{sentence}", context)
         return InitErrorDetails(type=error, loc=self.place, input=None)

@@ -49,8 +49,6 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """`name()`."""
-
     place: int
     name: str
 

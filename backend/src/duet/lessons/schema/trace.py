@@ -170,7 +170,6 @@ class Point(Strict):
 
     @model_validator(mode="after")
     def one_source(self) -> Point:
-        """It comes from a probe, or from a lens."""
         faults = []
         if (self.probe is None) == (self.lens is None):
             what = "a point has one of probe and lens"

@@ -361,7 +361,6 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def one_knob_a_role(self) -> Lesson:
-        """A role is one knob's."""
         first: dict[str, str] = {}
         faults = []
         for name, param in self.params.items():

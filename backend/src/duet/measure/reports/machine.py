@@ -174,7 +174,6 @@ def tree(report: Report) -> dict[str, object]:
 
 
 def row(one: Series, table: Table) -> dict[str, object]:
-    """One series."""
     found = summary(one.starts, table.condition.clock)
     return {
         "arm": one.arm,

@@ -69,15 +69,12 @@ class Block:
 
     @property
     def first(self) -> Series:
-        """Of the reference arm."""
         return self.series[0]
 
     def summary(self, one: Series) -> Summary | None:
-        """None where there is no number."""
         return summary(one.starts, self.table.condition.clock)
 
     def comparison(self, arm: str) -> Comparison | None:
-        """Of that arm against the reference."""
         named = (c for c in self.table.comparisons if c.metric == self.first.metric)
         return next((c for c in named if c.arm == arm), None)
 
@@ -277,7 +274,6 @@ def _refused(table: Table) -> list[str]:
 
 
 def head(report: Report) -> list[str]:
-    """Title and question."""
     return [*wrap(f"{report.title} ({report.lesson})"), *wrap(report.question), ""]
 
 
@@ -450,7 +446,6 @@ def layouts(block: Block) -> list[str]:
 
 
 def whole(*parts: list[str]) -> str:
-    """Lines as text."""
     return "\n".join(line.rstrip() for part in parts for line in part) + "\n"
 
 
@@ -509,7 +504,6 @@ def _row(block: Block, one: Series, *, wall: bool) -> tuple[str, ...]:
 
 
 def change(block: Block, one: Series) -> str:
-    """In percent, only where the comparison stands."""
     found = block.comparison(one.arm)
     if found is None or found.change_percent is None:
         return "" if one is block.first else "-"

@@ -39,7 +39,6 @@ class Terminal:
     """Passes on what a process writes on standard error, its log."""
 
     def feed(self, text: bytes) -> None:
-        """More bytes."""
         with contextlib.suppress(OSError, ValueError):  # the terminal is gone
             sys.stderr.write(text.decode("utf-8", "replace"))
             sys.stderr.flush()
@@ -153,7 +152,6 @@ class Supervisor:
             self._wanted.set()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
         affinity = os.sched_getaffinity(0)
         await self._wanted.wait()
         while True:
@@ -334,19 +332,15 @@ class LocalHosts:
         self._counts = TemplateCounts(**r.read(r.Counts, body).counts)
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
-        """See Hosts."""
         return (Place(await self._supervisor.ready(), slot),)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:
-        """The same one: it ends its other guests first."""
         yield await self._supervisor.ready()
 
     def parked(self) -> TemplateCounts:
-        """See Hosts."""
         return self._counts
 
     async def rest(self) -> None:
-        """See Hosts."""
         if self._supervisor.peer is not None:
             await self._supervisor.peer.call("rest", b"", limits.CALL_S)

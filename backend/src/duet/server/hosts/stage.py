@@ -223,7 +223,6 @@ class Shares:
         return iter(self._all)
 
     def index(self, share: Share) -> int:
-        """Its number."""
         return self._all.index(share)
 
     def go_if_ready(self, lanes: Mapping[str, m.Lane]) -> None:
@@ -404,7 +403,6 @@ class HostedRun:
             await self._shares.everywhere("stop", r.OfRun(run_id=self.log.run_id))
 
     def withdraw(self) -> None:
-        """It will not begin."""
         self._say(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
@@ -508,7 +506,6 @@ class HostStage:
 
     @property
     def saves_first(self) -> bool:
-        """See server.interfaces.Stage."""
         return self._hosts is not None and self._hosts.saves_first
 
     def prepare(self, request: RunSpec, hub: Hub) -> HostedRun:

@@ -65,7 +65,6 @@ class LaneClock:
             self.calibration.reply_received(host_ns, frame.mono_ns)
 
     def start_sent(self) -> None:
-        """START is on its way."""
         self._start_sent_ns = time.monotonic_ns()
 
     def ping_sent(self) -> None:

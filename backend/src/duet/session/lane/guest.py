@@ -267,7 +267,6 @@ class Lanes:
             await asyncio.wait([held[1]], timeout=self.limits.close_s)
 
     async def close_all(self) -> None:
-        """End all guests."""
         async with asyncio.TaskGroup() as group:
             for arm in list(self._lanes):
                 group.create_task(self.close(arm))
@@ -310,7 +309,6 @@ class Faults:
         return agent_trouble(frame, self._console)
 
     def too_much(self, what: str) -> DuetError:
-        """A budget is exceeded."""
         if self._recorded:
             return InputError(
                 f"lane {self._arm} of the recording has {what}, which no run has.",

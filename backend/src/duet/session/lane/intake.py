@@ -94,7 +94,6 @@ class LaneIntake:
             self.wake()
 
     def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Pages of one CPU."""
         self.begin()
         self._pipeline.feed_pages(cpu, pages, came, host_ns)
         self._writer.pages(cpu, pages, host_ns)
@@ -107,7 +106,6 @@ class LaneIntake:
         self._lenses.records.replay(record)
 
     def on_end(self) -> None:
-        """The guest is gone."""
         self._inputs.gone = True
         self._lenses.hold.let_go()
         if not (self._inputs.drained or self._recorded):
@@ -131,7 +129,6 @@ class LaneIntake:
         self._capacity.set()
 
     def wake(self) -> None:
-        """End a `rest`."""
         self._wake.set()
 
     async def rest(self, limit_s: float) -> None:

@@ -85,11 +85,9 @@ class LaneXray(ReportedLens):
     # messages of the x-ray's process (see lenses.xray.XrayListener)
 
     def attaching(self) -> None:
-        """Its process is being started."""
         self._change(state="attaching", message="", remedy="")
 
     def attached(self, route: Route) -> None:
-        """Attached; sampling."""
         slow = "It reads over QMP text, which is slow: the process's memory may not be read."
         self._change(state="on", route=route, message=slow if route == "qmp" else "")
 

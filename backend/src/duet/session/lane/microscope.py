@@ -216,8 +216,7 @@ class WaitingWorkload:
 class PointSink(LensSink, Protocol):
     """What receives samples, states and points of the microscope."""
 
-    def on_batch(self, arm: str, new: Batch) -> None:
-        """New points."""
+    def on_batch(self, arm: str, new: Batch) -> None: ...
 
 
 class AccessQueue:
@@ -422,7 +421,6 @@ class LaneMicroscope(ReportedLens):
         return self._client if self._target.watched and self.state.state == "on" else None
 
     def start(self, client: ScopeClient) -> None:
-        """Connect the plugin."""
         self._client = client
         self._change(state="attaching")
         client.set_listener(self)
@@ -515,7 +513,6 @@ class LaneMicroscope(ReportedLens):
             self.on_scope_fault(error.sentence, error.remedy)
 
     def finish(self) -> None:
-        """The run is over."""
         if self._client is not None:
             self._client.set_listener(None)
         now_ns = time.monotonic_ns()

@@ -53,7 +53,6 @@ def cpus_of(spec: RunSpec) -> int:
 
 
 def plan_of(spec: RunSpec, source: LaneSource, *, at_boot: bool) -> str:
-    """The agent's plan."""
     return plan_text(
         spec.folder.lesson,
         source.arm,

@@ -209,12 +209,10 @@ class Parts:
 
     @property
     def arm(self) -> str:
-        """The lane's."""
         return self.source.arm
 
     @property
     def recorded(self) -> bool:
-        """It replays a recording; no guest boots."""
         return self.spec.source == "recorded"
 
 
@@ -482,7 +480,6 @@ class LaneRun:
 
     @property
     def phase(self) -> LanePhase:
-        """As it was reported last."""
         return self._parts.machine.phase
 
     @property

@@ -261,7 +261,6 @@ class LaneMachine:
         return self._report("stopped", Step.OVER)
 
     def _await_guest(self, now: float) -> Output:
-        """For its port, its greeting, or its probes."""
         done, limit_s, what = {
             Step.PORT: (self._in.port_open, None, "the guest to boot"),
             Step.GREETING: (self._in.hello is not None, self._limits.hello_s, "its agent"),
@@ -287,7 +286,6 @@ class LaneMachine:
         return Action.WAIT
 
     def _run(self, now: float) -> Output:
-        """From START to the agent's last frame."""
         if self.deadline is None:
             self.deadline = now + self._course.run_s
             return self._collect(now) if self._in.drained else Action.REDUCE

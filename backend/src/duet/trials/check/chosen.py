@@ -111,7 +111,6 @@ def plan(files: Iterable[str], rows: tuple[Row, ...] = ROWS) -> Plan:
 
 
 def script(name: str) -> str:
-    """The text of a script."""
     return (SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
 
 

@@ -94,7 +94,6 @@ class WholeConsole(Console):
         """The guest has written more."""
 
     def feed(self, text: bytes) -> None:
-        """Append what fits."""
         super().feed(text)
         room = self._most - len(self._whole)
         self._whole += text[:room]
@@ -128,7 +127,6 @@ class StressMachine(QemuMachine):
         self._sealed = False
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """See Machine.argv()."""
         whole = self._root.read_bytes()
         initrd = folder / "initrd"
         initrd.write_bytes(whole + bytes(-len(whole) % 4) + archive(PROGRAM, self._program))

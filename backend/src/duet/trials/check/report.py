@@ -175,7 +175,6 @@ def _uncounted(races: Sorted) -> list[str]:
 
 
 def judge(folder: LessonFolder, console: str) -> Verdict:
-    """Read a whole console."""
     return judge_console(console, {**folder.lesson.stress.work, **BESIDE})
 
 
