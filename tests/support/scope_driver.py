@@ -51,11 +51,14 @@ REP_ROUNDS = 3
 OBJECT_BYTES = 256
 ELEMENTS = (208, 216, 224, 232, 240)
 """Of `rep stosq`, which QEMU does one by one."""
+HALVES = ((188, "writes", 8), (192, "writes", 8), (196, "writes", 8))
+"""A store of 16 bytes in QEMU 7: two of 8, and the first crosses a line's end."""
+WIDE = ((188, "writes", 16), (192, "writes", 16))
+"""The same store in QEMU 8 and later: one, which crosses a line's end."""
 STRIKE: tuple[tuple[int, str, int], ...] = (
     *((0, "reads", 8), (8, "writes", 4), (16, "reads", 8), (16, "writes", 8)),
     *((24, "rmws", 8), (32, "reads", 8), (40, "rmws", 4), (64, "rmws", 16), (80, "rmws", 8)),
-    # A store of 16 bytes is two of 8, and the first crosses a line's end.
-    *((188, "writes", 8), (192, "writes", 8), (196, "writes", 8)),
+    *(HALVES if asyncio.run(qemu_version()).startswith("7.") else WIDE),
     *((at, "writes", 8) for at in ELEMENTS),
 )
 """Accesses of one call: offset, class, size; besides the tries of cmpxchg at 32."""
