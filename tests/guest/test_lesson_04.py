@@ -96,6 +96,7 @@ def test_an_entry_grows_by_the_two_pointers_of_a_list() -> None:
     assert {arm: said(table, arm)["entry_bytes"] for arm in ARMS} == sizes
 
 
+@pytest.mark.nightly  # 80 s; the same three ways on known extents are checked in each run
 def test_the_same_three_ways_beside_fio() -> None:
     """The mail's mixture: delayed entries and holes in fifty files, scans while it is written."""
     table = beside_fio()

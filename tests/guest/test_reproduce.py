@@ -26,6 +26,7 @@ def duet(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.timeout(1100)
+@pytest.mark.nightly  # 100 s; test_record_all records one again
 def test_a_recording_of_the_count_clock_is_reproduced(
     images_of: Callable[[str], Any], tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ async def _lines() -> list[str]:
     return found
 
 
+@pytest.mark.nightly  # 40 s; a measurement of the host
 def test_two_vcpus_meet_in_one_word_and_the_rate_repeats() -> None:
     lines = asyncio.run(_lines())
     assert len(lines) == RUNS
