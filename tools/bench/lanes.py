@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from duet.base.errors import DuetError
-from duet.cli.arguments import read_request, variable
-from duet.cli.doctor.first_event import Start, first_event, settled, spec_of
+from duet.cli.arguments import environment_variable, read_request
+from duet.cli.doctor.first_event import LaneStart, first_event, spec_of, wait_parked
 from duet.cli.output import emit, note
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
 from duet.guests.machine import pss_bytes
@@ -71,14 +71,14 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
         await timed("first copy", request, arm, templates)  # has a guest parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
-            await settled(templates)
+            await wait_parked(templates)
             starts.append(await timed("boot", request, arm, None))
-            await settled(templates)
+            await wait_parked(templates)
             starts.append(await timed("copy", request, arm, templates))
             if number in by_vng:
-                with variable("DUET_GUEST", "vng"):
+                with environment_variable("DUET_GUEST", "vng"):
                     starts.append(await timed("vng", request, arm, None))
-        await settled(templates)
+        await wait_parked(templates)
         idle = await idle_lanes(request, arm, templates)
         return result_of(request.folder.slug, arm, starts, idle, templates.counts())
 
@@ -89,7 +89,7 @@ def vng_rounds(repeats: int) -> set[int]:
     return {number * repeats // count for number in range(count)}
 
 
-async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> Start:
+async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
     """One start, by its way; what goes wrong is in it."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
@@ -125,7 +125,7 @@ _MIB = 1 << 20
 
 
 def result_of(
-    slug: str, arm: str, starts: Sequence[Start], idle: Idle, parked: TemplateCounts
+    slug: str, arm: str, starts: Sequence[LaneStart], idle: Idle, parked: TemplateCounts
 ) -> LanesResult:
     """The document of all starts.
 
@@ -159,7 +159,7 @@ def result_of(
     )
 
 
-def _quantiles(starts: Sequence[Start]) -> Quantiles | None:
+def _quantiles(starts: Sequence[LaneStart]) -> Quantiles | None:
     ms = [one.ms for one in starts if one.ms is not None]
     if not ms:
         return None

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from duet.cli.app import Loaded, Verb, app, verbs
+from duet.cli.app import LazyCommands, Verb, app, verbs
 from duet.cli.entry import main
 from duet.guests import cpu_time
 
@@ -246,8 +246,8 @@ def test_a_row_of_a_plug_in_is_a_verb(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = Verb("views-too", "tests.backend.cli.added_verb", "Say a word.")
-    monkeypatch.setattr("duet.cli.app.added", lambda: iter([row]))
-    monkeypatch.setattr(app, "commands", Loaded())
+    monkeypatch.setattr("duet.cli.app.plugin_verbs", lambda: iter([row]))
+    monkeypatch.setattr(app, "commands", LazyCommands())
     assert main(["views-too", "--json"]) == 7
     assert json.loads(capsys.readouterr().out) == {"word": "hello"}
     assert main(["--help"]) == 0

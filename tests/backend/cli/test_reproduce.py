@@ -12,7 +12,7 @@ from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
 from duet.bundle.decoding import differences
 from duet.cli.entry import main
 from duet.cli.reproduce import (
-    Checked,
+    CheckedClaim,
     claims_about,
     difference_lines,
     request_of,
@@ -114,7 +114,7 @@ def test_claims_about_a_recording_are_found(name: str, own: bool, some: str) -> 
 
 def test_the_verdict_says_how_many_and_on_which_kernels() -> None:
     claim = load("02-grace-periods").lesson.claims[0]
-    good, bad = Checked(claim, None, False), Checked(claim, "it is 0.9", True)
+    good, bad = CheckedClaim(claim, None, False), CheckedClaim(claim, "it is 0.9", True)
     assert verdict_of([good, good], True, []) == "All 2 claims still hold, on the same kernels."
     one = old()
     other = one.model_copy(

@@ -19,7 +19,7 @@ from duet.base.settings import EXTRA_LESSONS
 from duet.cli import entry, trial_run, try_
 from duet.cli.options import typed_line
 from duet.cli.trial import TryResult
-from duet.cli.trial_run import How, measured, refuse_over_limit, tried_arm
+from duet.cli.trial_run import TrialOptions, measured, refuse_over_limit, tried_arm
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
 from duet.kernels.diffs import PatchFails
@@ -37,7 +37,7 @@ from tests.backend.trials.made import PATCH, trial
 def test_the_words_of_the_command_line_go_into_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Asked] = []
 
-    def take(asked: Asked, how: How) -> int:
+    def take(asked: Asked, how: TrialOptions) -> int:
         seen.append(asked)
         return 0
 

@@ -13,7 +13,7 @@ import pytest
 from duet.base.errors import InfraError, InputError
 from duet.cli import main
 from duet.cli.arguments import untraced
-from duet.cli.measure.args import Given, command_of, read_plan
+from duet.cli.measure.args import MeasureArgs, command_of, read_plan
 from duet.cli.measure.run import write_report
 from duet.lessons.load import load
 from duet.measure.plan import conditions
@@ -23,7 +23,7 @@ SLUG = "02-grace-periods"
 
 
 def asked(**more: Any) -> Any:
-    return read_plan(Given(SLUG, **more))
+    return read_plan(MeasureArgs(SLUG, **more))
 
 
 def test_defaults_are_what_a_verdict_takes() -> None:

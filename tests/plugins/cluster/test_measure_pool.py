@@ -14,7 +14,7 @@ import pytest
 
 from duet.base.errors import InfraError
 from duet.cli import main
-from duet.cli.measure.args import Given, read_plan
+from duet.cli.measure.args import MeasureArgs, read_plan
 from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
 from duet.measure import MeasurePlan
@@ -30,7 +30,7 @@ Use = Callable[..., ToyPool]
 
 
 def plan_of(**more: Any) -> MeasurePlan:
-    return read_plan(Given(SLUG, "rwsem,srcu", clock="count", shift="0", **more))
+    return read_plan(MeasureArgs(SLUG, "rwsem,srcu", clock="count", shift="0", **more))
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$
 REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's recording."
 
 
-def which(text: str) -> Path:
+def find_recording(text: str) -> Path:
     """The file of a recording; it may turn out not to be there, or no recording.
 
     Raises:
@@ -42,11 +42,11 @@ def which(text: str) -> Path:
     if NAME.match(name):
         return ArchiveFolder(runs_dir(), 0, 0).path(name)
     if found := OF_LESSON.match(text):
-        return of_lesson(found[1], found[2])
+        return lesson_recording(found[1], found[2])
     raise InputError(f"'{text:.80}' is no recording.", remedy=REMEDY)
 
 
-def of_lesson(slug: str, name: str) -> Path:
+def lesson_recording(slug: str, name: str) -> Path:
     """One of the recordings that lie in a lesson's folder.
 
     Raises:
@@ -84,7 +84,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
 
 
 @contextmanager
-def variable(name: str, value: str | None) -> Iterator[None]:
+def environment_variable(name: str, value: str | None) -> Iterator[None]:
     """Set `name` to `value`; None leaves it as it is."""
     before = os.environ.get(name)
     if value is not None:

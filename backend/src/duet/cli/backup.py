@@ -43,7 +43,7 @@ def backup(file: BackupFile, as_json: Json = False) -> int:
     """
     from duet.server.backup import Places, make
 
-    return tell("in the backup", file, make(file, Places.default()), as_json)
+    return print_contents("in the backup", file, make(file, Places.default()), as_json)
 
 
 def restore(
@@ -56,7 +56,7 @@ def restore(
     """Check a backup by its hashes, then bring back what is in it. End the server first."""
     from duet.server import backup
 
-    return tell(
+    return print_contents(
         "restored", file, backup.restore(file, backup.Places.default(), replace=replace), as_json
     )
 
@@ -69,7 +69,7 @@ WORDS = {
 }
 
 
-def tell(done: str, file: Path, contents: Contents, as_json: bool) -> int:
+def print_contents(done: str, file: Path, contents: Contents, as_json: bool) -> int:
     """What is in a backup."""
     counts = contents.counts()
     if as_json:

@@ -29,7 +29,7 @@ from duet.cli.trial import (
 )
 
 if TYPE_CHECKING:
-    from duet.cli.trial_run import How, Tried
+    from duet.cli.trial_run import TrialOptions, TrialOutcome
     from duet.trials.ask import Asked
     from duet.trials.bisect import Commit, Found, Measured, Question, Step
 
@@ -171,7 +171,7 @@ def bisect(
 # From a trial to what a bisection measured, and from a bisection to its document.
 
 
-def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:
+def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
     """The second kernel of a trial beside its first.
 
     Args:
@@ -280,7 +280,9 @@ class Bisect:
     as_json: bool = False
 
 
-def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None) -> int:
+def find_culprit(
+    what: Bisect, run: Callable[[Asked, TrialOptions], TrialOutcome] | None = None
+) -> int:
     """Search, print the culprit, and run it beside its parent.
 
     Args:
@@ -289,7 +291,7 @@ def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None)
     Returns:
         0: a culprit; 125: only skipped commits are left.
     """
-    from duet.cli.trial_run import How, run_trial
+    from duet.cli.trial_run import TrialOptions, run_trial
     from duet.kernels.image import SameKernel
     from duet.trials.ask import try_line
     from duet.trials.bisect import (
@@ -319,7 +321,7 @@ def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None)
         trees = (_at(tree, good), _at(tree, commit))
         step = replace(asked, trees=trees, name=asked.name + ENDINGS[0])
         try:
-            tried = run(step, How(record=False, repeats=what.repeats))
+            tried = run(step, TrialOptions(record=False, repeats=what.repeats))
         except SameKernel as error:  # it cannot be worse than itself
             return Measured(0.0, error.sentence)
         measured, title = measured_of(tried, what.metric)
@@ -351,10 +353,10 @@ def _finish(
     asks: Question,
     found: Found,
     lanes: Asked | None,
-    run: Callable[[Asked, How], Tried],
+    run: Callable[[Asked, TrialOptions], TrialOutcome],
 ) -> int:
     """Write the report, then leave the trial of parent and culprit."""
-    from duet.cli.trial_run import How
+    from duet.cli.trial_run import TrialOptions
     from duet.measure.compare import Judgement
     from duet.trials.bisect import markdown
 
@@ -365,7 +367,7 @@ def _finish(
     if lanes is not None and what.trial:
         note("running the culprit beside its parent")
         try:
-            tried = run(lanes, How(repeats=what.repeats))
+            tried = run(lanes, TrialOptions(repeats=what.repeats))
             result = replace(result, trial_folder=tried.result.folder)
         except DuetError as error:  # the search is over, and its result stands
             note(f"warning: there is no trial of culprit and parent: {error.sentence}")

@@ -89,7 +89,7 @@ def challenge(
     from duet.lessons import load as lessons
     from duet.trials.challenge import groups, judge, limits, tables_of, text, with_patch
 
-    what = Asked(lesson, name, patch, seconds if stress else 0, as_json)
+    what = ChallengeRequest(lesson, name, patch, seconds if stress else 0, as_json)
     folder = lessons.load(what.lesson)
     if not what.name or what.patch is None:
         return _list(folder, what)
@@ -120,7 +120,7 @@ FOLDER = "challenges.d"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChallengeRequest:
     """What was asked for.
 
     Args:
@@ -153,7 +153,7 @@ def find(folder: LessonFolder, name: str) -> Challenge:
     return known[name]
 
 
-def _list(folder: LessonFolder, what: Asked) -> int:
+def _list(folder: LessonFolder, what: ChallengeRequest) -> int:
     from duet.trials.challenge import listing
 
     lesson = folder.lesson
@@ -210,7 +210,7 @@ def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None
 
 
 def _result(
-    what: Asked, arm: str, judged: Judgement, seconds: float, console: Path | None
+    what: ChallengeRequest, arm: str, judged: Judgement, seconds: float, console: Path | None
 ) -> ChallengeResult:
     lines = [JudgedLine(**asdict(line)) for line in judged.lines]
     where = None if console is None else str(console)

@@ -147,7 +147,7 @@ def check(
         config=tuple(config or ()),
         name=name,
     )
-    return check_kernels(Check(asked, seconds, as_json, kcsan))
+    return check_kernels(CheckRequest(asked, seconds, as_json, kcsan))
 
 
 # Which debug kernels a check builds, and what fits the files of its patches.
@@ -244,7 +244,7 @@ NOTHING = "sleep 0"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckRequest:
     """What was asked for.
 
     Args:
@@ -259,7 +259,7 @@ class Check:
     races: bool = False
 
 
-def check_kernels(what: Check) -> int:
+def check_kernels(what: CheckRequest) -> int:
     """Build, stress and report; what a DuetError is for a bisection, output.py says."""
     from duet.cli.trial_run import Notes, add_folder, built, prepare
     from duet.guests import ensure_root
@@ -323,7 +323,7 @@ def read_check(asked: Asked) -> Trial:
 
 
 def _boot(
-    what: Check, found: LessonFolder, root: GuestRoot, image: KernelImage, program: str
+    what: CheckRequest, found: LessonFolder, root: GuestRoot, image: KernelImage, program: str
 ) -> str:
     from duet.lessons.plan import boot_cmdline
     from duet.trials.check.machine import boot
@@ -340,7 +340,7 @@ def _boot(
 
 
 def finish(
-    what: Check,
+    what: CheckRequest,
     trial: Trial,
     folder: Path,
     images: Mapping[str, KernelImage],
@@ -431,7 +431,7 @@ def _races(
     return sort(found, read_races(beside), touched)
 
 
-def turns_of(what: Check, trial: Trial, fits: Plan) -> list[str]:
+def turns_of(what: CheckRequest, trial: Trial, fits: Plan) -> list[str]:
     """The command, if there is one, then the stressors."""
     from duet.lessons import load as lessons
     from duet.trials.check.machine import turn

@@ -55,10 +55,10 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Compare two recordings of a lesson: what they differ in, then their figures by arm."""
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.runs.compare import compare as compared
 
-    one, other = which(first), which(second)
+    one, other = find_recording(first), find_recording(second)
     found = compared(one, other)
     if as_json:
         emit(result_of(one, other, found))

@@ -57,16 +57,16 @@ def drgn(
     from duet.guests.lanes_file import running
 
     if as_json:
-        emit(DrgnResult([DrgnLane(name_of(one), one.pid) for one in running()]))
+        emit(DrgnResult([DrgnLane(lane_name(one), one.pid) for one in running()]))
         return 0
-    info = pick(lane, running())
+    info = find_lane(lane, running())
     program = Path(sys.executable).with_name("drgn")
     if not program.exists():
         raise InfraError("drgn is not installed beside this Python.", remedy="Run ./setup.sh page.")
     words = [str(program), "-q", "--qemu", info.socket, "-s", info.vmlinux]
     words += [str(script)] if script else []
     if script is None and sys.stdin.isatty():
-        print(f"drgn on {name_of(info)}; `prog` is its kernel, the guest goes on meanwhile.")
+        print(f"drgn on {lane_name(info)}; `prog` is its kernel, the guest goes on meanwhile.")
     sys.stdout.flush()
     # A child, not exec: the guest's socket is free again whatever ends it.
     return subprocess.run(words, env=os.environ, check=False).returncode
@@ -75,12 +75,12 @@ def drgn(
 START = "Start one: ./duet serve and a run, or ./duet run, and leave it running."
 
 
-def name_of(info: LaneInfo) -> str:
+def lane_name(info: LaneInfo) -> str:
     """How a lane is named on the command line."""
     return f"{info.lesson}/{info.arm}" if info.lesson else info.arm
 
 
-def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
+def find_lane(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
     """The lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the pid.
 
     Raises:
@@ -88,7 +88,7 @@ def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
     """
     if not lanes:
         raise InputError("no guest of this user is running.", remedy=START)
-    names = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in lanes)
+    names = ", ".join(f"{lane_name(one)} (pid {one.pid})" for one in lanes)
     if wanted is None:
         if len(lanes) == 1:
             return lanes[0]
@@ -103,7 +103,7 @@ def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
     if not found:
         raise InputError(f"no lane '{wanted:.80}' is running.", remedy=f"Choose from: {names}.")
     if len(found) > 1:
-        several = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in found)
+        several = ", ".join(f"{lane_name(one)} (pid {one.pid})" for one in found)
         raise InputError(
             f"'{wanted:.80}' names {len(found)} running lanes.",
             remedy=f"Give the pid: {several}.",

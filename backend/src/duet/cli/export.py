@@ -80,7 +80,7 @@ def export(
 ) -> int:
     """Write a recording as a page of its own, as pictures, or for other programs."""
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.cli.output import split_names
     from duet.export import FORMATS as FILES
     from duet.export import export as write_files
@@ -108,14 +108,14 @@ def export(
         handout.write(target, *recordings_of(run))
         written = target.written
     elif to in pictures.FORMATS:
-        path = which(run)
+        path = find_recording(run)
         target = Target(out, force=force)
         target.check_file()
         folder = lessons.load(open_bundle(path).manifest.lesson)
         pictures.take(target, to, folder, path, shot)
         written = target.written
     else:
-        written = write_files(open_bundle(which(run)), to, out, force=force)
+        written = write_files(open_bundle(find_recording(run)), to, out, force=force)
     if as_json:
         files = [ExportedFile(name, count) for name, count in written.items()]
         emit(ExportResult(run, to, files))
@@ -163,7 +163,7 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
         InputError: no such recording, or a lesson that has none.
     """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
     from duet.lessons.load import SLUG
 
@@ -175,7 +175,7 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
                 f"lesson {run} has no recording.", remedy=f"Make one: ./duet record {run}."
             )
         return folder, chosen
-    path = which(run)
+    path = find_recording(run)
     folder = lessons.load(open_bundle(path).manifest.lesson)
     return folder, {plain_name(path.stem): path}
 

@@ -82,11 +82,11 @@ KEYS = keys_text(InspectResult)
 def inspect(file: File, as_json: Json = False) -> int:
     """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
 
-    path = which(file)
+    path = find_recording(file)
     bundle = open_bundle(path)
-    lanes = [look(bundle, entry) for entry in bundle.manifest.arms]
+    lanes = [summarize_lane(bundle, entry) for entry in bundle.manifest.arms]
     if as_json:
         emit(result_of(path, bundle, lanes))
     else:
@@ -100,7 +100,7 @@ HEADINGS = ("lane", "kernel", "config", "packed", "unpacked", "pages", "events",
 
 
 @dataclass(slots=True)
-class LaneFound:
+class LaneSummary:
     """What was found in one lane."""
 
     entry: ArmEntry
@@ -160,7 +160,7 @@ class LaneFound:
         )
 
 
-def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
+def text(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> list[str]:
     """For people: what was run, then the lanes, then their events."""
     manifest = bundle.manifest
     events = sum(lane.events for lane in lanes)
@@ -177,11 +177,11 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
         "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "not said"),
         "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "not said"),
         f"checksums: {len(manifest.sums)} of {len(manifest.sums)} members are what SHA-256 says",
-        *waited(manifest),
+        *contention_lines(manifest),
         *(f"left out: {arm}: {why}" for arm, why in manifest.left_out.items()),
         "",
         *_columns([HEADINGS, *(_cells(lane) for lane in lanes)]),
-        *(line for lane in lanes for line in made_of(lane.entry)),
+        *(line for lane in lanes for line in kernel_lines(lane.entry)),
         *(f"{x.entry.name}: the run sent more than was kept" for x in lanes if x.entry.truncated),
         "",
     ]
@@ -191,7 +191,7 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
     return lines + _columns([heads, *rows])
 
 
-def made_of(entry: ArmEntry) -> list[str]:
+def kernel_lines(entry: ArmEntry) -> list[str]:
     """Key, compiler and patches of a lane's kernel, where the recording has them."""
     from duet.bundle import patches_of
 
@@ -202,7 +202,7 @@ def made_of(entry: ArmEntry) -> list[str]:
     return [f"{entry.name}: kernel {key}, {compiler or 'compiler not said'}", *patches]
 
 
-def waited(manifest: Manifest) -> list[str]:
+def contention_lines(manifest: Manifest) -> list[str]:
     """How long vCPUs waited for the host, where the recording says so."""
     found = [
         (entry.name, entry.contention.waited_s, entry.contention.ran_s)
@@ -215,7 +215,7 @@ def waited(manifest: Manifest) -> list[str]:
     return [f"vCPUs on the host: {each}"]
 
 
-def _cells(lane: LaneFound) -> tuple[str, ...]:
+def _cells(lane: LaneSummary) -> tuple[str, ...]:
     entry, contents = lane.entry, lane.contents
     pages = sum(len(pages) for pages in contents.pages.values()) // contents.page_bytes
     samples = ", ".join(f"{n} {probe}" for probe, n in sorted(lane.samples.items()))
@@ -241,7 +241,7 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     return rendered
 
 
-def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
+def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
     """Decode one lane.
 
     Raises:
@@ -262,7 +262,7 @@ def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
                 times += [int(table.ts_ns.min()), int(table.ts_ns.max())]
             overwritten += sum(loss.count or 0 for loss in part.losses)
         unknown = sum(decoder.unknown.values())
-    return LaneFound(
+    return LaneSummary(
         entry=entry,
         contents=lane,
         packed=bundle.packed[f"lanes/{entry.name}/stream.bin"],
@@ -291,7 +291,7 @@ def _samples(lane: LaneContents) -> Counter[str]:
     return found
 
 
-def result_of(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> InspectResult:
+def result_of(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> InspectResult:
     """What `--json` prints."""
     manifest = bundle.manifest
     said = manifest.model_dump(mode="json", exclude={"arms", "sums"})

@@ -21,7 +21,7 @@ from duet.measure import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
-ONE_WISH_S = 1.0
+SAME_SIGNAL_S = 1.0
 """Signals so close together count as one: timeout(1) signals a process and then its group."""
 
 
@@ -42,7 +42,7 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
             asked = time.monotonic()
             note("ending; what was measured so far follows")
             loop.call_soon_threadsafe(task.cancel)
-        elif time.monotonic() - asked > ONE_WISH_S:
+        elif time.monotonic() - asked > SAME_SIGNAL_S:
             os._exit(INTERRUPTED)
 
     before = {number: signal.signal(number, end) for number in SIGNALS}

@@ -79,14 +79,14 @@ def record_all(
     todo = [item for item in items if all or item.stale]
     todo = todo[:most] if most else todo
     pace = Pace(kernels.cache / PACE)
-    done, whole = Done(), True
+    done, whole = ItemResults(), True
     if not listing and todo:
         arms = {(item.lesson, arm) for item in todo for arm in item.arms}
         known = {slug: lessons.load(slug) for slug, _ in arms}
         for item in todo:
             checked_params(known[item.lesson], item)
         build_missing([arm_spec(known[slug], arm) for slug, arm in sorted(arms)], kernels)
-        whole = asyncio.run(interruptible(make(todo, pace, kernels, done)))
+        whole = asyncio.run(interruptible(record_items(todo, pace, kernels, done)))
     if as_json:
         emit(result_of(items, pace, done))
     else:
@@ -103,7 +103,7 @@ TABLES = "measured"
 
 
 @dataclass(slots=True)
-class Done:
+class ItemResults:
     """What came of the items: how long one took, or why it could not be made."""
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -135,7 +135,9 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
     return list(found.values())
 
 
-async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: Done) -> None:
+async def record_items(
+    todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: ItemResults
+) -> None:
     """One after another; one that fails leaves its old file, and the others go on."""
     from duet.cli.measuring import format_duration
     from duet.server.recorded_items import take_off
@@ -145,7 +147,7 @@ async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: 
         note(f"{number + 1} of {len(todo)}: {item.title} (about {left} left)")
         began = time.monotonic()
         try:
-            await make_one(item, kernels)
+            await record_item(item, kernels)
         except DuetError as error:
             done.errors[item.title] = error
             note(f"error: {item.title}: {error.sentence}\nremedy: {error.remedy}")
@@ -155,7 +157,7 @@ async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: 
         pace.took(item, done.seconds[item.title])
 
 
-async def make_one(item: Item, kernels: KernelSettings) -> None:
+async def record_item(item: Item, kernels: KernelSettings) -> None:
     """The item again, by the parameters that it has.
 
     Raises:
@@ -177,7 +179,7 @@ async def make_one(item: Item, kernels: KernelSettings) -> None:
 
 
 def lines(
-    items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: Done, listing: bool
+    items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: ItemResults, listing: bool
 ) -> list[str]:
     """For people: what is stale and why, or what was made."""
     from duet.cli.measuring import format_duration
@@ -194,7 +196,7 @@ def lines(
     return [f"Made {len(done.seconds)} anew{failed}{not_begun}; {fresh} were left as they are."]
 
 
-def result_of(items: Sequence[Item], pace: Pace, done: Done) -> RecordAllResult:
+def result_of(items: Sequence[Item], pace: Pace, done: ItemResults) -> RecordAllResult:
     """What `--json` prints."""
 
     def state(item: Item) -> str:

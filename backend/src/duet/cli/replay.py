@@ -49,10 +49,10 @@ KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recor
 def replay(file: File, as_json: Json = False) -> int:
     """Play a recording through the path of a live run, and print the metrics that it gives."""
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
 
-    path = which(file)
+    path = find_recording(file)
     bundle = open_bundle(path)
     manifest = bundle.manifest
     lanes = replayed(lessons.load(manifest.lesson), bundle)

@@ -73,14 +73,14 @@ def reproduce(
     """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
     from duet.bundle import open_bundle
     from duet.bundle.decoding import differences
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.cli.building import build_missing
     from duet.kernels import KernelSettings
     from duet.kernels.arms import arm_specs
     from duet.lessons import load as lessons
     from duet.runs.compare import figure_rows, figures_of
 
-    path = which(file)
+    path = find_recording(file)
     claims = not no_claims
     if out is not None and out.exists():
         raise InputError(f"{out} is there already.", remedy="Name another file with --out.")
@@ -123,7 +123,7 @@ def reproduce(
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedClaim:
     """One claim, measured.
 
     Args:
@@ -199,7 +199,7 @@ def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
     return {name: value for name, value in params.items() if name != duration}
 
 
-def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[Checked]:
+def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[CheckedClaim]:
     """Measure what the recording bears on.
 
     Raises:
@@ -210,7 +210,7 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
     claims, own_knobs = claims_about(request, shift)
     plans = {id(claim): _plan(request, claim, own_knobs) for claim in claims}
     tables: dict[str, Table] = {}
-    checked: list[Checked] = []
+    checked: list[CheckedClaim] = []
     for claim in claims:
         key = _key(plans[id(claim)])
         if key not in tables:
@@ -219,7 +219,7 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
         table = tables[key]
         errors = [table.errors[a] for a in (claim.arm, claim.to) if a in table.errors]
         trouble = errors[0].sentence if errors else broken(claim, table)
-        checked.append(Checked(claim, trouble, own_knobs))
+        checked.append(CheckedClaim(claim, trouble, own_knobs))
     return checked
 
 
@@ -341,7 +341,7 @@ def _number(value: JsonValue) -> str:
     return "-"
 
 
-def verdict_of(checked: list[Checked], asked: bool, found: list[Difference]) -> str:
+def verdict_of(checked: list[CheckedClaim], asked: bool, found: list[Difference]) -> str:
     """One sentence."""
     if not asked:
         return "Claims were not measured (--no-claims)."

@@ -23,7 +23,7 @@ from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.sinks import Watch
+    from duet.cli.sinks import PhaseSink
     from duet.guests import Accel
     from duet.kernels import KernelSettings
     from duet.lessons.load import LessonFolder
@@ -69,7 +69,7 @@ def selftest(
     LESSON: one whose kernels are built; default: the first such. With --kvm the result is written
     down, and reports of measurements on this host name it.
     """
-    from duet.cli.arguments import read_request, variable
+    from duet.cli.arguments import environment_variable, read_request
     from duet.cli.kvm import kvm_works
     from duet.guests import Accel
     from duet.measure.provenance import host_fingerprint, remember
@@ -81,9 +81,9 @@ def selftest(
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
                 remedy="Run it on a host with KVM; ./duet doctor says what is missing here.",
             )
-    request = smallest(read_request(lesson or _ready_lesson(), "", "", "wall", []))
+    request = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))
     test = Selftest(request, Accel.KVM if kvm else None)
-    with variable("DUET_ACCEL", "kvm" if kvm else None):
+    with environment_variable("DUET_ACCEL", "kvm" if kvm else None):
         steps = asyncio.run(_all(test))
     result = SelftestResult(
         ok=all(step.ok for step in steps),
@@ -125,7 +125,7 @@ class Selftest:
 
         self._request, self._accel = request, accel
         self._cpus = knob(request.folder.lesson, "cpus")
-        self._looked: tuple[Watch, LaneResult] | None = None
+        self._looked: tuple[PhaseSink, LaneResult] | None = None
         self.qemu = ""
 
     async def steps(self) -> AsyncIterator[SelftestStep]:
@@ -195,13 +195,13 @@ class Selftest:
             )
         return f"{len(arms)} arms, {REPEATS} runs each; CPUs of its own: {report.host['own_cpus']}"
 
-    async def _usual(self) -> tuple[Watch, LaneResult]:
+    async def _usual(self) -> tuple[PhaseSink, LaneResult]:
         """One run with as many vCPUs as the lesson has, for all that looks at one."""
         self._looked = self._looked or await self._once(None)
         return self._looked
 
-    async def _once(self, cpus: int | None) -> tuple[Watch, LaneResult]:
-        from duet.cli.sinks import Watch
+    async def _once(self, cpus: int | None) -> tuple[PhaseSink, LaneResult]:
+        from duet.cli.sinks import PhaseSink
         from duet.kernels import KernelSettings
         from duet.runs.sources import kernel_sources
         from duet.session import Lanes, RunSession, RunSpec
@@ -211,7 +211,7 @@ class Selftest:
         if cpus is not None and self._cpus:
             params[self._cpus] = cpus
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
-        watch = Watch()
+        watch = PhaseSink()
         spec = RunSpec(request.folder, (arm,), request.workload, params, "wall", run_id="selftest")
         async with Lanes() as lanes:
             result = await RunSession(lanes, spec, sources, watch).execute()
@@ -264,7 +264,7 @@ def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
     return [arm for arm, ready in ready_arms(folder, settings).items() if ready]
 
 
-def smallest(request: RunSpec) -> RunSpec:
+def shortest_run(request: RunSpec) -> RunSpec:
     """The same for as short as the lesson allows: it is a test, no figure."""
     from duet.lessons.load import knob
 

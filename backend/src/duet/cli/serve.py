@@ -102,7 +102,7 @@ def serve(
     console = stderr_console()
     as_lines = log_form() == "json"
     begin_log(ConsoleLog(console), as_lines)
-    refuse_open_house(host, live)
+    refuse_shared_files(host, live)
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console, as_lines) as progress:
@@ -364,7 +364,7 @@ def hosts_names(usual_url: str) -> tuple[str, ...]:
     return tuple(name for url in urls if (name := urlsplit(url).hostname))
 
 
-def refuse_open_house(host: str, live: bool) -> None:
+def refuse_shared_files(host: str, live: bool) -> None:
     """No guest that shares the host's files is offered to other machines.
 
     Raises:

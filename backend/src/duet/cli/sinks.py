@@ -39,12 +39,12 @@ class CollectingConsoleSink(CollectingSink):
         ConsoleSink().on_loss(arm, loss)
 
 
-STEADY = 10
+EQUAL_SAMPLES = 10
 """So many looks at a workload that holds still, alike in size, are enough: it is ended then."""
 
 
 @dataclass
-class Taken(ConsoleSink):
+class SampleSink(ConsoleSink):
     """Keeps the samples of one lane."""
 
     samples: list[tuple[Sample, float]] = field(default_factory=list)
@@ -54,8 +54,8 @@ class Taken(ConsoleSink):
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
         """Keep it; of equal ones only what is needed: memory is bounded by the transcript's."""
         self.samples.append((sample, t_ns))
-        last = {size_of(pair) for pair in self.samples[-STEADY:] if pair[1] > 0}
-        if len(self.samples) > STEADY and len(last) == 1:
+        last = {size_of(pair) for pair in self.samples[-EQUAL_SAMPLES:] if pair[1] > 0}
+        if len(self.samples) > EQUAL_SAMPLES and len(last) == 1:
             self.steady.set()
 
     def on_lens(self, arm: str, state: LensState) -> None:
@@ -70,7 +70,7 @@ def size_of(pair: tuple[Sample, float]) -> int:
     return sum(len(column) for column in pair[0].columns.values())
 
 
-class Watch(SessionSink):
+class PhaseSink(SessionSink):
     """What a run of one lane shows, beside its result."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from duet.base.errors import DuetError, InfraError, KernelError
 from duet.base.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.cli.arguments import read_request
 from duet.cli.building import build_missing, install_sources
-from duet.cli.measure.args import Given, read_plan
+from duet.cli.measure.args import MeasureArgs, read_plan
 from duet.cli.measure.run import refuse_nothing
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import note
@@ -53,7 +53,7 @@ async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, tria
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(request.folder.slug, clock=request.clock, repeats=repeats or None))
+    plan = read_plan(MeasureArgs(request.folder.slug, clock=request.clock, repeats=repeats or None))
     return await _run(plan, kernels, trial)
 
 
@@ -63,7 +63,7 @@ async def counted(trial: Trial, kernels: KernelSettings) -> Report:
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(trial.slug, workload=WATCHED, clock="wall"))
+    plan = read_plan(MeasureArgs(trial.slug, workload=WATCHED, clock="wall"))
     names = frozenset(name for name in plan.lesson.metrics if name.startswith(SHARED_PREFIX))
     return await _run(replace(plan, metrics=names), kernels, trial)
 
@@ -176,7 +176,7 @@ MOST_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class TrialOptions:
     """What is done with a trial.
 
     Args:
@@ -198,7 +198,7 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialOutcome:
     """A trial that was run.
 
     Args:
@@ -210,7 +210,7 @@ class Tried:
     report: Report | None
 
 
-def run_trial(asked: Asked, how: How) -> Tried:
+def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
     """Write a trial, build its kernels, record and measure it.
 
     Raises:
@@ -287,7 +287,7 @@ def run_trial(asked: Asked, how: How) -> Tried:
         verdict=verdict_of(report),
         saved=None if saved is None else str(saved),
     )
-    return Tried(trial, result, report)
+    return TrialOutcome(trial, result, report)
 
 
 def distinct_kernels(

@@ -33,7 +33,7 @@ from duet.cli.trial import (
 )
 
 if TYPE_CHECKING:
-    from duet.cli.trial_run import How
+    from duet.cli.trial_run import TrialOptions
     from duet.measure import Report
     from duet.measure.compare import Judgement
     from duet.trials.ask import Asked
@@ -147,7 +147,7 @@ def try_(
     as_json: Json = False,
 ) -> int:
     """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
-    from duet.cli.trial_run import How
+    from duet.cli.trial_run import TrialOptions
     from duet.trials.ask import Asked
 
     asked = Asked(
@@ -178,13 +178,13 @@ def try_(
         given=typed_line(),
     )
     window = None if whole else window_ms
-    how = How(
+    how = TrialOptions(
         not no_trace, not no_measure, window, repeats, save_lesson, worse_than, as_json, result
     )
     return try_kernels(asked, how)
 
 
-def try_kernels(asked: Asked, how: How) -> int:
+def try_kernels(asked: Asked, how: TrialOptions) -> int:
     """Try what was asked for, and print what came of it: the exit code."""
     from duet.cli.measure.run import check_output, errors_of, write_report
     from duet.cli.trial_run import run_trial

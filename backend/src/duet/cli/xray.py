@@ -16,7 +16,7 @@ from duet.cli.options import ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit
 
 if TYPE_CHECKING:
-    from duet.cli.sinks import Taken
+    from duet.cli.sinks import SampleSink
     from duet.lenses import Sample, Wanted
     from duet.session import RunSession, RunSpec
 
@@ -31,7 +31,7 @@ class XrayResult:
     clock: str
     params: Mapping[str, int]
     probe: str
-    chosen: str = key("which sample is shown")
+    largest_sample: str = key("which sample is shown")
     rows: int = key()
     t_ms: float = key()
     error_ms: float = key()
@@ -81,12 +81,12 @@ def xray(
     if probe not in known:
         raise no_probe(probe, known)
     request = read_request(*_holding(given))
-    taken = asyncio.run(look(request, Wanted(probe, hz, of, given[0])))
+    taken = asyncio.run(sample_run(request, Wanted(probe, hz, of, given[0])))
     tree = result_tree(request, taken)
     if as_json:
         emit(tree)
     else:
-        print_sample(tree, chosen(taken)[0])
+        print_sample(tree, largest_sample(taken)[0])
     return 0
 
 
@@ -107,13 +107,13 @@ def _holding(
     return (lesson, arm, name, "wall", settings) if name else given
 
 
-async def look(request: RunSpec, wanted: Wanted) -> Taken:
+async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
     """Run the workload once, with markers as its only events, and sample all along.
 
     Raises:
         DuetError: the lane failed, or the lens saw nothing.
     """
-    from duet.cli.sinks import Taken
+    from duet.cli.sinks import SampleSink
     from duet.kernels import KernelSettings
     from duet.lessons.plan import workload_of
     from duet.runs.sources import kernel_sources
@@ -121,7 +121,7 @@ async def look(request: RunSpec, wanted: Wanted) -> Taken:
 
     (arm,) = request.arms
     sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
-    taken = Taken()
+    taken = SampleSink()
     spec = replace(request, run_id="xray", probes=frozenset(), xray=(wanted,))
     async with Lanes() as lanes:
         session = RunSession(lanes, spec, sources, taken)
@@ -143,13 +143,13 @@ async def look(request: RunSpec, wanted: Wanted) -> Taken:
     return taken
 
 
-async def end_when_steady(taken: Taken, session: RunSession) -> None:
+async def end_when_steady(taken: SampleSink, session: RunSession) -> None:
     """A workload that would hold still for long has been seen."""
     await taken.steady.wait()
     await session.stop()
 
 
-def chosen(taken: Taken) -> tuple[Sample, float]:
+def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
     """One sample of the run: while everything stood, as late as possible."""
     from duet.cli.sinks import size_of
 
@@ -157,11 +157,11 @@ def chosen(taken: Taken) -> tuple[Sample, float]:
     return [pair for pair in taken.samples if size_of(pair) == largest][-1]
 
 
-def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
+def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
     """What `--json` prints: facts of the probe, then XrayResult."""
     import numpy as np
 
-    sample, t_ns = chosen(taken)
+    sample, t_ns = largest_sample(taken)
     took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
     facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
     found = XrayResult(
@@ -171,7 +171,7 @@ def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
         clock=request.clock,
         params=request.params,
         probe=sample.probe,
-        chosen=CHOICE,
+        largest_sample=CHOICE,
         rows=sample.n,
         t_ms=round(t_ns / 1e6, 3),
         error_ms=round(sample.error_ns / 1e6, 3),

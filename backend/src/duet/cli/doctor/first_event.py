@@ -27,7 +27,7 @@ PARK_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class LaneStart:
     """One lane that was started.
 
     Args:
@@ -78,7 +78,7 @@ async def first_event(
     templates: Templates | None,
     sink: FirstEvent | None = None,
     whole: bool = False,
-) -> Start:
+) -> LaneStart:
     """Start a lane, wait for its first decoded event, and stop it.
 
     Args:
@@ -88,7 +88,7 @@ async def first_event(
     sink, guests = sink or FirstEvent(), list[Guest]()
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
-        source = noting(sources[arm], guests)
+        source = recording_guests(sources[arm], guests)
         # As in a server, nothing is made while a run goes on.
         aside = templates.aside() if templates else nullcontext()
         async with aside, Lanes() as lanes:
@@ -108,11 +108,11 @@ async def first_event(
     attempts = sum(len(one) for one in reports)
     ready = any(report.outcome == READY for one in reports for report in one)
     if not sink.at:
-        return Start("", None, sink.cloned, attempts, failed)
-    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
+        return LaneStart("", None, sink.cloned, attempts, failed)
+    return LaneStart("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
 
 
-def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
+def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
     """The same source, whose guests are put into a list, so that their tries can be counted."""
 
     def guest(request: GuestRequest) -> Guest:
@@ -127,7 +127,7 @@ def spec_of(request: RunSpec, arm: str) -> RunSpec:
     return replace(request.only([arm]), run_id="bench")
 
 
-async def settled(templates: Templates) -> None:
+async def wait_parked(templates: Templates) -> None:
     """Until a guest is parked, or cannot be: then lanes boot, and that is counted."""
     try:
         async with asyncio.timeout(PARK_S):

@@ -11,9 +11,9 @@ from typing import Final
 
 from duet.base.errors import DuetError, InfraError
 from duet.cli.arguments import read_request
-from duet.cli.doctor.first_event import FirstEvent, first_event, settled, spec_of
+from duet.cli.doctor.first_event import FirstEvent, first_event, spec_of, wait_parked
 from duet.cli.doctor.line import DELEGATE, Failure
-from duet.cli.selftest import built_arms, smallest
+from duet.cli.selftest import built_arms, shortest_run
 from duet.confine.control_groups import groups_of
 from duet.guests import Guest
 from duet.guests.clones import Templates
@@ -28,7 +28,7 @@ NO_COPY: Final = "Lanes boot as before; the server's log says why a copy failed.
 CALM: Final = "End other work on this host, or give it more CPUs."
 
 
-class Waiting(FirstEvent):
+class ContentionSink(FirstEvent):
     """Also how long the guest's vCPUs waited for a CPU of the host."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class GuestTrials:
     """
 
     def __init__(self) -> None:
-        self._request = smallest_built()
+        self._request = shortest_built_run()
         self._arm = self._request.arms[0]
         self._contention: Contention | None = None
         self._accel = ""
@@ -59,7 +59,7 @@ class GuestTrials:
         Raises:
             InfraError: it does not.
         """
-        sink = Waiting()
+        sink = ContentionSink()
         start = await first_event(self._request, self._arm, None, sink, whole=True)
         if start.ms is None:
             raise InfraError(
@@ -91,7 +91,7 @@ class GuestTrials:
         source = sources[self._arm]
         if source.park is not None:
             await source.park(guest_of(spec_of(self._request, self._arm), source, None), False)
-        await settled(templates)
+        await wait_parked(templates)
         if not templates.count:
             raise Failure("no guest could be parked, so each lane boots", NO_COPY)
         start = await first_event(self._request, self._arm, templates)
@@ -160,7 +160,7 @@ class GuestTrials:
             yield guest
 
 
-def smallest_built() -> RunSpec:
+def shortest_built_run() -> RunSpec:
     """A short run of one arm whose kernel is built.
 
     Raises:
@@ -174,7 +174,7 @@ def smallest_built() -> RunSpec:
         except DuetError:  # another line of doctor says so
             continue
         if arms:
-            return smallest(read_request(slug, arms[0], "", "wall", []))
+            return shortest_run(read_request(slug, arms[0], "", "wall", []))
     raise InfraError(
         "no guest can be booted, since no lesson has a kernel that is built.",
         remedy="Run ./duet build.",

@@ -147,20 +147,24 @@ def measure(
     as_json: Json = False,
 ) -> int:
     """Measure arms against each other, untraced, and say what that proves."""
-    from duet.cli.measure.args import Given
+    from duet.cli.measure.args import MeasureArgs
 
     if as_json:
         format = "json"
     if published or all or stored or write is not None:
-        from duet.cli.measure.published import Keep, against
+        from duet.cli.measure.published import PageOptions, compare_published
 
         others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
         pooling = (wait, lease, check_hosts or None)
         more = any(other not in (None, "", []) for other in (*others, *pooling))
-        return against(lesson, all, published, more, format, output, Keep(write, stored))
+        return compare_published(
+            lesson, all, published, more, format, output, PageOptions(write, stored)
+        )
     from duet.cli.measure.pooling import Pooling
     from duet.cli.measure.run import measure_lesson
 
     settings = tuple(set or ())
-    given = Given(lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts)
+    given = MeasureArgs(
+        lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts
+    )
     return measure_lesson(given, format, output, Pooling(pool, at_once, wait, lease, check_hosts))

@@ -21,7 +21,7 @@ MAX_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class MeasureArgs:
     """As they stand on the command line."""
 
     lesson: str
@@ -35,7 +35,7 @@ class Given:
     layouts: str | None = None
 
 
-def read_plan(given: Given) -> MeasurePlan:
+def read_plan(given: MeasureArgs) -> MeasurePlan:
     """What is to be measured.
 
     Raises:

@@ -37,7 +37,7 @@ from duet.runs.measure import prepare_measurement
 
 
 @dataclass(slots=True)
-class Shelf:
+class StoredResults:
     """The stored results and where they lie.
 
     Args:
@@ -50,7 +50,7 @@ class Shelf:
     page: Path | None = None
 
     @classmethod
-    def open(cls, page_file: Path | None) -> Shelf:
+    def open(cls, page_file: Path | None) -> StoredResults:
         """Results beside a page; without one those of docs/.
 
         Raises:
@@ -143,7 +143,7 @@ Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class PageOptions:
     """What becomes of results.
 
     Args:
@@ -156,9 +156,9 @@ class Keep:
     stored: bool = False
 
 
-def against(
+def compare_published(
     lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
-    keep: Keep,
+    keep: PageOptions,
 ) -> int:  # fmt: skip
     """Compare with the figures of mails: those of a lesson, or of all.
 
@@ -192,7 +192,7 @@ def against(
             f"--published makes one table, not '{how}'.",
             remedy="Use --format mail or --json.",
         )
-    shelf = Shelf.open(keep.page)
+    shelf = StoredResults.open(keep.page)
     began = time.monotonic()
     work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
@@ -235,7 +235,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
     return todo
 
 
-async def _measure(work: Work, todo: Todo, shelf: Shelf) -> None:
+async def _measure(work: Work, todo: Todo, shelf: StoredResults) -> None:
     """All measurements, one after another; what a cut leaves is in `work`."""
     settings, began = KernelSettings.default(), time.monotonic()
     runs = [len(steps(plan)) for _, _, plan in todo]

@@ -11,7 +11,7 @@ from pathlib import Path
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.cli.arguments import link_layouts
 from duet.cli.building import build_optional
-from duet.cli.measure.args import Given, command_of, read_plan
+from duet.cli.measure.args import MeasureArgs, command_of, read_plan
 from duet.cli.measure.pooling import Pooling
 from duet.cli.measuring import (
     INTERRUPTED,
@@ -32,7 +32,9 @@ HERE = Pooling()
 """No pool."""
 
 
-def measure_lesson(given: Given, how: str, output: Path | None, pooling: Pooling = HERE) -> int:
+def measure_lesson(
+    given: MeasureArgs, how: str, output: Path | None, pooling: Pooling = HERE
+) -> int:
     """Measure the arms of a lesson and write the report: the exit code.
 
     Args:

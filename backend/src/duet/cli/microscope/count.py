@@ -283,7 +283,7 @@ def _list(value: object) -> list[dict[str, dict[str, Tree]]]:
     return value
 
 
-Given = tuple[str, str, str, list[str]]
+RunArgs = tuple[str, str, str, list[str]]
 """Lesson, arm, workload, settings."""
 
 
@@ -292,12 +292,12 @@ FROM_TO = ".."
 
 
 def count_accesses(
-    given: Given, functions: str, operation: str, line: str, top: int, as_json: bool
+    given: RunArgs, functions: str, operation: str, line: str, top: int, as_json: bool
 ) -> int:
     """Run a workload under the plugin that sees each access, and print what it saw."""
     request, microscope = read_microscope_request(given, functions, operation)
     only = asyncio.run(read_line(request, microscope, line)) if line else None
-    scope, lines = asyncio.run(look(request, microscope))
+    scope, lines = asyncio.run(count_run(request, microscope))
     tree = table_tree(request, microscope, scope, top, only)
     if as_json:
         emit(tree)
@@ -307,7 +307,7 @@ def count_accesses(
 
 
 def read_microscope_request(
-    given: Given, functions: str, operation: str
+    given: RunArgs, functions: str, operation: str
 ) -> tuple[RunSpec, MicroscopeRequest]:
     """Which run, and what is looked at in it.
 
@@ -359,7 +359,7 @@ async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) 
     return LineFilter(name, variable_ranges(image.vmlinux, name))
 
 
-async def look(
+async def count_run(
     request: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
     """Run the workload once and count; its lines come with the counts.

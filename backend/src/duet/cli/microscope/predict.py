@@ -10,7 +10,7 @@ from typing import Any
 
 from duet.base.errors import InfraError, InputError
 from duet.cli.keys import from_tree
-from duet.cli.microscope.count import look, read_microscope_request
+from duet.cli.microscope.count import count_run, read_microscope_request
 from duet.cli.microscope.results import PredictResult
 from duet.cli.output import emit, note
 from duet.cli.sinks import ConsoleSink
@@ -78,7 +78,7 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
             remedy="Leave --predict away, or name another --workload.",
         )
     sink = AccessSink()
-    scope, _ = asyncio.run(look(request, microscope, sink))
+    scope, _ = asyncio.run(count_run(request, microscope, sink))
     names = [
         microscope.functions[n] if 0 <= n < len(microscope.functions) else ""
         for n in sink.column("d")
