@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet inspect`: what a recording holds. Every checksum is checked, every page decoded."""
+"""`duet inspect`: what a recording contains. Verifies every checksum and decodes every page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InspectedLane:
-    """One lane of `duet inspect`."""
+    """One lane of the recording."""
 
     name: str
     title: str
@@ -53,8 +53,6 @@ class InspectedLane:
 
 @dataclass(frozen=True, slots=True)
 class InspectResult:
-    """Of `duet inspect`."""
-
     file: str
     bytes: int
     format: int
@@ -80,7 +78,9 @@ KEYS = keys_text(InspectResult)
 
 
 def inspect(file: File, as_json: Json = False) -> int:
-    """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
+    """Show what a recording contains, lane by lane. Lists manifest, events, samples, losses and
+    bytes per event.
+    """
     from duet.bundle import open_bundle
     from duet.cli.arguments import find_recording
 
@@ -94,14 +94,12 @@ def inspect(file: File, as_json: Json = False) -> int:
     return 0
 
 
-# What `duet inspect` prints of a recording and of its lanes.
-
 HEADINGS = ("lane", "kernel", "config", "packed", "unpacked", "pages", "events", "lost", "samples")
 
 
 @dataclass(slots=True)
 class LaneSummary:
-    """What was found in one lane."""
+    """Contents of one lane."""
 
     entry: ArmEntry
     contents: LaneContents
@@ -115,18 +113,17 @@ class LaneSummary:
 
     @property
     def events(self) -> int:
-        """Records decoded, of all kinds."""
+        """Number of decoded records of all kinds."""
         return sum(self.types.values()) + self.unknown
 
     @property
     def guest_ms(self) -> float:
-        """From the first event to the last."""
+        """Time from the first event to the last."""
         if self.first_ns is None or self.last_ns is None:
             return 0.0
         return (self.last_ns - self.first_ns) / 1e6
 
     def result(self) -> InspectedLane:
-        """What `--json` prints of one lane."""
         from duet.bundle import patches_of
 
         entry, lane = self.entry, self.contents
@@ -161,22 +158,22 @@ class LaneSummary:
 
 
 def text(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> list[str]:
-    """For people: what was run, then the lanes, then their events."""
+    """Format the contents for people: the run, then the lanes, then their events."""
     manifest = bundle.manifest
     events = sum(lane.events for lane in lanes)
     knobs = ", ".join(f"{name}={value}" for name, value in manifest.params.items())
     shift = f", shift {manifest.shift}" if manifest.clock == "count" else ""
     window = f"{manifest.window_ms} ms from each start" if manifest.window_ms else "whole runs"
-    each = f"{bundle.file_bytes / events:.2f} bytes an event" if events else "no events"
+    each = f"{bundle.file_bytes / events:.2f} bytes per event" if events else "no events"
     lines = [
         f"{file.name}: {bundle.file_bytes:,} bytes, format {manifest.format}, {events:,} events, "
         f"{each}",
         f"recorded {manifest.created}: {window}",
         f"{manifest.lesson}, {manifest.workload}, {manifest.clock} clock{shift}, "
         f"seed {manifest.seed}; {knobs or 'no knobs'}",
-        "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "not said"),
-        "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "not said"),
-        f"checksums: {len(manifest.sums)} of {len(manifest.sums)} members are what SHA-256 says",
+        "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "unknown"),
+        "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "unknown"),
+        f"checksums: SHA-256 matches for {len(manifest.sums)} of {len(manifest.sums)} members",
         *contention_lines(manifest),
         *(f"left out: {arm}: {why}" for arm, why in manifest.left_out.items()),
         "",
@@ -192,18 +189,18 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> list[str]:
 
 
 def kernel_lines(entry: ArmEntry) -> list[str]:
-    """Key, compiler and patches of a lane's kernel, where the recording has them."""
+    """Return key, compiler and patches of a lane's kernel, if the recording has them."""
     from duet.bundle import patches_of
 
     key, compiler = (str(entry.kernel.get(name, "")) for name in ("key", "compiler"))
     if not key:
         return []
     patches = [f"  {path} {sha[:12]}" for path, sha in patches_of(entry).items()]
-    return [f"{entry.name}: kernel {key}, {compiler or 'compiler not said'}", *patches]
+    return [f"{entry.name}: kernel {key}, {compiler or 'compiler unknown'}", *patches]
 
 
 def contention_lines(manifest: Manifest) -> list[str]:
-    """How long vCPUs waited for the host, where the recording says so."""
+    """Say how long vCPUs waited for the host, if the recording has it."""
     found = [
         (entry.name, entry.contention.waited_s, entry.contention.ran_s)
         for entry in manifest.arms
@@ -221,8 +218,8 @@ def _cells(lane: LaneSummary) -> tuple[str, ...]:
     samples = ", ".join(f"{n} {probe}" for probe, n in sorted(lane.samples.items()))
     return (
         entry.name,
-        entry.kernel_version or "not said",
-        entry.config_sha256[:12] or "not said",
+        entry.kernel_version or "unknown",
+        entry.config_sha256[:12] or "unknown",
         f"{lane.packed:,}",
         f"{contents.stream_bytes:,}",
         f"{pages:,}",
@@ -276,7 +273,7 @@ def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
 
 
 def _samples(lane: LaneContents) -> Counter[str]:
-    """Samples by probe; states of a lens are not counted, what cannot be read is."""
+    """Count samples by probe, and unreadable records; states of a lens do not count."""
     from duet.lenses import LensState, unpack_record
 
     found: Counter[str] = Counter()
@@ -292,7 +289,6 @@ def _samples(lane: LaneContents) -> Counter[str]:
 
 
 def result_of(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> InspectResult:
-    """What `--json` prints."""
     manifest = bundle.manifest
     said = manifest.model_dump(mode="json", exclude={"arms", "sums"})
     events = sum(lane.events for lane in lanes)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class XrayResult:
-    """Of `duet xray`; the facts of its probe stand before these."""
+    """Printed after the facts of the probe."""
 
     lesson: str
     arm: str
@@ -48,28 +48,28 @@ class XrayResult:
 
 KEYS = keys_text(
     XrayResult,
-    "Before these stand the probe's own facts. docs/PROBES.md says what generic probes report, "
-    "each file of a lesson's probes/ what its own reports.",
+    "The probe's own facts come before these. docs/PROBES.md describes those of generic probes, "
+    "each file in a lesson's probes/ its own.",
 )
 
 
 def xray(
     lesson: Slug,
     probe: Annotated[str, typer.Argument(help="What to read; docs/PROBES.md lists it.")],
-    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel is read.")],
+    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel to read.")],
     workload: Workload = "",
     clock: ClockOption = "",
     set: Set = None,
-    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples a second.")] = 30,
+    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples per second.")] = 30,
     of: Annotated[
-        str, typer.Option("--of", help="Which of several: see the probe's own file.")
+        str, typer.Option("--of", help="Which of several; the probe's own file explains it.")
     ] = "",
     as_json: Json = False,
 ) -> int:
-    """Boot an arm, run the workload, and read a structure of its kernel with drgn meanwhile.
+    """Read a structure of a running kernel with drgn. Boots an arm and runs the workload.
 
-    The guest is not stopped. Shown is one sample: the last of the largest (most memcgs and
-    shrinkers, inodes, extents), since a workload takes down at its end what it made.
+    The guest is not stopped. The verb shows one sample: the last of the largest (most memcgs and
+    shrinkers, inodes, extents), since a workload removes in the end what it created.
     """
     from duet.cli.arguments import read_request
     from duet.lenses import Wanted, probe_names
@@ -98,7 +98,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """With no workload and no clock named: one that waits for a command, if there is one."""
+    """If no workload and no clock is named, choose a workload that waits for a command, if any."""
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given
@@ -108,7 +108,7 @@ def _holding(
 
 
 async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
-    """Run the workload once, with markers as its only events, and sample all along.
+    """Run the workload once, with markers as its only events, and sample all the time.
 
     Raises:
         DuetError: the lane failed, or the lens saw nothing.
@@ -137,20 +137,20 @@ async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
         raise error
     if not taken.samples:
         raise InfraError(
-            taken.lens.message or "the workload was over before the x-ray had looked once.",
-            remedy=taken.lens.remedy or "Give it more to do with --set, or sample faster (--hz).",
+            taken.lens.message or "the workload ended before the first sample.",
+            remedy=taken.lens.remedy or "Give the workload more to do with --set, or raise --hz.",
         )
     return taken
 
 
 async def end_when_steady(taken: SampleSink, session: RunSession) -> None:
-    """A workload that would hold still for long has been seen."""
+    """End a held workload once its samples stay equal."""
     await taken.steady.wait()
     await session.stop()
 
 
 def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
-    """One sample of the run: while everything stood, as late as possible."""
+    """Return the last of the largest samples."""
     from duet.cli.sinks import size_of
 
     largest = max(map(size_of, taken.samples))
@@ -158,7 +158,7 @@ def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
 
 
 def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
-    """What `--json` prints: facts of the probe, then XrayResult."""
+    """Return what `--json` prints: facts of the probe, then XrayResult."""
     import numpy as np
 
     sample, t_ns = largest_sample(taken)
@@ -189,7 +189,7 @@ def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
 
 
 def print_sample(tree: dict[str, object], sample: Sample) -> None:
-    """For people: what was counted, then the first rows."""
+    """Print for people the counts, then the first rows."""
     import numpy as np
 
     print(f"{tree['lesson']}, {tree['arm']}, {tree['clock']} clock: {sample.probe}")

@@ -86,9 +86,9 @@ def try_box() -> str:
         )
         done = run_boxed(job, replace(BoxLimits(), wall_s=PROBE_S))
     if done.failed:
-        last = (done.tail.splitlines() or ["it said nothing"])[-1]
+        last = (done.tail.splitlines() or ["no output"])[-1]
         raise Failure(f"a C file is not compiled in a box: {last:.200}", "Install gcc, libc6-dev.")
-    return f"a C file was compiled in one, in {time.monotonic() - began:.1f} s"
+    return f"a C file was compiled in a box in {time.monotonic() - began:.1f} s"
 
 
 def disk_speed() -> str:
