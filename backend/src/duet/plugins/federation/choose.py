@@ -13,14 +13,14 @@ from duet.store.store import Store
 
 
 def classrooms(store: Store | None, live: LiveParts, days: int) -> Classrooms | None:
-    """The classes of one of several servers; None: this one is alone."""
+    """Return the classes of one of several servers; None if this server is alone."""
     if store is None or not store.server:
         return None
     return SharedClassrooms(store, live, days)
 
 
 def service(core: Core) -> Mirrors | None:
-    """Live runs of other servers, which are found here; and they find those of this one."""
+    """Show live runs of other servers here, and those of this server there."""
     classes = core.services.of(Classrooms)
     if not isinstance(classes, SharedClassrooms):
         return None
