@@ -63,7 +63,7 @@ class Comparisons:
         self._sums: OrderedDict[tuple[Path, Stamp], str] = OrderedDict()
         self._lock = Lock()
         self.count = 0
-        """How many were really made."""
+        """How many were computed, not found in the cache."""
 
     def tree(self, first: Path, second: Path) -> bytes:
         """Return the comparison as JSON.

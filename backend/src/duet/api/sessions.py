@@ -150,7 +150,7 @@ class Sessions:
         self._vouching = frozenset(vouching)
         self._complained = ""
         self.class_goes_on: Callable[[str], bool] = lambda _: False
-        """Whether a class of that id goes on; its code lets in until it ends."""
+        """Is the class of that id open? Its code lets browsers in until it ends."""
 
     def token(self, plain: str) -> Token | None:
         """Return the token of this text, if it is valid."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries out the commands of classes; one that has begun is carried out to its end."""
+"""Carries out the commands of classes. A command that has begun runs to its end."""
 
 from __future__ import annotations
 
@@ -33,9 +33,6 @@ from duet.store.database import CLASSES_DAYS, classes_days
 from duet.store.store import Store
 from duet.stream.hub import Viewer
 
-# Carries out what a page that sits in a class asks for: a member's, then the instructor's.
-
-
 COMMANDS: tuple[type[m.Command], ...] = tuple(
     one
     for one in vars(cm).values()
@@ -44,10 +41,10 @@ COMMANDS: tuple[type[m.Command], ...] = tuple(
 
 
 class Seated:
-    """Of all classes.
+    """Dispatches commands of pages that are in a class.
 
     Args:
-        tries: runs that members try; None: nowhere.
+        tries: runs that members try; None: unavailable.
     """
 
     def __init__(self, rooms: Rooms, tries: Tries | None) -> None:
@@ -59,10 +56,10 @@ class Seated:
         self.wheel = Wheel(rooms)
 
     async def carry_out(self, seat: Seat, command: m.Command) -> None:
-        """One command.
+        """Carry out one command.
 
         Raises:
-            DuetError: why not.
+            DuetError: the command is refused.
         """
         match command:
             case cm.Answer():
@@ -117,8 +114,8 @@ class Classrooms(Service):
     Args:
         store: where classes are stored. None: there are no classes.
         live: where members try runs; None: nowhere.
-        days: how long classes that have ended are stored.
-        owning: which classes are this server's.
+        days: how long ended classes are stored.
+        owning: which classes this server owns.
     """
 
     commands = COMMANDS
@@ -168,42 +165,40 @@ class Classrooms(Service):
         self._rooms.close()
 
     async def idle(self) -> None:
-        """Until no command is being carried out."""
+        """Wait until no command is running."""
         await self._work.idle()
 
     def admit(self, door: Door) -> None:
-        """Who has the code of a class that goes on."""
+        """Let in browsers with the code of an open class."""
         if isinstance(door, TokensOnly) and self.going is not None:
             door.join_by_code(self.going)
 
     def add_routes(self, app: FastAPI) -> None:
-        """The list of classes and their reports."""
         routes.add_class_routes(app, self)
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """How many are in memory."""
         yield "duet_classes_open", "Classes in memory, with pages or not.", len(self.rooms())
 
     def rooms(self) -> list[Room]:
-        """Classes in memory."""
+        """Return the classes in memory."""
         return [] if self._rooms is None else list(self._rooms)
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone."""
+        """Take a page that has gone out of its class."""
         if self._rooms is not None:
             self._rooms.rise(viewer)
 
     async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
-        """Classes that a visitor started, each with the number of its members."""
+        """Return the classes that a visitor started, each with its number of members."""
         if self.store is None:
             return []
         return await self.store.ask(lambda c: reading.classes_of(c, visitor))
 
     async def stored(self, visitor: str, class_id: str) -> Stored:
-        """All that is stored of a class that this visitor started.
+        """Load all that is stored of a class that this visitor started.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such class.
         """
         found = None
         if self.store is not None:
@@ -216,10 +211,10 @@ class Classrooms(Service):
         return found
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """Delete a class that this visitor started; one that goes on ends.
+        """Delete a class that this visitor started; an open class ends first.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such class.
         """
         await self.stored(visitor, class_id)
         if self._rooms is not None:
@@ -229,10 +224,10 @@ class Classrooms(Service):
         """Carry out one command.
 
         Raises:
-            DuetError: why not.
+            DuetError: the command is refused.
         """
         if self._rooms is None:
-            raise InfraError("this server holds no classes.", remedy="Use one that does.")
+            raise InfraError("this server has no classes.", remedy="Use one that does.")
         match command:
             case cm.Drive():
                 self._seated.wheel.drive(self._rooms.seat(viewer), command)
@@ -256,7 +251,7 @@ class Classrooms(Service):
 
 
 def service(core: Core) -> Classrooms:
-    """The classes of a server, as it says or as another plug-in does."""
+    """Return the classes of a server; another plug-in may replace this implementation."""
     live = LiveParts(core.live_runs, core.read, core.no_runs, core.no_patches, core.hold)
     for other in plugins.offered("classrooms"):
         made: Classrooms | None = other.classrooms(core.store, live, classes_days())

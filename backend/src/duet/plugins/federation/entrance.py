@@ -203,7 +203,7 @@ class ServerEntrance:
         self._secret = secret
         self._peers: set[Peer] = set()
         self.runs: Showing | None = None
-        """Live runs that other servers show; None: there are none."""
+        """Live runs for other servers; None: there are none."""
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one connection, from its handshake to its end."""

@@ -154,7 +154,7 @@ class Mirrors(Service):
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
         self._tasks = Tasks()
         self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """Of each run that is being looked for."""
+        """A lock for each run that is being looked for."""
 
     async def __aexit__(self, *error: object) -> None:
         await self._tasks.end()
