@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bodies of labs over HTTP; see bodies.py. Of all of them `MyTask` alone has right answers."""
+"""Models of the HTTP answers about labs. Only `MyTask` contains right answers."""
 
 from __future__ import annotations
 
@@ -230,18 +230,17 @@ class MyData(Body):
     grades: list[dict[str, Any]]
 
 
-# Labs as bodies, and how a person stands. What is right leaves here once it is due.
+# Labs as models, and a person's results. Right answers are included only once they are due.
 
 Rows = Sequence[tuple[Participant, Work]]
 
 
 def iso(at_s: float) -> str:
-    """ISO 8601 UTC, to the second."""
+    """Format as ISO 8601 UTC, to the second."""
     return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds")
 
 
 def lab_line(file: LabFile) -> LabLine:
-    """A lab in the list."""
     lab = file.lab
     return LabLine(
         slug=file.slug,
@@ -254,7 +253,7 @@ def lab_line(file: LabFile) -> LabLine:
 
 
 def lab_view(file: LabFile, now_s: float) -> LabView:
-    """A lab without its answers. Blocking: it may read lessons.
+    """Return a lab without its answers. Blocking: it may read lessons.
 
     Raises:
         InputError: a lesson of it cannot be read.
@@ -302,7 +301,7 @@ def _limits(task: Task, lesson: Lesson) -> list[str]:
 
 
 def my_lab(work: Work, name: str | None, named: bool, now_s: float) -> MyLab:
-    """How a person stands. Blocking: it may read lessons."""
+    """Return a person's results. Blocking: it may read lessons."""
     tasks = [_mine(work, task, now_s) for task in work.file.lab.tasks]
     known = [task.points for task in tasks if task.points is not None]
     return MyLab(
@@ -346,13 +345,13 @@ def _attempt(work: Work, task: Task, one: Attempt, points: bool) -> MyAttempt:
 
 
 def run_of(attempt: Attempt) -> str | None:
-    """The run that an attempt hands in, for a link; None: it has none."""
+    """Return the run of an attempt, for a link; None: it has none."""
     run = attempt.found.get("run")
     return str(run) if run else None
 
 
 def found_words(file: LabFile, task: Task, found: dict[str, Any]) -> list[str]:
-    """What the server saw, a sentence or a figure each."""
+    """Return what the server saw, as sentences or figures."""
     if isinstance(task, Measure) and found:
         if why := misfit(task, found):
             return [why]
