@@ -25,7 +25,7 @@ from pydantic import JsonValue
 
 from duet import messages as m
 from duet.api.app import create_app
-from duet.api.front import Front, Proxies
+from duet.api.proxy import Front, Proxies
 from duet.base.errors import InfraError
 from duet.base.settings import repo_root
 from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind

@@ -26,7 +26,7 @@ from duet.plugins.classroom.room import Room
 from duet.plugins.classroom.rooms import store_all
 from duet.plugins.federation import shared as looking
 from duet.plugins.federation.relay import MOVED
-from duet.plugins.federation.shared import AWAY, Looking, SharedClassrooms
+from duet.plugins.federation.shared import AWAY, DatabasePoll, SharedClassrooms
 from duet.store.store import Store
 from duet.stream.hub import Hub, Viewer
 from duet.stream.viewer import CLOSE_RESTART
@@ -104,7 +104,7 @@ def test_classes_are_given_up_once_each_time_that_the_database_is_silent(
 
     async def go() -> None:
         nonlocal answers
-        task = asyncio.create_task(Looking(look, held, given_up).go_on())
+        task = asyncio.create_task(DatabasePoll(look, held, given_up).go_on())
         for outage in (1, 2):
             asked = failed
             await until(lambda: failed > asked + 3, WITHIN_S)  # noqa: B023
@@ -269,7 +269,7 @@ def test_what_waits_in_a_class_that_is_lost_is_refused(
             late = room.ask(one.store, lambda c: queries.set_driver(c, room.facts.class_id, "x"))
             assert "does not hold" in await one.refused(late)
             with pytest.raises(InfraError, match="does not hold"):
-                one.classes._own.sit(one.hub.join(), room, None)
+                one.classes._own.add_page(one.hub.join(), room, None)
 
     run_async(go())
 

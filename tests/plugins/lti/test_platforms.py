@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from duet.api.front import Front
+from duet.api.proxy import Front
 from duet.base.errors import InputError
 from duet.cli import entry
 from duet.cli.serve import TokenOptions, admission

@@ -13,12 +13,12 @@ from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__
 from duet import confine as confined
-from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.hosts import HostEntrance, HostKernels, doors_of
 from duet.api.identity import AnyoneIn, Identity, TokensOnly
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
+from duet.api.proxy import Front, ProxyMiddleware
 from duet.api.routes import add_routes, add_segment_routes, may_call
 from duet.api.sessions import Sessions
 from duet.api.stills import Costly, Stills
@@ -96,7 +96,7 @@ def create_app(
     others = (service.foreign for service in director.services)
     may = foreign or next((one for one in others if one is not None), None)
     app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)
-    app.add_middleware(Behind, front=front)
+    app.add_middleware(ProxyMiddleware, front=front)
     admission = Admission.behind(front.proxies)
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
 

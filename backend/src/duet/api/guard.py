@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.api.front import Asked, asked_of
+from duet.api.proxy import RequestedAddress, requested_address
 from duet.server.doors import Foreign
 
 # Requests from pages of other sites are refused, by the browser's Sec-Fetch-Site header.
@@ -123,7 +123,7 @@ class Guard:
         headers = Headers(scope=scope)
         foreign = self._foreign.may(scope)
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
-        wrong = self._why_not(acts and not foreign, headers, asked_of(scope))
+        wrong = self._why_not(acts and not foreign, headers, requested_address(scope))
         if wrong is None and scope["type"] == "http" and not foreign:
             wrong = refused(scope["method"], scope["path"], headers)
         if wrong is None:
@@ -136,7 +136,7 @@ class Guard:
         else:
             await WebSocket(scope, receive, send).close(1008, "foreign host or origin")
 
-    def _why_not(self, acts: bool, headers: Headers, asked: Asked) -> str | None:
+    def _why_not(self, acts: bool, headers: Headers, asked: RequestedAddress) -> str | None:
         for name in (host_name(headers.get("host", "")), host_name(asked.host)):
             if not (name in self._names or (self._any_address and _is_address(name))):
                 return f"this server does not answer to the name '{name:.80}'."

@@ -29,12 +29,12 @@ from duet.api.sessions import (
     cookie_line,
     from_elsewhere,
     ident_of,
-    names_browser,
+    may_name_browser,
     new_secret,
     read_cookie,
     with_cookie,
 )
-from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
+from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Refusal, reload_page, token_page
 from duet.base.access import Role, Visitor
 from duet.base.budgets import CODE_WAIT_S
 from duet.server.doors import Codes, Door
@@ -55,7 +55,7 @@ class AnyoneIn:
         secret = read_cookie(scope).partition(".")[0]
         if SECRET.match(secret) is None:
             secret = new_secret()
-            if names_browser(scope):
+            if may_name_browser(scope):
                 send = with_cookie(send, cookie_line(scope, secret))
         await let_in(Visitor(ident_of(secret), Role.OPERATOR), app, scope, receive, send)
 
@@ -137,7 +137,7 @@ class TokensOnly:
         answer.headers["set-cookie"] = cookie_line(scope, value)
         return answer
 
-    def _visitor(self, scope: Scope) -> tuple[Visitor | None, Why]:
+    def _visitor(self, scope: Scope) -> tuple[Visitor | None, Refusal]:
         given = Headers(scope=scope).get("authorization", "")
         if given[: len(BEARER)].lower() != BEARER:
             return self.sessions.visitor(read_cookie(scope)), NEEDED
@@ -173,7 +173,7 @@ async def let_in(
     await app(scope, receive, send)
 
 
-def refusal(scope: Scope, why: Why) -> Response:
+def refusal(scope: Scope, why: Refusal) -> Response:
     """Say what is needed: a page for people, JSON for scripts.
 
     A link on a foreign page makes the browser withhold the cookie once. So such a visit first gets
@@ -184,7 +184,7 @@ def refusal(scope: Scope, why: Why) -> Response:
     # Random, so that not the whole class retries at the same moment.
     again_s = round(CODE_WAIT_S * (0.5 + random.random())) if why is TOO_MANY else None
     if page and why is NEEDED and from_elsewhere(scope):
-        answer: Response = HTMLResponse(going_on(), 200)
+        answer: Response = HTMLResponse(reload_page(), 200)
     elif page:
         answer = HTMLResponse(token_page(why, again_s=again_s), why.status)
     else:

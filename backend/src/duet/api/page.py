@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.stills import noscript
 from duet.api.tokens import PAGE
 from duet.lessons.document import meant_by
@@ -51,7 +51,7 @@ class Page(StaticFiles):
                 "accept", ""
             ):
                 raise
-            root = asked_of(scope).root
+            root = requested_address(scope).root
             typed = await run_in_threadpool(
                 typed_link, path, scope["query_string"].decode("latin-1")
             )

@@ -23,7 +23,7 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Scope, Send
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.tokens import Access, AccessFile, Token
 from duet.base.access import Grant, Person, Role, Visitor
 from duet.base.budgets import CLASS_SESSION_S, PERSON_SESSION_S, SESSION_S
@@ -72,7 +72,7 @@ def named_cookie(scope: Scope, name: str) -> str:
     return cookies[name].value if name in cookies else ""
 
 
-def names_browser(scope: Scope) -> bool:
+def may_name_browser(scope: Scope) -> bool:
     """May the answer name a browser that sent no cookie?
 
     Only the page itself and its socket may: a new page requests several files at once, and each
@@ -92,8 +92,8 @@ def from_elsewhere(scope: Scope) -> bool:
 
 
 def cookie_line(scope: Scope, value: str) -> str:
-    """Return the Set-Cookie header, for the page's own path; Secure behind TLS (api/front.py)."""
-    path = f"{asked_of(scope).root}/"
+    """Return the Set-Cookie header, for the page's own path; Secure behind TLS (api/proxy.py)."""
+    path = f"{requested_address(scope).root}/"
     line = f"{cookie_name(scope)}={value}; Path={path}; Max-Age={COOKIE_S}; "
     line += "HttpOnly; SameSite=Strict"
     return line + ("; Secure" if scope.get("scheme") in ("https", "wss") else "")

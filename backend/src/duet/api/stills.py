@@ -380,7 +380,7 @@ class Busy(InfraError):
     code = "busy"
 
 
-class Line:
+class RequestQueue:
     """The queue for requests of one kind."""
 
     def __init__(self, kind: str, at_once: int, waiting: int, per_address: int) -> None:
@@ -431,7 +431,7 @@ class Costly:
 
     def __init__(self, busy: Callable[[], str | None]) -> None:
         self._busy = busy
-        self._lines = {kind: Line(kind, *bounds) for kind, bounds in budgets.COSTLY.items()}
+        self._lines = {kind: RequestQueue(kind, *bounds) for kind, bounds in budgets.COSTLY.items()}
         self._threads = ThreadPoolExecutor(budgets.COSTLY_THREADS, "costly")
         self._going: dict[object, asyncio.Task[Any]] = {}
 

@@ -195,7 +195,7 @@ def _token(tree: dict[str, str]) -> Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Refusal:
     """Why a visitor is refused.
 
     Args:
@@ -210,7 +210,7 @@ class Why:
 
 
 LINK = "Open the link that the person who runs this server gave you."
-NEEDED = Why(
+NEEDED = Refusal(
     401,
     "This page opens with a link",
     "This server requires a link with a token, once for each browser. This browser has no "
@@ -218,21 +218,21 @@ NEEDED = Why(
     LINK,
     "This browser’s session is over. Open the link to this server again.",
 )
-WRONG = Why(
+WRONG = Refusal(
     401,
     "This link is not valid",
     "The token of this link is not one of this server’s: it was replaced, or a part is missing.",
     "Ask the person who runs this server for the new link.",
     "The token is not valid. Ask for the new link.",
 )
-NO_CLASS = Why(
+NO_CLASS = Refusal(
     401,
     "No class has this code",
     "The class has ended, or a word of its code differs.",
     "Ask the instructor for the link or the three words.",
     "No class has this code. Ask the instructor for it.",
 )
-TOO_MANY = Why(
+TOO_MANY = Refusal(
     429,
     "One moment",
     "Many wrong class codes came from your network, so codes are checked one after another.",
@@ -272,7 +272,7 @@ OPERATOR = (
 )
 
 
-def token_page(why: Why, footer: str = OPERATOR, again_s: int | None = None) -> str:
+def token_page(why: Refusal, footer: str = OPERATOR, again_s: int | None = None) -> str:
     """Return a page that says what is needed.
 
     Args:
@@ -284,7 +284,7 @@ def token_page(why: Why, footer: str = OPERATOR, again_s: int | None = None) -> 
     return PAGE.format(head=head, title=escape(why.title), body=body)
 
 
-def going_on() -> str:
+def reload_page() -> str:
     """Return a page that reloads its own address once."""
     refresh = '<meta http-equiv="refresh" content="0">\n'
     return PAGE.format(head=refresh, title="One moment", body='<p><a href="">Go on</a></p>')

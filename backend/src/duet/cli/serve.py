@@ -27,7 +27,7 @@ from duet.processes.cpus import session_first
 from duet.processes.run_dir import sweep_all
 
 if TYPE_CHECKING:
-    from duet.api.front import Front, PublicUrl
+    from duet.api.proxy import Front, PublicUrl
     from duet.server.doors import Door, Foreign
 
 
@@ -264,7 +264,7 @@ def front_of(public: str | None, proxies: list[str] | None) -> Front:
     Raises:
         InputError: no such address.
     """
-    from duet.api.front import Front, Proxies, PublicUrl
+    from duet.api.proxy import Front, Proxies, PublicUrl
 
     address = public or public_url()
     return Front(

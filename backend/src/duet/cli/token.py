@@ -125,6 +125,6 @@ def read_url(url: str) -> str:
     Raises:
         InputError: not a usable address.
     """
-    from duet.api.front import PublicUrl
+    from duet.api.proxy import PublicUrl
 
     return str(PublicUrl.parse(url))

@@ -17,16 +17,16 @@ from duet.plugins.classroom import broadcast as messages
 from duet.plugins.classroom import messages as cm
 from duet.plugins.classroom import queries as reading
 from duet.plugins.classroom import routes
-from duet.plugins.classroom.driver import Wheel
+from duet.plugins.classroom.driver import Driving
 from duet.plugins.classroom.members import Entering, Members, delete, end
 from duet.plugins.classroom.purge import Purge
-from duet.plugins.classroom.questions import Questions, Raising
+from duet.plugins.classroom.questions import MemberQuestions, Questions
 from duet.plugins.classroom.records import ClassFacts, Stored
 from duet.plugins.classroom.refusals import not_yours
 from duet.plugins.classroom.room import Room, Seat
-from duet.plugins.classroom.rooms import OpenClasses, Owning, Rooms, keep_storing, store_all
-from duet.plugins.classroom.tries import Tries, tried
-from duet.plugins.classroom.try_parts import LiveParts, Whole
+from duet.plugins.classroom.rooms import OpenClasses, Ownership, Rooms, keep_storing, store_all
+from duet.plugins.classroom.tries import Tries, carry_out_try
+from duet.plugins.classroom.try_parts import BackgroundWork, LiveParts
 from duet.server.doors import Door
 from duet.server.services import Core, Service
 from duet.store.database import CLASSES_DAYS, classes_days
@@ -40,7 +40,7 @@ COMMANDS: tuple[type[m.Command], ...] = tuple(
 )
 
 
-class Seated:
+class Dispatcher:
     """Dispatches commands of pages that are in a class.
 
     Args:
@@ -52,8 +52,8 @@ class Seated:
         self._tries = tries
         self._questions = Questions(rooms)
         self._members = Members(rooms)
-        self._raising = Raising(rooms)
-        self.wheel = Wheel(rooms)
+        self._member_questions = MemberQuestions(rooms)
+        self.driving = Driving(rooms)
 
     async def carry_out(self, seat: Seat, command: m.Command) -> None:
         """Carry out one command.
@@ -71,13 +71,13 @@ class Seated:
                     await self._tries.forget(seat.room, seat.member)
                 await self._members.forget(seat)
             case cm.TryRun() | cm.TakeBackTry() | cm.OpenStep() | cm.ShowGallery():
-                await tried(self._tries, seat, command)
+                await carry_out_try(self._tries, seat, command)
             case cm.RaiseQuestion():
-                await self._raising.ask(seat, command)
+                await self._member_questions.ask(seat, command)
             case cm.Upvote():
-                await self._raising.vote(seat, command)
+                await self._member_questions.vote(seat, command)
             case cm.Consent():
-                self._rooms.shoulder.consent(seat, command)
+                self._rooms.observations.consent(seat, command)
             case _ if seat.member is not None:
                 raise not_yours("the instructor may do that")
             case _:
@@ -90,15 +90,15 @@ class Seated:
             case cm.Reveal():
                 await self._questions.reveal(seat, command)
             case cm.HandWheel():
-                await self.wheel.hand(seat, command.member)
+                await self.driving.hand(seat, command.member)
             case cm.SettleRaised():
-                await self._raising.settle(seat, command)
+                await self._member_questions.settle(seat, command)
             case cm.ShowRaised():
-                await self._raising.show(seat, command)
+                await self._member_questions.show(seat, command)
             case cm.CountDown():
-                await self._raising.count_down(seat, command)
+                await self._member_questions.count_down(seat, command)
             case cm.WatchMember():
-                self._rooms.shoulder.watch(seat, command)
+                self._rooms.observations.watch(seat, command)
             case cm.RemoveMember():
                 member = seat.room.members.get(command.member)
                 if self._tries is not None and member is not None:
@@ -126,22 +126,22 @@ class Classrooms(Service):
         store: Store | None,
         live: LiveParts | None = None,
         days: int = CLASSES_DAYS,
-        owning: Owning | None = None,
+        ownership: Ownership | None = None,
     ) -> None:
         self.store = store
-        self._work = Whole()
+        self._work = BackgroundWork()
         self._storing: asyncio.Task[None] | None = None
         self._rooms: Rooms | None = None
         self._tries: Tries | None = None
         self.going: OpenClasses | None = None
         if store is not None:
-            self._rooms = Rooms(store, owning or Owning())
+            self._rooms = Rooms(store, ownership or Ownership())
             self._purge = Purge(store, days)
             self.going = self._rooms.going
             self._entering = Entering(self._rooms)
             if live is not None:
                 self._tries = Tries(self._rooms, live)
-            self._seated = Seated(self._rooms, self._tries)
+            self._dispatcher = Dispatcher(self._rooms, self._tries)
 
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
@@ -186,7 +186,7 @@ class Classrooms(Service):
     def left(self, viewer: Viewer) -> None:
         """Take a page that has gone out of its class."""
         if self._rooms is not None:
-            self._rooms.rise(viewer)
+            self._rooms.remove_page(viewer)
 
     async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
         """Return the classes that a visitor started, each with its number of members."""
@@ -230,24 +230,24 @@ class Classrooms(Service):
             raise InfraError("this server has no classes.", remedy="Use one that does.")
         match command:
             case cm.Drive():
-                self._seated.wheel.drive(self._rooms.seat(viewer), command)
+                self._dispatcher.driving.drive(self._rooms.seat(viewer), command)
             case cm.Follow():
-                self._seated.wheel.follow(self._rooms.seat(viewer), command)
+                self._dispatcher.driving.follow(self._rooms.seat(viewer), command)
             case cm.ShowPlace():
-                self._rooms.shoulder.here(self._rooms.seat(viewer), command)
+                self._rooms.observations.here(self._rooms.seat(viewer), command)
             case cm.LeaveClass():
                 self._leave(self._rooms, self._rooms.seat(viewer))
             case cm.StartClass() | cm.ResumeClass() | cm.JoinClass():
                 await self._work.until_done(self._entering.enter(viewer, command))
             case _:
                 seat = self._rooms.seat(viewer)
-                await self._work.until_done(self._seated.carry_out(seat, command))
+                await self._work.until_done(self._dispatcher.carry_out(seat, command))
 
     def _leave(self, rooms: Rooms, seat: Seat) -> None:
-        rooms.rise(seat.viewer)
+        rooms.remove_page(seat.viewer)
         seat.viewer.put(pack(messages.state(seat, gone=True)))
         if seat.member is not None and seat.drives:
-            self._work.begin(self._seated.wheel.hand(seat, ""))
+            self._work.begin(self._dispatcher.driving.hand(seat, ""))
 
 
 def service(core: Core) -> Classrooms:

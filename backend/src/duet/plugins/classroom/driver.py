@@ -19,7 +19,7 @@ from duet.plugins.classroom.room import Seat
 from duet.plugins.classroom.rooms import Rooms
 
 
-class Wheel:
+class Driving:
     """Who drives each class, and where they are."""
 
     def __init__(self, rooms: Rooms) -> None:

@@ -15,7 +15,7 @@ from duet.plugins.classroom import broadcast as try_messages
 from duet.plugins.classroom import messages as cm
 from duet.plugins.classroom import queries
 from duet.plugins.classroom.limits import BUCKET_S
-from duet.plugins.classroom.observe import Shoulder
+from duet.plugins.classroom.observe import Observations
 from duet.plugins.classroom.records import ClassFacts, MemberFacts
 from duet.plugins.classroom.refusals import (
     FULL,
@@ -87,7 +87,7 @@ class Members:
         pages = [other for other in room.seats.values() if other.member is member]
         touched = room.drop_member(ident)
         for page in pages:
-            rooms.rise(page.viewer)
+            rooms.remove_page(page.viewer)
             page.viewer.put(pack(messages.state(page, gone=True)))
         notices = rooms.notices(room)
         notices.state_now()
@@ -138,7 +138,7 @@ class Entering:
         visitor = viewer.visitor.ident
         facts = ClassFacts(ident, "", title, lesson.slug, visitor, time.time())
         async with self._rooms.made(facts) as room:
-            self._greet(self._rooms.sit(viewer, room, None), "")
+            self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def resume(self, viewer: Viewer, command: cm.ResumeClass) -> None:
         """Let the instructor's page back in.
@@ -149,7 +149,7 @@ class Entering:
         async with self._rooms.found(class_id=command.class_id) as room:
             if room.facts.instructor != viewer.visitor.ident:
                 raise unknown_class()
-            self._greet(self._rooms.sit(viewer, room, None), "")
+            self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def join(self, viewer: Viewer, command: cm.JoinClass) -> None:
         """Let a member join, or come back.
@@ -163,7 +163,7 @@ class Entering:
                 secret = self._secret(secret)
                 member = await self._added(room, cleaned(command.nickname), secret)
             member.used_s = time.monotonic()
-            self._greet(self._rooms.sit(viewer, room, member), secret)
+            self._greet(self._rooms.add_page(viewer, room, member), secret)
 
     def _secret(self, given: str) -> str:
         """Return a new member's secret; among several servers the one with the page has made it."""
@@ -204,7 +204,7 @@ class Entering:
         sent += [messages.tally(room, one) for one in counted]
         if member is None:
             sent += [messages.roster(room), messages.confusion(room)]
-        sent += greeting(room, self._rooms.shoulder, member)
+        sent += greeting(room, self._rooms.observations, member)
         sent += [try_messages.opened(room), try_messages.tries_for(room, seat)]
         for message in sent:
             seat.viewer.put(pack(message))
@@ -215,12 +215,14 @@ def new_secret() -> str:
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
-def greeting(room: Room, shoulder: Shoulder, member: Member | None) -> list[m.ServerMessage]:
+def greeting(
+    room: Room, observations: Observations, member: Member | None
+) -> list[m.ServerMessage]:
     """Return what a page needs of the class's board, and whether its member is observed."""
     board = room.board
     sent: list[m.ServerMessage] = [board.to_instructor() if member is None else board.to_members()]
     if member is not None:
-        sent += [board.own(member.ident), shoulder.watched(room, member)]
+        sent += [board.own(member.ident), observations.watched(room, member)]
     timer = board.timer()
     return sent if timer.ends_ns is None else [*sent, timer]
 

@@ -21,7 +21,7 @@ Phase = Literal["none", "asking", "watched", "refused", "away"]
 
 
 @dataclass(slots=True)
-class Watch:
+class Observation:
     """One page that observes a member, or waits for consent.
 
     Args:
@@ -34,11 +34,11 @@ class Watch:
     number: int = 0
 
 
-class Shoulder:
+class Observations:
     """Observations in all classes."""
 
     def __init__(self) -> None:
-        self._watches: dict[str, Watch] = {}
+        self._observations: dict[str, Observation] = {}
 
     def watch(self, seat: Seat, command: cm.WatchMember) -> None:
         """Start to observe a member, or stop.
@@ -57,7 +57,7 @@ class Shoulder:
         if member.consent is False:
             seat.viewer.put(pack(watching(room, member, "refused")))
             return
-        watch = self._watches[room.facts.class_id] = Watch(seat, member)
+        watch = self._observations[room.facts.class_id] = Observation(seat, member)
         self._say(watch)
 
     def consent(self, seat: Seat, command: cm.Consent) -> None:
@@ -101,7 +101,7 @@ class Shoulder:
     def left(self, seat: Seat) -> None:
         """End the observation if a page that it needs has left."""
         room = seat.room
-        watch = self._watches.get(room.facts.class_id)
+        watch = self._observations.get(room.facts.class_id)
         if watch is None:
             return
         if watch.seat is seat:
@@ -111,7 +111,7 @@ class Shoulder:
 
     def dropped(self, room: Room) -> None:
         """Forget the observation of a class that leaves the memory."""
-        self._watches.pop(room.facts.class_id, None)
+        self._observations.pop(room.facts.class_id, None)
 
     def watched(self, room: Room, member: Member) -> cm.ClassWatched:
         """Return the state of the observation, for the member."""
@@ -120,18 +120,18 @@ class Shoulder:
             phase = "watched" if member.consent else "asking"
         return cm.ClassWatched(class_id=room.facts.class_id, phase=phase, allowed=member.consent)
 
-    def _of(self, room: Room, member: Member) -> Watch | None:
-        watch = self._watches.get(room.facts.class_id)
+    def _of(self, room: Room, member: Member) -> Observation | None:
+        watch = self._observations.get(room.facts.class_id)
         return watch if watch is not None and watch.member is member else None
 
-    def _say(self, watch: Watch) -> None:
+    def _say(self, watch: Observation) -> None:
         room, member = watch.seat.room, watch.member
         phase: Literal["asking", "watched"] = "watched" if member.consent else "asking"
         room.send(pack(self.watched(room, member)), pages(room, member))
         watch.seat.viewer.put(pack(watching(room, member, phase)))
 
     def _end(self, room: Room, why: Ended) -> None:
-        watch = self._watches.pop(room.facts.class_id, None)
+        watch = self._observations.pop(room.facts.class_id, None)
         if watch is None:
             return
         room.send(pack(self.watched(room, watch.member)), pages(room, watch.member))

@@ -39,7 +39,9 @@ class Questions:
         room = seat.room
         async with room.asking:
             known = room.questions.get((command.step, command.question))
-            facts = again(known.facts, command) if known else new(room, command)
+            facts = (
+                reopened_question(known.facts, command) if known else new_question(room, command)
+            )
             await self._change(room, facts)
 
     async def reveal(self, seat: Seat, command: cm.Reveal) -> None:
@@ -105,7 +107,7 @@ class Questions:
         notices.roster.soon()
 
 
-def new(room: Room, command: cm.AskClass) -> QuestionFacts:
+def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
     """Make a question that was neither asked nor answered before.
 
     Raises:
@@ -134,7 +136,7 @@ def new(room: Room, command: cm.AskClass) -> QuestionFacts:
     )
 
 
-def again(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
+def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
     """Ask a known question, maybe again; a later round accepts answers again."""
     round_ = max(known.round, command.round)
     return replace(
@@ -204,7 +206,7 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
 # changed idle time would reveal the asker.
 
 
-class Raising:
+class MemberQuestions:
     """Members' questions, in all classes."""
 
     def __init__(self, rooms: Rooms) -> None:

@@ -29,7 +29,7 @@ from duet.plugins.classroom.limits import (
     TALLY_EVERY_S,
     TRIES_EVERY_S,
 )
-from duet.plugins.classroom.observe import Shoulder
+from duet.plugins.classroom.observe import Observations
 from duet.plugins.classroom.purge import Purge
 from duet.plugins.classroom.queries import squeezed
 from duet.plugins.classroom.records import ClassFacts, Key, Stored
@@ -92,7 +92,7 @@ class OpenClasses:
 # The classes that this server owns: all of them, or those whose lock it holds.
 
 
-class Owning:
+class Ownership:
     """Ownership on the only server. All methods run in the thread of the store."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
@@ -259,11 +259,11 @@ class Rooms:
         owning: which classes this server owns.
     """
 
-    def __init__(self, store: Store, owning: Owning) -> None:
+    def __init__(self, store: Store, ownership: Ownership) -> None:
         self.store = store
-        self.owning = owning
+        self.ownership = ownership
         self.going = OpenClasses()
-        self.shoulder = Shoulder()
+        self.observations = Observations()
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
@@ -307,7 +307,7 @@ class Rooms:
         async with self.loading:
             await self._make_room()
             emptied = self._emptied
-            stored = await self.store.ask(lambda c: self.owning.start(c, facts))
+            stored = await self.store.ask(lambda c: self.ownership.start(c, facts))
             room = self._add(Stored(stored, None, (), (), (), ()), emptied)
             self.going.add(stored.code, stored.class_id)
         with _held(room):
@@ -330,7 +330,7 @@ class Rooms:
 
     async def _loaded(self, class_id: str, code: str) -> Room:
         emptied = self._emptied
-        stored = await self.store.ask(lambda c: self.owning.find(c, class_id, code))
+        stored = await self.store.ask(lambda c: self.ownership.find(c, class_id, code))
         if isinstance(stored, str):
             raise Elsewhere(stored)
         if stored is None:
@@ -363,7 +363,7 @@ class Rooms:
         for seat in list(room.seats.values()):
             self._seats.pop(seat.viewer.ident, None)
         room.seats.clear()
-        self.shoulder.dropped(room)
+        self.observations.dropped(room)
         self._rooms.pop(room.facts.class_id, None)
         if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
             notices.close()
@@ -371,7 +371,7 @@ class Rooms:
 
     # Seats
 
-    def sit(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
+    def add_page(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
         """Put a page into a class, and out of any other.
 
         Raises:
@@ -379,18 +379,18 @@ class Rooms:
             InfraError: this server no longer owns the class.
         """
         refuse_gone(viewer, room)
-        self.rise(viewer)
+        self.remove_page(viewer)
         seat = Seat(room, viewer, member)
         self._seats[viewer.ident] = room.seats[viewer.ident] = seat
         self.notices(room).people()
         return seat
 
-    def rise(self, viewer: Viewer) -> Seat | None:
+    def remove_page(self, viewer: Viewer) -> Seat | None:
         """Take a page out of its class; return its former seat."""
         seat = self._seats.pop(viewer.ident, None)
         if seat is not None:
             seat.room.seats.pop(viewer.ident, None)
-            self.shoulder.left(seat)
+            self.observations.left(seat)
             self._rooms[seat.room.facts.class_id] = self._rooms.pop(seat.room.facts.class_id)
             self.notices(seat.room).people()
         return seat
@@ -429,7 +429,7 @@ async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
         yield
     except DuetError:
         with contextlib.suppress(DuetError):
-            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+            await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
         raise
 
 
@@ -444,7 +444,7 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
             # First commit earlier work: calls that wait together share one commit, and the lock is
             # released before it.
             await rooms.store.ask(lambda c: None)
-            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+            await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ from duet.plugins.classroom.limits import SAVED_S
 from duet.plugins.classroom.refusals import CLOSED, FULL, not_yours, refusal
 from duet.plugins.classroom.room import Member, Room, Seat, Try
 from duet.plugins.classroom.rooms import Rooms
-from duet.plugins.classroom.try_parts import LiveParts, TrySettings, Whole, facts_of
+from duet.plugins.classroom.try_parts import BackgroundWork, LiveParts, TrySettings, facts_of
 from duet.rpc.peer import Tasks
 from duet.server.figures import OPS, values_of
 from duet.server.runs import Ended, LiveRuns
@@ -239,7 +239,7 @@ class Tries:
     def __init__(self, rooms: Rooms, live: LiveParts) -> None:
         self._rooms = rooms
         self._live = live
-        self._work = Whole()
+        self._work = BackgroundWork()
         self._ends = TryEnds(rooms, live.runs, live.hold)
         self.settings = TrySettings(rooms, live, self._work)
         rooms.ended.register(self._ends.closed)
@@ -380,7 +380,7 @@ def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
         )
 
 
-async def tried(
+async def carry_out_try(
     tries: Tries | None,
     seat: Seat,
     command: cm.TryRun | cm.TakeBackTry | cm.OpenStep | cm.ShowGallery,

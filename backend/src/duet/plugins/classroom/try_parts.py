@@ -80,7 +80,7 @@ def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
     )
 
 
-class Whole:
+class BackgroundWork:
     """Background work that continues after its page has gone, so that memory and store stay
     equal.
     """
@@ -131,7 +131,7 @@ class LiveParts:
 class TrySettings:
     """Steps in which classes may try, and who sees the tries."""
 
-    def __init__(self, rooms: Rooms, live: LiveParts, work: Whole) -> None:
+    def __init__(self, rooms: Rooms, live: LiveParts, work: BackgroundWork) -> None:
         self._rooms = rooms
         self._live = live
         self._work = work

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from duet.plugins.classroom.classrooms import Classrooms
 from duet.plugins.classroom.try_parts import LiveParts
-from duet.plugins.federation.entrance import Showing
+from duet.plugins.federation.entrance import RunSender
 from duet.plugins.federation.mirrors import Mirrors
 from duet.plugins.federation.shared import SharedClassrooms
 from duet.server.services import Core
@@ -25,5 +25,5 @@ def service(core: Core) -> Mirrors | None:
     if not isinstance(classes, SharedClassrooms):
         return None
     find = core.finder.live_runs.find
-    classes.entrance.runs = Showing(core.hub, find)
+    classes.entrance.runs = RunSender(core.hub, find)
     return Mirrors(core.hub, classes, lambda run_id: find(run_id) is not None, core.finder.file_of)

@@ -28,7 +28,7 @@ from duet.plugins.classroom.refusals import FULL, not_here, refusal
 from duet.plugins.federation import wire
 from duet.plugins.federation.limits import PAGES
 from duet.plugins.federation.relay import carry
-from duet.plugins.federation.wire import Giving, goes
+from duet.plugins.federation.wire import OutgoingMessage, is_for_page
 from duet.rpc.peer import Events, Handler, Peer
 from duet.server.interfaces import QueuedRun
 from duet.stream.hub import OVER, Hub, RunLog, Viewer, ViewerId
@@ -55,7 +55,7 @@ class RelayedViewer(Viewer):
 
     def put(self, packet: Packet) -> None:
         """Send the message if it belongs to a class; runs come from the page's own server."""
-        if goes(packet) and not self.gone:
+        if is_for_page(packet) and not self.gone:
             self._give(packet)
 
     def expel(self, why: str, comes_back: bool = False) -> None:
@@ -72,9 +72,9 @@ class Outgoing:
         send: sends one message with its pages.
     """
 
-    def __init__(self, send: Callable[[Giving], None]) -> None:
+    def __init__(self, send: Callable[[OutgoingMessage], None]) -> None:
         self._send = send
-        self._waiting: list[Giving] = []
+        self._waiting: list[OutgoingMessage] = []
 
     def give(self, packet: Packet, page: int) -> None:
         """Send to a page, in order."""
@@ -83,7 +83,7 @@ class Outgoing:
         if self._waiting and self._waiting[-1].packet is packet:
             self._waiting[-1].pages.append(page)
         else:
-            self._waiting.append(Giving(packet, [page]))
+            self._waiting.append(OutgoingMessage(packet, [page]))
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -99,7 +99,7 @@ OF_RUNS: Final = frozenset(
 )
 
 
-class Showing:
+class RunSender:
     """The live runs of this server, for other servers.
 
     Args:
@@ -202,7 +202,7 @@ class ServerEntrance:
         self._owner = owner
         self._secret = secret
         self._peers: set[Peer] = set()
-        self.runs: Showing | None = None
+        self.runs: RunSender | None = None
         """Live runs for other servers; None: there are none."""
 
     async def serve(self, socket: WebSocket) -> None:
@@ -241,7 +241,7 @@ class ServerEntrance:
 class _Pages:
     """The pages of one connection."""
 
-    def __init__(self, owner: Owner, runs: Showing | None) -> None:
+    def __init__(self, owner: Owner, runs: RunSender | None) -> None:
         self._owner = owner
         self._viewers: dict[int, RelayedViewer] = {}
         handlers: dict[str, Handler] = {"command": self._command, "delete": self._delete}
@@ -255,7 +255,7 @@ class _Pages:
             self._leave(number)
 
     async def _command(self, body: bytes, _: Events) -> bytes:
-        said = read(wire.Said, body)
+        said = read(wire.PageCommand, body)
         command = said.read()
         viewer = self._viewers.get(said.page)
         if said.who is not None and viewer is None:

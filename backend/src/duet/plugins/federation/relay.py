@@ -120,7 +120,7 @@ class Relay:
         number = self._numbers.setdefault(viewer, next(self._next))
         self._pages[number] = viewer
         try:
-            await self._call("command", wire.said(number, command, viewer.visitor))
+            await self._call("command", wire.encode_command(number, command, viewer.visitor))
         except BaseException:
             if not known:
                 self.left(viewer)
@@ -136,7 +136,7 @@ class Relay:
         number = self._numbers.get(viewer)
         if number is None:
             raise Broken(MOVED, remedy="Try again.")
-        await self._call("command", wire.said(number, command))
+        await self._call("command", wire.encode_command(number, command))
 
     async def delete(self, who: wire.Who, class_id: str) -> None:
         """Delete a class that this visitor started.
@@ -180,7 +180,7 @@ class Relay:
                 raise
 
     def _give(self, body: bytes) -> None:
-        packet, pages = wire.given(body)
+        packet, pages = wire.decode_message(body)
         framed = Framed(packet)
         for number in pages:
             if (viewer := self._pages.get(number)) is not None:

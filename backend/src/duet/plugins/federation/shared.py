@@ -24,7 +24,7 @@ from duet.plugins.classroom.members import new_secret
 from duet.plugins.classroom.records import ClassFacts, Stored
 from duet.plugins.classroom.refusals import NO_CLASS, Elsewhere
 from duet.plugins.classroom.room import Room
-from duet.plugins.classroom.rooms import Owning, Rooms, let_go
+from duet.plugins.classroom.rooms import Ownership, Rooms, let_go
 from duet.plugins.classroom.try_parts import LiveParts
 from duet.plugins.federation import wire
 from duet.plugins.federation.entrance import ServerEntrance
@@ -43,7 +43,7 @@ class Silent(InfraError):
     """The owner of a class does not answer, but lives."""
 
 
-class Finding:
+class OwnerFinder:
     """Finds the owner of a class: this server, or the one that holds its lock.
 
     Args:
@@ -108,7 +108,7 @@ class Finding:
 LEAST_S: Final = 0.1
 
 
-class Looking:
+class DatabasePoll:
     """Polls the database.
 
     Args:
@@ -199,7 +199,7 @@ class Directory:
         return self._known_secret
 
 
-class Shared(Owning):
+class SharedOwnership(Ownership):
     """Ownership of classes among several servers."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
@@ -232,13 +232,13 @@ class SharedClassrooms(Classrooms):
     """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
-        super().__init__(store, live, days, Shared())
+        super().__init__(store, live, days, SharedOwnership())
         assert self._rooms is not None
         self._store: Store = store
         self._own: Rooms = self._rooms
         self.directory = Directory(store)
         self.relays = Relays(self.directory.secret)
-        self._finding = Finding(store.server, self.relays)
+        self._finding = OwnerFinder(store.server, self.relays)
         self._place: dict[Viewer, Relay] = {}
         self._looking: asyncio.Task[None] | None = None
         self.entrance = ServerEntrance(self, self.directory.secret)
@@ -249,7 +249,7 @@ class SharedClassrooms(Classrooms):
     async def __aenter__(self) -> SharedClassrooms:
         await super().__aenter__()
         log.info("one of several servers; the others reach it at %s", self._store.server)
-        looking = Looking(self._look, self._look_at_held, self._lost)
+        looking = DatabasePoll(self._look, self._look_at_held, self._lost)
         self._looking = asyncio.create_task(looking.go_on(), name="classes of other servers")
         return self
 

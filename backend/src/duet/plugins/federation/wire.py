@@ -47,7 +47,7 @@ class Who(Part):
         return Visitor(self.ident, Role[self.role.upper()], None, person)
 
 
-class Said(Part):
+class PageCommand(Part):
     """A command of a page; with `who`, the page enters a class."""
 
     page: Number
@@ -85,7 +85,7 @@ class Watched(Part):
     run_id: Word
 
 
-class Given(Part):
+class PageMessage(Part):
     """A message to pages; of those with the same key the latest wins."""
 
     pages: Annotated[list[Number], Field(max_length=PAGES)]
@@ -95,7 +95,7 @@ class Given(Part):
 
 
 @dataclass(slots=True)
-class Giving:
+class OutgoingMessage:
     """A message and its receivers."""
 
     packet: Packet
@@ -109,12 +109,12 @@ class Giving:
         return found
 
 
-def goes(packet: Packet) -> bool:
+def is_for_page(packet: Packet) -> bool:
     """Does a message go to pages of other servers?"""
     return packet.type.startswith(GIVEN)
 
 
-def said(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes:
+def encode_command(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes:
     """Encode a command.
 
     Args:
@@ -122,17 +122,17 @@ def said(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes
     """
     body = msgpack.packb(command.model_dump())
     who = None if visitor is None else Who.of(visitor)
-    return Said(page=page, who=who, command=body).packed()
+    return PageCommand(page=page, who=who, command=body).packed()
 
 
-def given(body: bytes) -> tuple[Packet, Sequence[int]]:
+def decode_message(body: bytes) -> tuple[Packet, Sequence[int]]:
     """Decode a message, and its pages.
 
     Raises:
         InfraError: no page of a class receives such a message.
     """
-    found = read(Given, body)
+    found = read(PageMessage, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))
-    if not goes(packet):
+    if not is_for_page(packet):
         raise not_understood(f"a message '{found.type:.40}'")
     return packet, found.pages

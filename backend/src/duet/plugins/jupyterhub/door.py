@@ -26,8 +26,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.api.front import Front, asked_of
 from duet.api.identity import let_in
+from duet.api.proxy import Front, requested_address
 from duet.api.sessions import (
     IDENT_CHARACTERS,
     PAGES,
@@ -37,7 +37,7 @@ from duet.api.sessions import (
     named_cookie,
     read_cookie,
 )
-from duet.api.tokens import Why, going_on, token_page
+from duet.api.tokens import Refusal, reload_page, token_page
 from duet.base.access import Grant, Person, Visitor
 from duet.base.budgets import HUB_LOGIN_S, SESSION_S
 from duet.base.errors import InputError
@@ -136,28 +136,27 @@ def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
 
 
 def _line(scope: Scope, name: str, value: str, seconds: int) -> str:
-    line = (
-        f"{name}={value}; Path={asked_of(scope).root}/; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-    )
+    path = f"{requested_address(scope).root}/"
+    line = f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
     return line + ("; Secure" if scope.get("scheme") in ("https", "wss") else "")
 
 
 LOG_IN = "Open Kernel Duet again: JupyterHub asks who you are."
-NEEDED = Why(
+NEEDED = Refusal(
     401,
     "JupyterHub says who you are",
     "This browser has no session here, or you have logged out at the hub.",
     LOG_IN,
     "Your session is over. Open this page again: JupyterHub asks who you are.",
 )
-REFUSED = Why(
+REFUSED = Refusal(
     403,
     "JupyterHub did not let you in",
     "The hub’s answer does not belong to a login that this browser started, or was used already.",
     LOG_IN,
     "JupyterHub did not let you in.",
 )
-GONE = Why(
+GONE = Refusal(
     503,
     "JupyterHub does not answer",
     "The hub, which says who you are, gives no usable answer.",
@@ -238,7 +237,7 @@ class HubDoor:
 
     def _to_hub(self, scope: Scope) -> Response:
         if from_elsewhere(scope):  # the browser withheld its cookie
-            answer: Response = HTMLResponse(going_on())
+            answer: Response = HTMLResponse(reload_page())
         else:
             login = new_login(scope)
             answer = RedirectResponse(self._service.authorize_url(login.state), 302)
@@ -267,7 +266,7 @@ class HubDoor:
         )
 
 
-def refusal(scope: Scope, why: Why) -> Response:
+def refusal(scope: Scope, why: Refusal) -> Response:
     """Return a page for people, JSON for scripts."""
     if scope["path"] in (*PAGES, CALLBACK):
         answer: Response = HTMLResponse(token_page(why, AGAIN), why.status)

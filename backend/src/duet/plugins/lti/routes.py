@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.sessions import Sessions, cookie_line, cookie_name, named_cookie, new_secret
 from duet.api.tokens import PAGE
 from duet.base.access import Action
@@ -44,7 +44,7 @@ LAUNCH: Final = "/lti/launch"
 
 def launch_url(request: Request) -> str:
     """Return the redirect URI that platforms know."""
-    asked = asked_of(request.scope)
+    asked = requested_address(request.scope)
     if asked.public is not None:
         return f"{str(asked.public).rstrip('/')}{LAUNCH}"
     return f"{request.scope['scheme']}://{asked.host}{LAUNCH}"
@@ -63,7 +63,7 @@ def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
     mark,
     and only Chromium sends cookies without SameSite, for two minutes.
     """
-    line = f"{state_name(scope, nonce)}={value}; Path={asked_of(scope).root}/lti/; "
+    line = f"{state_name(scope, nonce)}={value}; Path={requested_address(scope).root}/lti/; "
     line += f"Max-Age={seconds}; HttpOnly"
     secure = scope.get("scheme") in ("https", "wss")
     return line + ("; Secure; SameSite=None; Partitioned" if secure else "")

@@ -71,7 +71,7 @@ def lti(
     $DUET_LTI names the file of platforms. A replaced key stays in the key set for 7 days. A running
     server applies a rotation at once, and a change of the platforms at its next start.
     """
-    from duet.api.front import PublicUrl
+    from duet.api.proxy import PublicUrl
 
     if action not in ACTIONS:
         raise InputError(

@@ -109,13 +109,13 @@ VERSION: Final = 1
 Name = Annotated[str, Field(max_length=100)]
 
 
-class Packet(BaseModel):
+class Envelope(BaseModel):
     """A message in either direction; both ends must have the same version."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Request(Packet):
+class Request(Envelope):
     """A comparison, as its program reads it from standard input."""
 
     version: Literal[1] = VERSION
@@ -207,14 +207,14 @@ MARK: Final = b"duet-comparison "
 """Prefix of the result."""
 
 
-class Odd(Exception):
+class BadResult(Exception):
     """The output is no result of the requested comparison."""
 
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Facts(Packet):
+class Facts(Envelope):
     """What a program saw of its host."""
 
     host: dict[Name, str] = Field(max_length=50)
@@ -223,7 +223,7 @@ class Facts(Packet):
     waited_share: float | None = Field(default=None, ge=0, le=1)
 
 
-class Counts(Packet):
+class Counts(Envelope):
     """A table in transit; verdicts are computed after merging."""
 
     condition: Condition
@@ -234,7 +234,7 @@ class Counts(Packet):
     counted: dict[str, tuple[int, int]]
 
 
-class Result(Packet):
+class Result(Envelope):
     """The result of a comparison, or the failure before its first run."""
 
     version: Literal[1] = VERSION
@@ -297,17 +297,17 @@ def read_result(output: bytes, part: Part) -> Result:
     """
     lines = [line for line in output.splitlines() if line.startswith(MARK)]
     if not lines:
-        raise Odd("it gave no result")
+        raise BadResult("it gave no result")
     try:
         unpack = zlib.decompressobj()
         text = unpack.decompress(
             base64.b64decode(lines[-1][len(MARK) :], validate=True), UNPACKED_BYTES
         )
         if not unpack.eof:
-            raise Odd("its result is cut off or too long")
+            raise BadResult("its result is cut off or too long")
         result = Result.model_validate_json(text)
     except (binascii.Error, zlib.error, ValidationError, ValueError):
-        raise Odd("its result cannot be read; use the same version on all hosts") from None
+        raise BadResult("its result cannot be read; use the same version on all hosts") from None
     if not result.failure:
         _check(result, part)
     return result
@@ -319,22 +319,22 @@ def _check(result: Result, part: Part) -> None:
     blank = Collector(part.plan, condition, {}).table
     expected = [(one.metric, one.arm) for one in blank.series]
     if result.counts is None or result.facts is None or result.counts.condition != condition:
-        raise Odd("its result is of another condition")
+        raise BadResult("its result is of another condition")
     series = result.counts.series
     if [(one.metric, one.arm) for one in series] != expected:
-        raise Odd("its result has other metrics or arms; use the same lesson on all hosts")
+        raise BadResult("its result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
-        raise Odd("its result is of other arms")
+        raise BadResult("its result is of other arms")
     booted = {*part.plan.arms}
     booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
     if set(result.facts.kernels) != booted:
-        raise Odd("its result does not say which kernels it ran")
+        raise BadResult("its result does not say which kernels it ran")
     ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
     if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
-        raise Odd("its result does not say what its host is")
+        raise BadResult("its result does not say what its host is")
     for one in series:
         found = [one.samples, one.perturbed, *one.layouts.values()]
         if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in found):
-            raise Odd(f"its result has no usable figures of {one.metric}")
+            raise BadResult(f"its result has no usable figures of {one.metric}")
         if set(one.layouts) - {part.layout}:
-            raise Odd("its result has figures of other links")
+            raise BadResult("its result has figures of other links")

@@ -15,7 +15,14 @@ from duet.base.errors import DuetError, InfraError, printable
 from duet.measure.model import HostFacts
 from duet.plugins.cluster.lease import Lease
 from duet.plugins.cluster.measuring.limits import LOOK_S, PROGRESS_LETTERS, SAY_S, WAIT_S
-from duet.plugins.cluster.measuring.request import Odd, Part, Request, Result, read_result, want_of
+from duet.plugins.cluster.measuring.request import (
+    BadResult,
+    Part,
+    Request,
+    Result,
+    read_result,
+    want_of,
+)
 from duet.plugins.cluster.program import environment
 from duet.plugins.cluster.types import Ended, Pool, Refusal, Want
 
@@ -121,7 +128,7 @@ async def carry_out(
         raise Lost(lost_words(job.host, lease, ended), final=_is_deadline(lease))
     try:
         return read_result(ended.output, job.part)
-    except Odd as odd:
+    except BadResult as odd:
         said = printable(ended.last_line)
         why = f" ({said:.300})" if said else ""
         code = f"ended with code {ended.code}" if ended.code else "ended"

@@ -126,8 +126,8 @@ class Front:
         return () if self.public is None else (self.public.name,)
 
 
-class Behind:
-    """The outermost ASGI middleware: puts `Asked` into the scope, and strips the sub-path.
+class ProxyMiddleware:
+    """The outermost ASGI middleware: puts `RequestedAddress` into the scope, and strips the sub-path.
 
     It serves proxies that pass the sub-path on and proxies that strip it.
     """
@@ -152,7 +152,7 @@ class Behind:
             scope.setdefault("state", {})["asked_address"] = self._asked(scope, below)
         await self._forwarded(scope, receive, send)  # type: ignore[arg-type]
 
-    def _asked(self, scope: Scope, below: bool) -> Asked:
+    def _asked(self, scope: Scope, below: bool) -> RequestedAddress:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         client = scope.get("client")
@@ -160,11 +160,13 @@ class Behind:
             host = headers.get("x-forwarded-host", host).partition(",")[0].strip()
         public = self._public
         here = public is not None and same_place(public.scheme, public.netloc, host)
-        return Asked(host, public.path if public is not None and (here or below) else "", public)
+        return RequestedAddress(
+            host, public.path if public is not None and (here or below) else "", public
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedAddress:
     """The address that the browser requested.
 
     Args:
@@ -188,11 +190,15 @@ class Asked:
         return any(same_place(parts.scheme, parts.netloc, place) for place in places)
 
 
-def asked_of(scope: Scope) -> Asked:
-    """Return what `Behind` found; without it, the request's own Host."""
+def requested_address(scope: Scope) -> RequestedAddress:
+    """Return what `ProxyMiddleware` found; without it, the request's own Host."""
     state = scope.get("state", {})
     found = state.get("asked_address")
-    return found if isinstance(found, Asked) else Asked(Headers(scope=scope).get("host", ""))
+    return (
+        found
+        if isinstance(found, RequestedAddress)
+        else RequestedAddress(Headers(scope=scope).get("host", ""))
+    )
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
