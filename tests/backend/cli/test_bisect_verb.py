@@ -128,7 +128,7 @@ def test_a_metric_that_nothing_measures_is_refused_first(
 ) -> None:
     words = ["bisect", "--tree", str(tmp_path), "--good", "a", "--bad", "b", "--run", "sh"]
     assert entry.main([*words, "--metric", "speed"]) == 2
-    assert "'speed' came" in capsys.readouterr().err
+    assert "got 'speed'" in capsys.readouterr().err
     assert entry.main(words) == 2
     assert "git knows no commit 'a'" in capsys.readouterr().err
 

@@ -73,7 +73,7 @@ def test_a_warning_is_no_failure(
     said = capsys.readouterr().out
     assert [name for name in NAMES if name in said] == NAMES
     assert "warning  own namespaces   a guest shares: net" in said and "-> Allow them." in said
-    assert "All that is needed is there." in said
+    assert "Everything required is present." in said
     assert main(["doctor", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["checks"]) == 1, "not without --deep"
 
@@ -179,15 +179,15 @@ def test_a_process_beyond_its_budget_is_ended(monkeypatch: pytest.MonkeyPatch) -
     with Group(Budget(64 << 20, 8)) as group:
         if group.missing:
             pytest.skip(group.missing[0])
-    assert "wanted 192 MiB in a control group of 64 MiB was ended" in host.budget_is_enforced()
+    assert "used 192 MiB in a control group of 64 MiB was killed" in host.budget_is_enforced()
     monkeypatch.setattr(host, "TAKES_BYTES", 1 << 20)
-    with pytest.raises(Failure, match="was not ended"):
+    with pytest.raises(Failure, match="was not killed"):
         host.budget_is_enforced()
 
 
 @pytest.mark.skipif(bool(missing_box()), reason=missing_box() or "none")
 def test_a_file_is_compiled_in_a_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "a C file was compiled in one, in " in host.try_box()
+    assert "a C file was compiled in a box in " in host.try_box()
     monkeypatch.setattr(host, "SOURCE", "int main(void) { return x; }\n")
     with pytest.raises(Failure, match="a C file is not compiled in a box"):
         host.try_box()

@@ -33,7 +33,7 @@ def old() -> Manifest:
 def test_a_recording_does_not_differ_from_itself() -> None:
     assert differences(old(), old()) == []
     assert difference_lines([]) == [
-        "Kernels, config, patches, host and programs are those of the recording."
+        "Kernels, config, patches, host and programs equal those of the recording."
     ]
 
 
@@ -121,7 +121,7 @@ def test_the_verdict_says_how_many_and_on_which_kernels() -> None:
         update={"arms": (one.arms[0].model_copy(update={"config_sha256": ""}), *one.arms[1:])}
     )
     said = verdict_of([good, bad], True, differences(one, other))
-    assert said == "1 of 2 claims do not hold here, on kernels that are not those of the recording."
+    assert said == "1 of 2 claims do not hold here, on other kernels than the recording's."
     assert "No claim" in verdict_of([], True, [])
     assert "not measured" in verdict_of([], False, [])
     assert str(bad).endswith("(under its own knobs): it is 0.9")
@@ -151,7 +151,7 @@ def test_what_cannot_be_run_here_is_refused_before_anything_boots(
         assert main(["reproduce", str(path)]) == 2
         assert words in capsys.readouterr().err
     assert main(["reproduce", str(path), "--out", str(path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["reproduce", str(tmp_path / "none.duet")]) == 2
     assert "there is no recording" in capsys.readouterr().err
 

@@ -169,7 +169,7 @@ def test_try_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = json.loads(path.read_text())
     check_form(document)
     assert "FAIL" in {one["status"] for one in document["tests"]}
-    with pytest.raises(InputError, match="--result wants numbers"):
+    with pytest.raises(InputError, match="--result needs numbers"):
         try_kernels(Asked("sh"), TrialOptions(measure=False, result=path))
-    with pytest.raises(InputError, match="wants a file that can be written"):
+    with pytest.raises(InputError, match="cannot be written"):
         try_kernels(Asked("sh"), TrialOptions(result=tmp_path / "no" / "folder.json"))

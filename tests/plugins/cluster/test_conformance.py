@@ -96,7 +96,7 @@ def test_much_output_and_much_input_are_bounded(make_pool: Make, run_async: Run)
         assert ended.code == 0 and ended.output.endswith(b"xend\n")
         assert len(ended.output) == OUTPUT_BYTES
         assert ended.cut_bytes == len(much) + 4 - OUTPUT_BYTES
-        with pytest.raises(InputError, match="bytes of words"):
+        with pytest.raises(InputError, match="bytes of arguments"):
             await lease.start(["cat"], stdin=b"x" * (5 << 20))
 
     check(run_async, make_pool, body)

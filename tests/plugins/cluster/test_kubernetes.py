@@ -170,7 +170,7 @@ def test_the_end_of_a_long_log_is_held(state: Path, run_async: Run) -> None:
         async with KubernetesPool(SETTINGS) as pool:
             lease = await pool.reserve(Want(within_s=10))
             assert isinstance(lease, Lease)
-            with pytest.raises(InputError, match="a Secret holds no more"):
+            with pytest.raises(InputError, match="the limit of a Secret"):
                 await lease.start(["cat"], stdin=b"x" * (1 << 20))
             much = f"print('x' * {OUTPUT_BYTES + 7}); print('end')"
             ended = await (await lease.start([sys.executable, "-c", much])).wait()

@@ -109,7 +109,7 @@ def test_the_crowd_is_drawn_for_dark_and_light(capsys: Said, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--students", "-1"), "0 to 1e+06 students, but -1 came"),
+        (("--students", "-1"), "0 to 1e+06 students, but got -1"),
         (("--live", "99999"), "live runs"),
         (("--link", "nan"), "bits per second of the link"),
         (("--link", "0"), "bits per second of the link"),

@@ -264,7 +264,7 @@ def test_what_waits_in_a_class_that_is_lost_is_refused(
             asked = (one.classes.command(teacher, POLL) for _ in range(2))
             first, second = await asyncio.gather(*asked, return_exceptions=True)
             assert "there is a new one" in str(first)
-            assert "does not hold the class any more" in str(second)
+            assert "no longer owns the class" in str(second)
             assert stored(engine, room).questions == ()
             late = room.ask(one.store, lambda c: queries.set_driver(c, room.facts.class_id, "x"))
             assert "does not hold" in await one.refused(late)

@@ -164,7 +164,7 @@ def test_a_verdict_is_the_judges_alone(tmp_path: Path) -> None:
         after = send(address, "ada", "one-word", arm, "Ada")
     assert "no answer" in unjudged[1]["error"]["sentence"]
     for refused in (before, another):
-        assert "no judgement" in refused[1]["error"]["sentence"]
+        assert "was not judged" in refused[1]["error"]["sentence"]
     task = task_of(after[1], "one-word")
     assert (task["points"], task["attempts"][0]["found"]) == (4.0, ["It holds."])
 
@@ -230,4 +230,4 @@ def test_a_later_lab_shows_points_when_it_is_over(
         assert (task["state"], task["points"], task["right"]) == ("answered", None, None)
     task = task_of(after, "one")
     assert (task["state"], task["points"], task["right"]) == ("scored", 1.0, "fewer than five")
-    assert "is over since" in late[1]["error"]["sentence"]
+    assert "closed at" in late[1]["error"]["sentence"]

@@ -334,7 +334,7 @@ def why_no_function(diffs: Sequence[str]) -> str:
     shown = ", ".join(files[:MOST_FILES]) + (" and others" if len(files) > MOST_FILES else "")
     if not any(name.endswith(SOURCES) for name in files):
         return f"{shown} is not C (name functions with --fn)"
-        return f"the changes in {shown} are outside of functions (name functions with --fn)"
+    return f"the changes in {shown} are outside of functions (name functions with --fn)"
 
 
 def blind_lenses(tracing: Tracing, lanes: Mapping[str, LaneResult]) -> list[str]:
