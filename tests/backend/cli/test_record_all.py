@@ -80,7 +80,7 @@ def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
     }  # fmt: skip
     assert [len(one.arms) for one in made] == [3, 2, 3]
     assert entry.main(["record-all", f"{SLUG}/thousands"]) == 0
-    assert "Made 0 anew; 1 were left as they are." in capsys.readouterr().out
+    assert "Recorded 0 again; left 1 unchanged." in capsys.readouterr().out
     assert entry.main(["record-all", f"{SLUG}/thousands", "--all"]) == 0
     assert len(made) == 4
 

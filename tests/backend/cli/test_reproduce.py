@@ -124,7 +124,7 @@ def test_the_verdict_says_how_many_and_on_which_kernels() -> None:
     assert said == "1 of 2 claims do not hold here, on other kernels than the recording's."
     assert "No claim" in verdict_of([], True, [])
     assert "not measured" in verdict_of([], False, [])
-    assert str(bad).endswith("(under its own knobs): it is 0.9")
+    assert str(bad).endswith("(with its own knobs): it is 0.9")
 
 
 def test_figures_stand_side_by_side() -> None:

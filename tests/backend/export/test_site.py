@@ -237,7 +237,7 @@ def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "docx"], "there is no export to 'docx'"),
+        (["--to", "docx"], "there is no export format 'docx'"),
         (["--to", "gif"], "a film needs a range"),
         (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
         (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),

@@ -267,8 +267,8 @@ def test_what_waits_in_a_class_that_is_lost_is_refused(
             assert "no longer owns the class" in str(second)
             assert stored(engine, room).questions == ()
             late = room.ask(one.store, lambda c: queries.set_driver(c, room.facts.class_id, "x"))
-            assert "does not hold" in await one.refused(late)
-            with pytest.raises(InfraError, match="does not hold"):
+            assert "no longer owns" in await one.refused(late)
+            with pytest.raises(InfraError, match="no longer owns"):
                 one.classes._own.add_page(one.hub.join(), room, None)
 
     run_async(go())
@@ -285,7 +285,7 @@ def test_a_class_that_is_lost_while_it_is_loaded_does_not_come_into_memory(
             coming = asyncio.create_task(one.classes._own._loaded(room.facts.class_id, ""))
             await asyncio.sleep(0)  # the database is asked
             one.classes._lost()
-            assert "does not hold" in await one.refused(coming)
+            assert "no longer owns" in await one.refused(coming)
             assert not one.rooms()
             resume = cm.ResumeClass(type="class_resume", class_id=room.facts.class_id)
             await one.classes.command(one.hub.join(), resume)

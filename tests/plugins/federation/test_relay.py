@@ -238,9 +238,9 @@ def test_an_owner_that_does_not_answer_is_named_with_a_remedy(
     ],
 )
 def test_an_address_that_is_not_usable_is_refused(
-    monkeypatch: pytest.MonkeyPatch, decode_message: str, database: str, sentence: str
+    monkeypatch: pytest.MonkeyPatch, given: str, database: str, sentence: str
 ) -> None:
-    monkeypatch.setenv("DUET_SERVERS_URL", decode_message)
+    monkeypatch.setenv("DUET_SERVERS_URL", given)
     monkeypatch.setenv("DUET_CLASSES_DB", database)
     with pytest.raises(InputError, match=sentence):
         servers_url()

@@ -138,7 +138,7 @@ def test_a_run_counts_by_what_the_server_sees_of_it(tmp_path: Path) -> None:
     assert "not yours" in recording[1]["error"]["sentence"]
     alone = task_of(done[1], "alone")
     assert alone["points"] == 0.0
-    assert "count clock was asked for" in alone["attempts"][0]["found"][0]
+    assert "task needs the count clock" in alone["attempts"][0]["found"][0]
     assert alone["attempts"][0]["run"] == run["run"], "a grader can open it"
     seen = attempts[0]["found"]
     assert seen["params"]["hogs"] == 1 and seen["values"]["ops"]["rwsem"] > 1000
@@ -162,7 +162,7 @@ def test_a_verdict_is_the_judges_alone(tmp_path: Path) -> None:
         made[0].services.judged(call(address, "/api/people/me", "ada")[1]["person"], verdict)
         another = send(address, "bo", "one-word", arm, "Bo")
         after = send(address, "ada", "one-word", arm, "Ada")
-    assert "no answer" in unjudged[1]["error"]["sentence"]
+    assert "does not fit" in unjudged[1]["error"]["sentence"]
     for refused in (before, another):
         assert "was not judged" in refused[1]["error"]["sentence"]
     task = task_of(after[1], "one-word")

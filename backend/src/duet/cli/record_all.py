@@ -194,7 +194,7 @@ def lines(
     rest = len(todo) - len(done.seconds) - len(done.errors)
     not_begun = f", {rest} not begun" if rest else ""
     fresh = len(items) - len(todo)
-    return [f"Recorded {len(done.seconds)} again{failed}{not_begun}; {fresh} were left unchanged."]
+    return [f"Recorded {len(done.seconds)} again{failed}{not_begun}; left {fresh} unchanged."]
 
 
 def result_of(items: Sequence[Item], pace: Pace, done: ItemResults) -> RecordAllResult:
