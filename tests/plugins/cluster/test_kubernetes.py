@@ -146,7 +146,7 @@ def test_a_lease_runs_a_program_and_leaves_nothing(state: Path, run_async: Run) 
             program = await lease.start(["sh", "-c", "cat; echo $A; exit 3"], {"A": "b"}, b"t0k3n")
             ended = await program.wait()
             assert (ended.code, ended.lost, ended.output) == (3, "", b"t0k3nb\n")
-            with pytest.raises(InputError, match="runs one program"):
+            with pytest.raises(InputError, match="runs only one program"):
                 await lease.start(["true"])
             refusal = await pool.reserve(Want(within_s=0.5))
             assert isinstance(refusal, Refusal) and "Insufficient cpu" in refusal.sentence

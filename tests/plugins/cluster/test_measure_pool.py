@@ -114,7 +114,7 @@ def test_check_hosts_says_equal_or_which_figure_is_not(
     assert "DIFFERS: rwsem ops_per_s, other start 1: 123.25" in capsys.readouterr().out
     use(["n1"], checked_plan(plan_of()))
     assert main(words) == 2
-    assert "compares two hosts, and the pool has 1" in capsys.readouterr().err
+    assert "compares two hosts, but the pool has 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_damaged_file_of_constants_is_one_sentence(capsys: Said, folder: Path)
     (folder / NAME).write_text('{"version": 7, "samples": []}')
     run(fails=2)
     said = capsys.readouterr().err
-    assert "has format 7" in said and "remedy: Delete that file" in said
+    assert "has format 7" in said and "remedy: Delete the file" in said
     stored({"run_time": 11.0})
     assert "not stored for ./duet plan" in capsys.readouterr().err
 
