@@ -127,7 +127,7 @@ class Front:
 
 
 class ProxyMiddleware:
-    """The outermost ASGI middleware: puts `RequestedAddress` into the scope, and strips the sub-path.
+    """The outermost ASGI middleware: sets `RequestedAddress`, and strips the sub-path.
 
     It serves proxies that pass the sub-path on and proxies that strip it.
     """
