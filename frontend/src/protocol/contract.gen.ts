@@ -2524,7 +2524,7 @@ export interface LabLine {
   tasks: number;
 }
 /**
- * All that was answered in a lab, for whoever grades.
+ * All answers in a lab, for the grader.
  */
 export interface LabRecord {
   lab: string;
@@ -2580,7 +2580,7 @@ export interface RecordedAttempt {
   comment: string;
 }
 /**
- * Scores of all who answered.
+ * Scores of all participants.
  */
 export interface LabScores {
   lab: string;
@@ -2589,7 +2589,7 @@ export interface LabScores {
   people: PersonScore[];
 }
 /**
- * What a person reached.
+ * A person's score.
  */
 export interface PersonScore {
   person: string;
@@ -2617,7 +2617,7 @@ export interface TaskPoints {
   state: 'open' | 'scored' | 'ungraded';
 }
 /**
- * A task, without what is right.
+ * A task, without its right answer.
  */
 export interface LabTask {
   name: string;
@@ -2649,7 +2649,7 @@ export interface LabTask {
   feedback: 'now' | 'later';
 }
 /**
- * A lab, as whoever answers sees it.
+ * A lab, as a student sees it.
  */
 export interface LabView {
   slug: string;
@@ -3017,7 +3017,7 @@ export interface Sought {
   opens: boolean;
 }
 /**
- * One attempt of whoever asks.
+ * One attempt of this visitor.
  */
 export interface MyAttempt {
   number: number;
@@ -3041,7 +3041,7 @@ export interface MyAttempt {
   comment: string;
 }
 /**
- * How whoever asks stands in a lab.
+ * This visitor's state in a lab.
  */
 export interface MyLab {
   lab: string;
@@ -3060,7 +3060,7 @@ export interface MyLab {
   tasks: MyTask[];
 }
 /**
- * How whoever asks stands in a task.
+ * This visitor's state in a task.
  */
 export interface MyTask {
   task: string;

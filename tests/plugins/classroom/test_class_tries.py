@@ -70,9 +70,7 @@ def test_five_tries_of_one_member_hold_nobody_back(tmp_path: Path, run_async: Ru
             error = await refused(
                 ada, type="class_try", lesson=SLUG, step=STEP, arms=ARMS, params={"hogs": 8}
             )
-            assert (
-                error["code"] == "full" and "already have 5 waiting runs" in error["sentence"]
-            )
+            assert error["code"] == "full" and "already have 5 waiting runs" in error["sentence"]
             await attempt(bo, hogs=9, seconds=1)
             (mine,) = await gallery(bo, "waiting")
             assert mine["place"] == 2 and 15 < mine["estimate_s"] < 120
