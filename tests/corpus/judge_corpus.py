@@ -26,7 +26,7 @@ import duet.lenses
 import duet.runs.compare
 import duet.runs.replay
 from duet import confine as confined
-from duet.cli.arguments import which  # noqa: F401
+from duet.cli.arguments import find_recording  # noqa: F401
 from duet.cli.entry import main as duet
 from tests.corpus import hostile_case  # noqa: F401  (finds the program)
 

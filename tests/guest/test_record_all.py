@@ -47,4 +47,4 @@ def test_a_recording_is_made_anew_by_its_own_parameters(
     (item,) = recordings_of(folder, KernelSettings.default())
     assert item.stale == {}
     assert entry.main(["record-all", NAME]) == 0
-    assert "Made 0 anew; 1 were left as they are." in capsys.readouterr().out
+    assert "Recorded 0 again; left 1 unchanged." in capsys.readouterr().out

@@ -17,7 +17,7 @@ from tools.bench import lanes
 from tools.bench.lanes import (
     IDLE_LANES,
     Idle,
-    Start,
+    LaneStart,
     bench,
     measure_lanes,
     result_of,
@@ -34,24 +34,24 @@ def idle(pss_mib: int = 40, copies: int = IDLE_LANES) -> Idle:
     return Idle([pss_mib << 20] * IDLE_LANES, copies)
 
 
-def starts(boots: list[float], copies: list[float], cloned: bool = True) -> list[Start]:
+def starts(boots: list[float], copies: list[float], cloned: bool = True) -> list[LaneStart]:
     return [
-        *(Start("boot", ms, False, 1) for ms in boots),
-        *(Start("copy", ms, cloned, 1) for ms in copies),
+        *(LaneStart("boot", ms, False, 1) for ms in boots),
+        *(LaneStart("copy", ms, cloned, 1) for ms in copies),
     ]
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Start]], list[str]]:
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[LaneStart]], list[str]]:
     """Replaces the lanes by a list of what they come to; gives who was asked."""
 
-    def script(answers: list[Start]) -> list[str]:
+    def script(answers: list[LaneStart]) -> list[str]:
         left, asked = list(answers), []
 
-        async def first_event(request: Any, arm: str, templates: Templates | None) -> Start:
+        async def first_event(request: Any, arm: str, templates: Templates | None) -> LaneStart:
             vng = os.environ.get("DUET_GUEST") == "vng"
             asked.append("vng" if vng else "boot" if templates is None else "copy")
-            return left.pop(0) if left else Start("", 100.0, templates is not None, 1)
+            return left.pop(0) if left else LaneStart("", 100.0, templates is not None, 1)
 
         async def idle_lanes(*_: object) -> Idle:
             return idle()
@@ -68,15 +68,15 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Start]], list[st
 
 
 def test_lanes_that_fail_are_counted_and_do_not_end_the_measurement(
-    scripted: Callable[[list[Start]], list[str]], run_async: Any
+    scripted: Callable[[list[LaneStart]], list[str]], run_async: Any
 ) -> None:
     asked = scripted(
         [
-            Start("", 2000.0, False, 1),  # has a guest parked
-            Start("", None, False, 2, WHY),
-            Start("", 200.0, True, 1),
-            Start("", 2500.0, False, 2),
-            Start("", None, False, 0, "the guests' root cannot be made."),
+            LaneStart("", 2000.0, False, 1),  # has a guest parked
+            LaneStart("", None, False, 2, WHY),
+            LaneStart("", 200.0, True, 1),
+            LaneStart("", 2500.0, False, 2),
+            LaneStart("", None, False, 0, "the guests' root cannot be made."),
         ]
     )
     request = read_request(SLUG, "", "", "wall", [])
@@ -92,7 +92,7 @@ def test_lanes_that_fail_are_counted_and_do_not_end_the_measurement(
 
 
 def test_boots_by_virtme_ng_are_taken_in_turns_with_the_others(
-    scripted: Callable[[list[Start]], list[str]], run_async: Any
+    scripted: Callable[[list[LaneStart]], list[str]], run_async: Any
 ) -> None:
     asked = scripted([])
     run_async(measure_lanes(read_request(SLUG, "", "", "wall", []), 6, vng=True))
@@ -106,7 +106,7 @@ def test_each_target_is_met_or_missed_or_was_not_measured() -> None:
     fast = starts([2000.0] * 9, [200.0] * 9)
     good = result_of(SLUG, "rwsem", fast, idle(), TemplateCounts())
     assert [one.met for one in good.targets] == [True, True, None, True, True]
-    vng = [*fast, Start("vng", 3999.0, False, 1)]
+    vng = [*fast, LaneStart("vng", 3999.0, False, 1)]
     slow = result_of(SLUG, "rwsem", vng, idle(101), TemplateCounts(refused=2))
     assert [one.met for one in slow.targets] == [True, True, False, True, False]
     assert slow.refused_copies == 2 and "2 failed, and their lanes booted" in text_of(slow)
@@ -134,7 +134,7 @@ def test_numbers_of_targets_have_their_units() -> None:
 
 
 def test_the_document_is_printed(
-    scripted: Callable[[list[Start]], list[str]], capsys: pytest.CaptureFixture[str]
+    scripted: Callable[[list[LaneStart]], list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     scripted([])
     assert bench(SLUG, "", 1, False, as_json=True) == 0

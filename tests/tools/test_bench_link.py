@@ -37,6 +37,6 @@ def test_the_simulation_is_within_twice_of_real_viewers_at_two_sizes() -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "x", "10,-1", "10,2000", "1.5"])
 def test_numbers_of_viewers_are_checked(text: str) -> None:
-    with pytest.raises(InputError, match="--viewers wants whole numbers"):
+    with pytest.raises(InputError, match="--viewers needs whole numbers"):
         counts_of(text)
     assert counts_of("30, 120") == [30, 120]

@@ -47,7 +47,7 @@ def test_medians_are_held_against_each_other() -> None:
 @pytest.mark.parametrize("which", ["local", "cloud", ""])
 def test_a_pool_is_needed(monkeypatch: pytest.MonkeyPatch, which: str) -> None:
     monkeypatch.setenv("DUET_POOL", "local")
-    with pytest.raises(InputError, match="measured against this machine"):
+    with pytest.raises(InputError, match="compare with this machine"):
         pool_of(which)
     monkeypatch.setenv("DUET_POOL", "slurm")
     assert pool_of("") == "slurm" and pool_of("kubernetes") == "kubernetes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measurements and their options; each is imported when it is called."""
+"""The benchmarks and their options; each is imported when it is called."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ POOL_KEYS = keys_text(
 LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
 
 UNCUT = 1000
-"""Characters of a first sentence, which click cuts off at the end of one line."""
+"""Length limit for first sentences, so that click does not cut them at the end of a line."""
 
 
 class Measurements(TyperGroup):
-    """Lists them with their whole first sentence."""
+    """Lists benchmarks with their whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """See click.Group; a sentence that is longer than a line goes on below."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(
@@ -56,7 +55,7 @@ bench = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Measure this program: how soon lanes move, what viewers cost.",
+    help="Benchmarks: how soon lanes move, what viewers cost.",
 )
 
 
@@ -64,13 +63,15 @@ bench = typer.Typer(
 def lanes(
     lesson: FirstLesson,
     arm: Annotated[str, typer.Option("--arm", help="Default: the lesson's first.")] = "",
-    repeats: Annotated[int, typer.Option(min=1, max=500, help="Rounds: a boot and a copy.")] = 7,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=500, help="Rounds of one boot and one copy.")
+    ] = 7,
     vng: Annotated[
-        bool, typer.Option("--vng", help="Three boots by virtme-ng among them, some 20 s each.")
+        bool, typer.Option("--vng", help="Add three boots by virtme-ng, some 20 s each.")
     ] = False,
     json: Json = False,
 ) -> int:
-    """Measure how soon a lane moves: copies of a parked guest beside boots, in turns."""
+    """Measure how soon a lane moves: copies of a parked guest against boots, in turns."""
     from tools.bench.lanes import bench as body
 
     return body(lesson, arm, repeats, vng, json)
@@ -87,7 +88,7 @@ def viewers(
     ] = 1,
     json: Json = False,
 ) -> int:
-    """Measure what many viewers of one live run cost the server, and how late its rows come.
+    """Measure what viewers of one live run cost the server, and how late its rows arrive.
 
     No guest runs: the rows are those of the lesson's first recording, sent as a live run's.
     """
@@ -112,7 +113,7 @@ def segments(
     seconds: Annotated[float, typer.Option(min=2, max=600)] = 20,
     json: Json = False,
 ) -> int:
-    """Measure what viewers cost when a real nginx answers for segments (docs/SEGMENTS.md).
+    """Measure what viewers cost when a real nginx caches segments (docs/SEGMENTS.md).
 
     No guest runs: the rows of the live run are those of the lesson's first recording.
     """
@@ -146,9 +147,9 @@ def followers(
     ] = 1,
     json: Json = False,
 ) -> int:
-    """Measure how late the followers of a class see where its driver is, and what that costs.
+    """Measure how late a class sees its driver's position, and what that costs.
 
-    A real server, whose classes are stored in a folder of their own; no guest runs.
+    It uses a real server, which stores its classes in a folder of its own; no guest runs.
     """
     from tools.bench.followers import followers as body
 
@@ -158,7 +159,7 @@ def followers(
 @bench.command("switch", epilog=SWITCH_KEYS)
 def switch(
     lesson: Slug,
-    other: Annotated[str, typer.Argument(help="The lesson that is clicked on.")],
+    other: Annotated[str, typer.Argument(help="The lesson to click on.")],
     repeats: Annotated[
         int, typer.Option(min=1, max=100, help="Clicks of each kind; boots: 3 at most.")
     ] = 5,
@@ -169,7 +170,7 @@ def switch(
 ) -> int:
     """Measure a click on another lesson: until its recording moves, and until live lanes do.
 
-    A real server with real guests: once with guests that are parked, once without.
+    It uses a real server with real guests: first with parked guests, then without.
     """
     from tools.bench.switch import switch as body
 
@@ -183,16 +184,17 @@ def pool(
         str, typer.Option("--pool", help="slurm or kubernetes; default: $DUET_POOL.")
     ] = "",
     rounds: Annotated[
-        int, typer.Option(min=1, max=100, help="Of each a server here and one of the pool.")
+        int, typer.Option(min=1, max=100, help="Rounds of one local server and one with the pool.")
     ] = 5,
     again: Annotated[
-        int, typer.Option(min=1, max=100, help="Further clicks of each, the lease stands.")
+        int, typer.Option(min=1, max=100, help="Further clicks on each, with the existing lease.")
     ] = 4,
     json: Json = False,
 ) -> int:
     """Measure a click on run live: on this machine and through a pool, in turns.
 
-    Real servers with real guests: with the lease to be had first, and when it stands.
+    It uses real servers with real guests: first a click that needs a new lease, then clicks that
+    use it.
     """
     from tools.bench.pool import bench as body
 
@@ -210,10 +212,11 @@ def link(
     ] = 50,
     json: Json = False,
 ) -> int:
-    """Hold the simulation of duet plan against real viewers of a recording at one link.
+    """Compare the simulation of duet plan with real viewers of a recording at one link.
 
-    A real nginx with the shipped file, a link of that bandwidth in a network of its own (tc), and
-    viewers who fetch real segments, four at once, as the page does.
+    It uses a real nginx with the shipped configuration, a link of that bandwidth in a network
+    namespace
+    (tc), and viewers who fetch real segments, four at once, as the page does.
     """
     from tools.bench.link import bench as body
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench class`: a class presses *run live* at once; who is served, and does the page answer.
+"""`bench class`: a class presses *run live* at once. Is everybody served, and does the page answer?
 
-The server is the real one with real guests, in a process of its own, and so are the students.
+The server is real, with real guests, in a process of its own; so are the students.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from tools.bench.stored import of_class, store
 from tools.bench.viewers import helper, line_of
 
 LANES = 2
-"""Of each run (students.arms_of)."""
+"""Per run (students.arms_of)."""
 PROBE_S = 0.1
 READ_S = 10.0
-"""Until the students' figures are read, once all have ended. Usual: 10 ms."""
+"""Limit to read the students' figures, once all have ended. Usual: 10 ms."""
 HEALTH, PAGE = "/api/health", "/"
 TARGET_MS = 200.0
 
 
 def classroom(lesson: str, students: int, different: int, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     result = measure(lesson, students, different)
     store(of_class(result))
     if js:
@@ -48,10 +48,10 @@ def classroom(lesson: str, students: int, different: int, js: bool) -> int:
 
 
 def measure(lesson: str, students: int, different: int) -> ClassResult:
-    """Serve, let them press, and ask for health and for the page meanwhile.
+    """Serve, let the students press, and request health and the page meanwhile.
 
     Raises:
-        InfraError: a process did not do its part.
+        InfraError: a process failed.
     """
     settings = settings_of(lesson, different)
     health: list[float] = []
@@ -71,7 +71,7 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
             found = reading.result(READ_S)
     ends = [one["end"] for one in found]
     waits = [one["waited_s"] for one in found]
-    # Who asked for a run that went on already watched less of it.
+    # Students who joined a running run watched less of it.
     lasted = {one["run"]: 0.0 for one in found if one["run"]}
     for one in found:
         if one["run"] and one["end"] == "done":
@@ -97,7 +97,9 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
 
 
 def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
-    """Params that differ in the number of threads; a lesson without that knob has one setting."""
+    """Return params that differ in the number of threads; one setting if the lesson has no such
+    knob.
+    """
     found = lessons.load(lesson).lesson
     name = knob(found, "threads")
     if name is None:
@@ -110,11 +112,11 @@ def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
 
 @contextlib.contextmanager
 def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A real `duet serve` with a folder of its own for saved runs; yields host:port.
+    """Start a real `duet serve` with a folder of its own for saved runs; yield host:port.
 
     Args:
         words: further options.
-        variables: of its environment, beside those of this process.
+        variables: of its environment, in addition to those of this process.
     """
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"]
     command += words
@@ -134,7 +136,7 @@ def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str
 
 
 def own_places(folder: str) -> dict[str, str]:
-    """Variables of a server that stores everything in that folder."""
+    """Return variables of a server that stores everything in that folder."""
     return {
         "DUET_RUNS": f"{folder}/runs",
         "DUET_CLASSES_DB": f"sqlite:///{folder}/classes.sqlite",
@@ -143,14 +145,14 @@ def own_places(folder: str) -> dict[str, str]:
 
 
 def answers(ms: list[float]) -> Answers:
-    """Quantiles of answers; zeros where none came."""
+    """Return quantiles; zeros without answers."""
     if not ms:
         return Answers(0, 0.0, 0.0)
     return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))
 
 
 def request_ms(address: str, path: str) -> float:
-    """How long a GET takes, on a connection of its own."""
+    """Time a GET on a new connection."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(address, timeout=60)
     try:
@@ -162,7 +164,6 @@ def request_ms(address: str, path: str) -> float:
 
 
 def text_of(result: ClassResult) -> str:
-    """The result as lines."""
     missed = f"; not: {' '.join(result.not_served)}" if result.not_served else ""
     return "\n".join(
         (
@@ -181,7 +182,6 @@ def text_of(result: ClassResult) -> str:
 
 
 def answers_line(what: str, found: Answers) -> str:
-    """One line of the text."""
     if not found.n:
         return f"{what}: no answer came"
     met = "within" if found.longest_ms <= TARGET_MS else "beyond"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page that clicks on lessons and runs their main step, over the socket as the real one does."""
+"""A page that clicks on lessons and runs their main step over the socket, as the real page does."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ from duet.stream.hub import OVER
 from tools.bench.watchers import ACK_EVERY
 
 MOVES_S: Final = 240.0
-"""From a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s boots."""
+"""Limit from a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s
+boots.
+"""
 OPEN_S: Final = 60.0
-"""Until a socket is open. Usual: 10 ms."""
+"""Limit until a socket is open. Usual: 10 ms."""
 REST_S: Final = 60.0
-"""From `stop` to the end of a live run. Usual: 0.5 s."""
+"""Limit from `stop` to the end of a live run. Usual: 0.5 s."""
 Message = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The main step of a lesson, as the page asks for it."""
+    """The main step of a lesson, as the page requests it."""
 
     lesson: str
     step: str
@@ -40,13 +42,13 @@ class Step:
 
 @dataclass(slots=True)
 class Moved:
-    """What a click came to.
+    """The result of a click.
 
     Args:
-        ms: until a batch of every lane was there; None: it was not.
+        ms: until there was a batch of every lane; None: there was not.
         lanes: of the run.
-        copies: of these, copies of parked guests.
-        why: nothing came.
+        copies: of these lanes, copies of parked guests.
+        why: why nothing came.
     """
 
     ms: float | None = None
@@ -69,12 +71,12 @@ class Seen:
 
     @property
     def moves(self) -> bool:
-        """A batch of every lane is there."""
+        """Is there a batch of every lane?"""
         return bool(self.arms) and self.moving >= set(self.arms)
 
 
 def main_step(slug: str, clock: str) -> Step:
-    """A lesson's hero step.
+    """Return a lesson's hero step.
 
     Args:
         clock: of its live runs; empty: the lesson's.
@@ -103,11 +105,10 @@ class Page:
         self._runs: dict[str, Seen] = {}
 
     async def say(self, message: Message) -> None:
-        """Send a command."""
         await self._socket.send(msgpack.packb(message))
 
     async def next(self) -> Message:
-        """The next message; it is taken note of."""
+        """Receive the next message, and note its lane and phase."""
         message: Message = msgpack.unpackb(await self._socket.recv(), strict_map_key=False)
         self._count += 1
         if self._count % ACK_EVERY == 0:
@@ -127,18 +128,18 @@ class Page:
         return message
 
     async def leave(self, slug: str) -> None:
-        """Go to a lesson without its run, and wait until it is there."""
+        """Go to a lesson without its run, and wait until it is shown."""
         await self.say({"type": "open", "lesson": slug, "run": "none"})
         async with asyncio.timeout(REST_S):
             while not is_lesson(await self.next(), slug):
                 pass
 
     async def recorded(self, step: Step) -> Moved:
-        """Click on a lesson: until its recording moves."""
+        """Click on a lesson; wait until its recording moves."""
         return await self._bounded(self._recorded(step))
 
     async def live(self, step: Step) -> Moved:
-        """Click on a lesson and run its step live: until its lanes move; then it is stopped."""
+        """Click on a lesson and run its step live; wait until its lanes move, then stop the run."""
         return await self._bounded(self._live(step))
 
     async def _bounded(self, click: Any) -> Moved:
@@ -189,13 +190,13 @@ class Page:
 
 
 def is_lesson(message: Message, slug: str) -> bool:
-    """Whether a page has a lesson by this message."""
+    """Does this message give a page that lesson?"""
     return bool(message["type"] == "lesson" and message["lesson"]["slug"] == slug)
 
 
 @contextlib.asynccontextmanager
 async def opened(address: str) -> AsyncIterator[Page]:
-    """A page of a visitor of its own.
+    """Open a page as a new visitor.
 
     Raises:
         InfraError: the server does not answer.

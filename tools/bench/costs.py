@@ -21,9 +21,9 @@ _OF_ALL_THREADS: Final = 2
 
 
 def cpu_s(pid: int) -> float:
-    """CPU time so far of all threads of a process, of those that have ended too.
+    """Return the CPU time of all threads of a process, including ended ones.
 
-    The clock is that of clock_getcpuclockid(3), which Python does not have.
+    The clock is that of clock_getcpuclockid(3), which Python lacks.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -34,17 +34,16 @@ def cpu_s(pid: int) -> float:
         raise ProcessLookupError(f"process {pid} has ended") from error
 
 
-# CPU time and memory of a server with all that it has started, guests included.
-
 EVERY_S: Final = 0.5
-"""Between two looks; each takes some 20 ms."""
+"""Between two samples; each takes some 20 ms."""
 GUEST: Final = "qemu-system"
 
 
 class TreeUse:
-    """From the first look on.
+    """CPU time and memory of a server with all its descendants, guests included, from the first
+    sample on.
 
-    CPU time of a process that ends between two looks is counted up to the last one that saw it.
+    CPU time of a process that ends between two samples is counted up to the last sample.
     """
 
     def __init__(self, pid: int) -> None:
@@ -52,7 +51,7 @@ class TreeUse:
         self._cpu_s: dict[tuple[int, float], float] = {}
         self._next_s = 0.0
         self.guest_bytes = 0.0
-        """Most memory (PSS) of the whole tree for each guest, beyond what it had without guests."""
+        """Peak memory (PSS) of the whole tree per guest, beyond that without guests."""
         self._without = 0
         self._before_s = self._seen()[0]
         self._without = self._memory()
@@ -61,7 +60,7 @@ class TreeUse:
         return [self._server, *self._server.children(recursive=True)]
 
     def _seen(self) -> tuple[float, int]:
-        """(CPU s of all processes that were ever seen, guests now)."""
+        """Return (CPU s of all processes seen so far, guests now)."""
         guests = 0
         with contextlib.suppress(psutil.Error):
             for one in self._tree():
@@ -80,7 +79,7 @@ class TreeUse:
         return total
 
     def look(self) -> None:
-        """Look, if EVERY_S have passed."""
+        """Take a sample, if EVERY_S have passed."""
         if time.monotonic() < self._next_s:
             return
         _, guests = self._seen()
@@ -91,11 +90,11 @@ class TreeUse:
 
     @property
     def cpu_s(self) -> float:
-        """Since the beginning."""
+        """CPU time since the start."""
         return sum(self._cpu_s.values()) - self._before_s
 
 
-# How many bytes a browser fetches for the page: its document, and the files that are named.
+# The bytes that a browser fetches for the page: its document, and the files that it names.
 
 ANSWER_S: Final = 60.0
 NAMED: Final = re.compile(r"""(?:src|href)="\./?(assets/[\w.-]+)\"""")
@@ -104,7 +103,9 @@ MOST_FILES: Final = 500
 
 
 def page_bytes(address: str, place: str) -> PageBytes:
-    """Of the page at `place`, which ends with a slash, as a browser that takes gzip gets it."""
+    """Return the size of the page at `place`, which ends with a slash, for a browser that
+    accepts gzip.
+    """
     size, document = fetched(address, place)
     first = dict.fromkeys(NAMED.findall(document))
     todo, sizes = list(first), dict[str, int]()
@@ -122,7 +123,7 @@ def page_bytes(address: str, place: str) -> PageBytes:
 
 
 def fetched(address: str, path: str) -> tuple[int, str]:
-    """(bytes as they were sent, the text); nothing of what is not there."""
+    """Return (bytes as sent, the text); 0 and "" for a missing file."""
     connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
     try:
         connection.request("GET", path, headers={"Accept-Encoding": "gzip"})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Followers of `bench followers`: they join a class and note when each place came.
+"""Followers of `bench followers`: they join a class and record when each position arrives.
 
-`python -m tools.bench.crowd ADDRESS CODE FOLLOWERS STALLED SECONDS` prints, as JSON, a histogram
-of delays for each half of the time: before and while the stalled ones stall. A place's `moment_ns`
-is the driver's monotonic clock, which all processes of a machine share.
+`python -m tools.bench.crowd ADDRESS CODE FOLLOWERS STALLED SECONDS` prints, as JSON, a histogram of
+delays for each half of the time: before and during the stall. A position's `moment_ns` is the
+driver's monotonic clock, which all processes of a machine share.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLACE = b"\xa4type\xabclass_place"
 
 @dataclass(slots=True)
 class Followed(Seen):
-    """What all followers of this process saw."""
+    """What all followers of this process received."""
 
     joined: int = 0
     all_joined: asyncio.Event = field(default_factory=asyncio.Event)
@@ -37,7 +37,7 @@ class Followed(Seen):
     place_bytes: int = 0
 
     def place(self, late_ms: float, missed: int) -> None:
-        """A place came."""
+        """Record a position."""
         if self.phase is not None:
             self.bins[self.phase][min(BINS, int(late_ms / BIN_MS))] += 1
             self.missed[self.phase] += missed
@@ -74,7 +74,7 @@ class Follower(Watcher):
 async def crowd(
     address: str, code: str, followers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Join all, then half the time without and half with stalled ones.
+    """Join all; then half of the time without a stall and half with stalled followers.
 
     Raises:
         InfraError: not all could join.

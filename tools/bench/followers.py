@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench followers`: how late the pages of a class see where its driver is.
+"""`bench followers`: how late the pages of a class see the driver's position.
 
-The server is the real one, in a process of its own, and so are the followers; the driver is here.
+The server is real, in a process of its own, and so are the followers; this process drives.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tools.bench.stored import of_followers, store
 from tools.bench.viewers import answered, counted, crowds_of, delays, line_of
 
 SETTLE_S = 2.0
-"""Until the news of who joined has gone out."""
+"""Time for the news about new members to go out."""
 WAIT_S = 60.0
 
 
 def followers(count: int, rate: float, seconds: float, stalled: int, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     result = asyncio.run(measure(count, rate, seconds, stalled))
     store(of_followers(result))
     if js:
@@ -42,7 +42,7 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
     """Start the server, a class and its followers; drive for a while.
 
     Raises:
-        InfraError: a process did not do its part.
+        InfraError: a process failed.
     """
     with server("--no-guests") as (process, address):
         async with connect(f"ws://{address}/ws", compression=None, max_size=None) as driver:
@@ -76,14 +76,14 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
 
 
 async def started(driver: ClientConnection) -> tuple[asyncio.Task[None], str]:
-    """Start a class; gives its code, and the task that reads on as its instructor."""
+    """Start a class; return its code, and the task that keeps reading as its instructor."""
     await driver.send(msgpack.packb({"type": "class_start", "lesson": slugs()[0]}))
     reading, message = await answered(driver, "class", WAIT_S)
     return reading, str(message["code"])
 
 
 async def drive(driver: ClientConnection, rate: float) -> None:
-    """Be somewhere else, so many times a second, for ever."""
+    """Move so many times a second, for ever."""
     slug, number, began = slugs()[0], 0, time.monotonic()
     while True:
         step = f"step-{number % 7}"
@@ -101,7 +101,7 @@ async def drive(driver: ClientConnection, rate: float) -> None:
 
 
 def following(trees: list[dict[str, Any]], half: int) -> Following:
-    """What all processes saw in one half of the time."""
+    """Merge what all processes saw in one half of the time."""
     bins = np.sum([np.array(tree["bins"][half]) for tree in trees], axis=0)
     found = delays(bins)
     return Following(
@@ -114,7 +114,6 @@ def following(trees: list[dict[str, Any]], half: int) -> Following:
 
 
 def text_of(result: FollowersResult) -> str:
-    """The result as lines."""
     lines = [
         f"{result.followers} followers of one class at {result.places_per_s:g} places/s, "
         f"{result.seconds:g} s; all had joined after {result.joined_s:.1f} s",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server of `bench viewers`: a live run whose rows come from a recording, frame by frame.
 
-Everything but the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints its
-address as JSON and serves until it is ended.
+All but the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints its address as
+JSON and serves until it is ended.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pydantic import JsonValue
 
 from duet import messages as m
 from duet.api.app import create_app
-from duet.api.front import Front, Proxies
+from duet.api.proxy import Front, Proxies
 from duet.base.errors import InfraError
 from duet.base.settings import repo_root
 from duet.cli.server_process import KERNEL_QUEUE, allow_files, bind
@@ -44,7 +44,7 @@ from duet.stream.http import server_config
 from duet.stream.hub import Hub, RunLog
 
 FRAME_NS = 50_000_000
-"""Of guest time in a frame, as a live run at 20 frames/s has it at the guest's own pace."""
+"""Guest time per frame: that of a live run at 20 frames/s and the guest's own pace."""
 Columns = dict[str, npt.NDArray[np.generic]]
 
 
@@ -58,13 +58,13 @@ class Table:
     rows: int
 
     def part(self, number: int, of: int) -> Columns:
-        """The rows of one frame."""
+        """Return the rows of one frame."""
         begin, end = (self.rows * n // of for n in (number, number + 1))
         return {name: column[begin:end] for name, column in self.columns.items()}
 
 
 def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
-    """The tables of a recording that was read, and how many frames it has."""
+    """Return the tables of a recording, and its number of frames."""
     parts: dict[tuple[str, str], list[Columns]] = {}
     last_ns = 0.0
     for packet in packets:
@@ -86,7 +86,7 @@ def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
 
 
 class FramesRun:
-    """A live run that goes on until it is stopped (see server.interfaces.QueuedRun)."""
+    """A live run that goes on until it is stopped; implements server.interfaces.QueuedRun."""
 
     def __init__(
         self, tables: list[Table], of: int, fps: float, request: RunSpec, hub: Hub
@@ -98,7 +98,9 @@ class FramesRun:
         self._feed = Feed(first_message(request), lambda packet: hub.publish(self.log, packet))
 
     async def perform(self, slot: int = 0) -> None:
-        """A frame each 1/fps s: of each table of each lane the rows of that part of the run."""
+        """Publish a frame each 1/fps s, with the rows of each table and lane for that part of
+        the run.
+        """
         for arm in self._arms:
             self._feed.on_lane(m.Lane(run_id=self.log.run_id, arm=arm, phase="running"))
         self._feed.on_run("running", "")
@@ -119,34 +121,27 @@ class FramesRun:
         self._feed.on_run("stopped", "")
 
     async def stop(self) -> None:
-        """No further frame."""
         self._stopped.set()
 
-    def withdraw(self) -> None:
-        """It did not begin."""
+    def withdraw(self) -> None: ...
 
-    def close(self) -> None:
-        """Nothing is held."""
+    def close(self) -> None: ...
 
-    async def act(self, name: str, value: int) -> None:
-        """There is no guest."""
+    async def act(self, name: str, value: int) -> None: ...
 
-    async def hold(self, on: bool, after: int) -> None:
-        """There is no guest."""
+    async def hold(self, on: bool, after: int) -> None: ...
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """There are none."""
         return []
 
     def bundle(self) -> Path | bytes | None:
-        """There is none."""
         return None
 
 
 class FramesStage:
-    """A stage without guests (see server.interfaces.Stage)."""
+    """A stage without guests; implements server.interfaces.Stage."""
 
     saves_first = False
 
@@ -161,53 +156,42 @@ class FramesStage:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:
-        """Nothing is held."""
+    ) -> None: ...
 
     def prepare(self, request: RunSpec, hub: Hub) -> FramesRun:
-        """A run that publishes into the hub."""
         return FramesRun(self._tables, self._of, self._fps, request, hub)
 
-    def expect(self, request: RunSpec, others: Others) -> None:
-        """Nothing is made in advance."""
+    def expect(self, request: RunSpec, others: Others) -> None: ...
 
     def parked(self) -> TemplateCounts:
-        """No guest is parked."""
         return TemplateCounts()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
-        """There is no guest."""
         raise InfraError("this server measures nothing.", remedy="Run ./duet measure.")
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
-        """There is no guest."""
         raise InfraError("this server judges nothing.", remedy="Run ./duet challenge.")
 
-    async def rest(self) -> None:
-        """Nothing is up."""
+    async def rest(self) -> None: ...
 
 
 class AllBuilt:
-    """Kernels that nobody boots (see server.interfaces.Kernels)."""
+    """Kernels that nobody boots; implements server.interfaces.Kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """All of them."""
         return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
-        """None is missing."""
         return False
 
     def latest(self) -> list[m.ServerMessage]:
-        """None is built."""
         return []
 
-    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """None is missing."""
+    async def work(self, tell: Callable[[m.ServerMessage], None]) -> None: ...
 
 
 async def read(slug: str) -> tuple[list[Table], int]:
-    """The tables of a lesson's first recording.
+    """Return the tables of a lesson's first recording.
 
     Raises:
         InfraError: it has none.
@@ -222,7 +206,6 @@ async def read(slug: str) -> tuple[list[Table], int]:
 
 
 def main() -> None:
-    """See the module."""
     slug, fps = sys.argv[1], float(sys.argv[2])
     tables, of = asyncio.run(read(slug))
     allow_files()
@@ -246,7 +229,6 @@ class Frames(uvicorn.Server):
         self._listener = listener
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then print where."""
         await super().startup(sockets)
         self._listener.listen(KERNEL_QUEUE)
         be_prompt()

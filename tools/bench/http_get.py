@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""GET over a connection that stays open, with as little work of the measuring side as may be."""
+"""GET over a persistent connection, with as little work for the client as possible."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Getting:
         self._writer.close()
 
     async def get(self, path: str) -> bytes:
-        """What stands there.
+        """Return the body.
 
         Raises:
-            ConnectionError: another answer than 200.
+            ConnectionError: the answer is not 200.
         """
         head = f"GET {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n\r\n"
         self._writer.write(head.encode())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench lanes`: how soon a lane moves that is a copy of a parked guest, and one that boots.
 
-All ways are taken in turns, in one process, so that what else the host does falls on all alike. A
-lane that fails is counted, and the next one starts.
+Boots and copies take turns, in one process, so that other load of the host affects both alike. A
+failed lane is counted, and the next one starts.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from duet.base.errors import DuetError
-from duet.cli.arguments import read_request, variable
-from duet.cli.doctor.first_event import Start, first_event, settled, spec_of
+from duet.cli.arguments import environment_variable, read_request
+from duet.cli.doctor.first_event import LaneStart, first_event, spec_of, wait_parked
 from duet.cli.output import emit, note
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
 from duet.guests.machine import pss_bytes
@@ -33,12 +33,12 @@ VNG_ROUNDS = 3
 
 @dataclass(slots=True)
 class Idle:
-    """Copies that were up at once and did nothing.
+    """Idle copies that ran at the same time.
 
     Args:
-        pss: bytes of each guest (PSS), of lanes that booted as well.
-        copies: of them.
-        why: of those that did not come up.
+        pss: bytes of each guest (PSS), including lanes that booted.
+        copies: how many of them are copies.
+        why: errors of those that did not start.
     """
 
     pss: list[int] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Idle:
 
 
 def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     request = read_request(lesson, arm, "", "wall", [])
     result = asyncio.run(measure_lanes(request, repeats, vng))
     store(of_lanes(result))
@@ -59,7 +59,7 @@ def bench(lesson: str, arm: str, repeats: int, vng: bool, as_json: bool) -> int:
 
 
 async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResult:
-    """All rounds, then the memory of idle copies.
+    """Run all rounds, then measure the memory of idle copies.
 
     Raises:
         InfraError: the kernel is not built, or the guests' root cannot be made.
@@ -68,29 +68,29 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
     await kernel_sources(request.folder, (arm,), KernelSettings.default())
     by_vng = vng_rounds(repeats) if vng else set()
     async with Templates(TEMPLATE_BYTES, prepare=prepare_copy) as templates:
-        await timed("first copy", request, arm, templates)  # has a guest parked
+        await timed("first copy", request, arm, templates)  # makes the server park a guest
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
-            await settled(templates)
+            await wait_parked(templates)
             starts.append(await timed("boot", request, arm, None))
-            await settled(templates)
+            await wait_parked(templates)
             starts.append(await timed("copy", request, arm, templates))
             if number in by_vng:
-                with variable("DUET_GUEST", "vng"):
+                with environment_variable("DUET_GUEST", "vng"):
                     starts.append(await timed("vng", request, arm, None))
-        await settled(templates)
+        await wait_parked(templates)
         idle = await idle_lanes(request, arm, templates)
         return result_of(request.folder.slug, arm, starts, idle, templates.counts())
 
 
 def vng_rounds(repeats: int) -> set[int]:
-    """The rounds in which a guest is booted by virtme-ng as well, spread over all."""
+    """Return the rounds that also boot with virtme-ng, spread over all rounds."""
     count = min(VNG_ROUNDS, repeats)
     return {number * repeats // count for number in range(count)}
 
 
-async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> Start:
-    """One start, by its way; what goes wrong is in it."""
+async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
+    """Time one start; errors are part of the result."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
         note(f"{way}: {start.why}")
@@ -98,7 +98,7 @@ async def timed(way: str, request: RunSpec, arm: str, templates: Templates | Non
 
 
 async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
-    """Some guests that are up at once and do nothing: their memory, and which are copies."""
+    """Start some idle guests at the same time; measure their memory, and count copies."""
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
     idle = Idle()
@@ -114,7 +114,7 @@ async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
     return idle
 
 
-# What was found: counts of starts, quantiles, memory, and targets.
+# The result: counts of starts, quantiles, memory, and targets.
 
 IDLE_LANES = 8
 WAYS = ("boot", "copy", "vng")
@@ -125,12 +125,12 @@ _MIB = 1 << 20
 
 
 def result_of(
-    slug: str, arm: str, starts: Sequence[Start], idle: Idle, parked: TemplateCounts
+    slug: str, arm: str, starts: Sequence[LaneStart], idle: Idle, parked: TemplateCounts
 ) -> LanesResult:
-    """The document of all starts.
+    """Make the result of all starts.
 
     Args:
-        parked: how templates stand at the end.
+        parked: counts of templates at the end.
     """
     by_way = {way: _quantiles([one for one in starts if one.way == way]) for way in WAYS}
     reached = sum(one.ms is not None for one in starts)
@@ -159,7 +159,7 @@ def result_of(
     )
 
 
-def _quantiles(starts: Sequence[Start]) -> Quantiles | None:
+def _quantiles(starts: Sequence[LaneStart]) -> Quantiles | None:
     ms = [one.ms for one in starts if one.ms is not None]
     if not ms:
         return None
@@ -195,7 +195,7 @@ def _targets(
 
 
 def text_of(result: LanesResult) -> str:
-    """The result as a table, with ratios of medians."""
+    """Format a table, with ratios of medians."""
     lines = [f"{'lane':6} {'n':>3} {'median':>10} {'p95':>10} {'x copy':>7}"]
     for name, one in (("boot", result.boot), ("copy", result.copy), ("vng", result.vng)):
         if one is not None:
@@ -210,7 +210,7 @@ def text_of(result: LanesResult) -> str:
         "and their lanes booted",
         _memory(result),
         *(f"idle guest: {why}" for why in result.idle_failed),
-        "from the request to the first decoded event; taken in turns",
+        "from the request to the first decoded event; in turns",
         "",
         *target_lines(result.targets),
     ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench link`: real viewers at a link of known bandwidth, and what the simulation says.
+"""`bench link`: real viewers at a link of known bandwidth, compared with the simulation.
 
-The measurement has a network namespace of its own, so that the bandwidth of its loopback can be
-bounded (link_measured.py); here the simulation is put beside what came.
+The measurement runs in a network namespace of its own, so that the bandwidth of its loopback can be
+limited (link_measured.py). This file compares the results with the simulation.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from tools.bench.viewers import line_of
 TOOLS: Final = ("unshare", "ip", "tc")
 PATHS: Final = "/usr/sbin:/sbin:/usr/bin:/bin"
 MOST_VIEWERS: Final = 1000
-"""Each has four connections, and all are one process."""
+"""Each has four connections, and all are in one process."""
 WIRE: Final = 0.94
-"""Of the link's bits that are content: frames of 1,514 bytes carry 1,448, and acknowledgements take
-the same link here."""
+"""Share of the link's bits that are content: frames of 1,514 bytes carry 1,448, and
+acknowledgements use the same link here.
+"""
 OWN_BYTES_PER_S: Final = 1e9
-"""A viewer on loopback has no link of his own."""
+"""A viewer on loopback has no link of their own."""
 END_S: Final = 30.0
-"""Until the measurement has ended its server. Usual: 1 s."""
+"""Limit until the measurement has ended its server. Usual: 1 s."""
 
 
 def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:
-    """Measure, and print what was found: the exit code."""
+    """Measure and print the result; return the exit code."""
     result = measure(lesson, counts_of(viewers), mbit)
     if js:
         emit(result)
@@ -48,7 +49,7 @@ def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:
 
 
 def counts_of(text: str) -> list[int]:
-    """The numbers of an option.
+    """Parse the numbers of an option.
 
     Raises:
         InputError: not whole numbers from 1 to MOST_VIEWERS.
@@ -56,15 +57,15 @@ def counts_of(text: str) -> list[int]:
     parts = split_names(text)
     if not parts or not all(one.isdecimal() and 1 <= int(one) <= MOST_VIEWERS for one in parts):
         raise InputError(
-            f"--viewers wants whole numbers from 1 to {MOST_VIEWERS} with commas, but "
-            f"'{text:.40}' came.",
-            remedy="Write for example: --viewers 30,120.",
+            f"--viewers needs whole numbers from 1 to {MOST_VIEWERS}, separated by commas, but got "
+            f"'{text:.40}'.",
+            remedy="Write for example --viewers 30,120.",
         )
     return [int(one) for one in parts]
 
 
 def missing() -> str:
-    """Why it cannot be measured here; "": it can."""
+    """Say why the measurement is impossible here; "": it is possible."""
     absent = [name for name in TOOLS if shutil.which(name, path=PATHS) is None]
     if absent:
         return f"{absent[0]} is not installed"
@@ -78,15 +79,15 @@ def missing() -> str:
 
 
 def prefix() -> list[str]:
-    """Words before a program that is to have a network of its own, and may change it."""
+    """Return the command that gives a program a network namespace that it may change."""
     return ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
 
 
 def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
-    """Let viewers come, so many at once, one measurement after the other.
+    """Let viewers arrive at once, one measurement for each number.
 
     Raises:
-        InfraError: no network namespace can be made, or a process did not do its part.
+        InfraError: no network namespace can be made, or a process failed.
     """
     if why := missing():
         raise InfraError(
@@ -121,7 +122,7 @@ def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
 
 
 def scene_of(tree: dict[str, Any], mbit: float) -> tuple[Scene, float]:
-    """What is simulated, and the CPU time of nginx for a segment."""
+    """Return the simulation's parameters, and the CPU time of nginx per segment."""
     nginx_s = float(tree["nginx_s"])
     scene = Scene(
         segment_bytes=tree["sizes"],
@@ -133,7 +134,7 @@ def scene_of(tree: dict[str, Any], mbit: float) -> tuple[Scene, float]:
 
 
 def row_of(tree: dict[str, Any], expected: Simulated) -> LinkRow:
-    """Both, side by side."""
+    """Compare measurement and simulation."""
     first = [float(one) for one in np.percentile(tree["first_s"], [50, 99])]
     whole = [float(one) for one in np.percentile(tree["whole_s"], [50, 99])]
     fair = (
@@ -158,10 +159,10 @@ def row_of(tree: dict[str, Any], expected: Simulated) -> LinkRow:
 
 
 def text_of(result: LinkResult) -> str:
-    """The result as a table."""
+    """Format a table."""
     lines = [
         f"a recording of {result.lesson}, {result.segments} segments, {result.bytes / 1e3:.0f} KB, "
-        f"at a link of {result.mbit_per_s:g} Mbit/s; all viewers come at once",
+        f"at a link of {result.mbit_per_s:g} Mbit/s; all viewers arrive at once",
         "in brackets: simulated",
         f"{'viewers':>7}  {'first, p50':>16} {'p99':>16}  {'whole, p50':>16} {'p99':>16}  "
         f"{'nginx, CPU s':>14}  apart",

@@ -2,7 +2,8 @@
 """Viewers of `bench link`: each fetches all segments of a recording, four at once.
 
 `python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints as JSON, for each viewer,
-when the first segment and when all were there, in s since he came. PATHS is a JSON list.
+when
+the first segment and when all had arrived, in s since the viewer's arrival. PATHS is a JSON list.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ALL_S = 600.0
 async def fetched(
     host: str, port: int, paths: Iterator[tuple[int, str]], ends: list[float]
 ) -> None:
-    """One connection of a viewer: the next segment, until none is left."""
+    """Fetch the next segment on one connection of a viewer, until none is left."""
     async with Getting(host, port) as page:
         for number, path in paths:
             await page.get(path)
@@ -30,7 +31,7 @@ async def fetched(
 
 
 async def viewer(host: str, port: int, paths: list[str]) -> tuple[float, float]:
-    """(until the first segment, until all were there)."""
+    """Return (time to the first segment, time to all)."""
     began, ends, left = time.monotonic(), [0.0] * len(paths), iter(enumerate(paths))
     count = min(CONNECTIONS, len(paths))
     await asyncio.gather(*(fetched(host, port, left, ends) for _ in range(count)))
@@ -38,7 +39,7 @@ async def viewer(host: str, port: int, paths: list[str]) -> tuple[float, float]:
 
 
 async def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[str, object]:
-    """All viewers, `at_once` at a time."""
+    """Run all viewers, `at_once` at a time."""
     host, _, port = address.partition(":")
     left, found = iter(range(viewers)), list[tuple[float, float]]()
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measurement of `bench link`: the real server and nginx, a bounded link, real viewers.
+"""The measurement of `bench link`: real server and nginx, a limited link, real viewers.
 
-`python -m tools.bench.link_measured LESSON MBIT VIEWERS,VIEWERS` runs in a network namespace of
-its own. It prints JSON lines: sizes of the segments and CPU time of nginx for each, then, for each
-number of viewers, their delays and nginx's CPU time. Segments are in nginx's cache before.
+`python -m tools.bench.link_measured LESSON MBIT VIEWERS,VIEWERS` runs in a network namespace of its
+own. It prints JSON lines: the segments' sizes and nginx's CPU time per segment; then, for each
+number
+of viewers, their delays and nginx's CPU time. nginx has cached the segments before.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ from tools.bench.viewers import helper, line_of
 MTU: Final = 1500
 BURST_BYTES: Final = 32 << 10
 LATENCY_MS: Final = 1000
-"""Of a full queue at the link. A shorter one drops packets of hundreds of streams at once, and some
-of them then wait for the rest of the crowd (docs/CAPACITY.md)."""
+"""Of a full queue at the link. A shorter queue drops packets of hundreds of streams at once,
+and some streams then wait for the rest of the crowd (docs/CAPACITY.md).
+"""
 CONNECTIONS: Final = 8192
 WARM: Final = 50
-"""Viewers, one after another, who show what a segment costs nginx."""
+"""Viewers, one after another, that measure what a segment costs nginx."""
 ANSWER_S: Final = 120.0
 TOOL_S: Final = 30.0
 
 
 def tool(*words: str) -> None:
-    """A command of iproute2.
+    """Run a command of iproute2.
 
     Raises:
         InfraError: it fails.
@@ -47,7 +49,7 @@ def tool(*words: str) -> None:
 
 
 def bound_link(mbit: float) -> None:
-    """All that goes over loopback from now on takes this link."""
+    """Limit the bandwidth of loopback."""
     rate = f"{mbit * 1e6:.0f}bit"
     tool(
         *("tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "tbf", "rate", rate),
@@ -56,14 +58,14 @@ def bound_link(mbit: float) -> None:
 
 
 def answer(url: str) -> tuple[bytes, int]:
-    """(the body, bytes of head and body)."""
+    """Return (the body, bytes of head and body)."""
     with urllib.request.urlopen(url, timeout=ANSWER_S) as found:
         body = found.read()
         return body, len(body) + len(str(found.headers)) + len("HTTP/1.1 200 OK\r\n")
 
 
 def listed(address: str, lesson: str) -> list[str]:
-    """Addresses of the segments of the largest recording, below /duet."""
+    """Return the paths of the largest recording's segments, below /duet."""
     tree = json.loads(answer(f"http://{address}/api/lessons/{lesson}")[0])
     name = max(tree["recordings"], key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{lesson}:{name}"
@@ -72,13 +74,13 @@ def listed(address: str, lesson: str) -> list[str]:
 
 
 def cost_s(proxy: psutil.Process) -> float:
-    """CPU time of nginx so far: its processes have one thread each, and the scheduler counts ns."""
+    """Return the CPU time of nginx: its processes have one thread each, and schedstat counts ns."""
     pids = [proxy.pid, *(one.pid for one in proxy.children(recursive=True))]
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
 
 def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[str, Any]:
-    """What so many viewers saw."""
+    """Run so many viewers; return what they saw."""
     words = (address, json.dumps(paths), str(viewers), str(at_once))
     with helper("link_crowd", *words) as process:
         found: dict[str, Any] = line_of(process)
@@ -86,8 +88,7 @@ def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[st
 
 
 def main() -> None:
-    """See the module."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what it started ends as well
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that its children end, too
     lesson, mbit = sys.argv[1], float(sys.argv[2])
     counts = [int(one) for one in sys.argv[3].split(",")]
     tool("ip", "link", "set", "lo", "up", "mtu", str(MTU))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one live run for `bench segments`: a socket and a connection for segments each.
+"""Viewers of one live run for `bench segments`, with a socket and a connection for segments each.
 
 `python -m tools.bench.live_crowd ADDRESS LESSON RUN VIEWERS FIRST SECONDS` connects below /duet/
-and prints, as JSON, histograms of delays: of messages and of segments. FIRST makes the addresses of
-its browsers. A segment is unpacked once in this process; all viewers must have the same bytes.
+and
+prints, as JSON, histograms of delays: of messages and of segments. FIRST is part of the browsers'
+addresses. A segment is unpacked once in this process; all viewers must get the same bytes.
 """
 
 from __future__ import annotations
@@ -23,36 +24,36 @@ from tools.bench.watchers import BIN_MS, BINS, WHERE, Seen, Watcher
 
 CONNECT_AT_ONCE = 16
 COMPARES = 25
-"""One viewer of so many holds the bytes of each segment against those of the others."""
+"""One of so many viewers compares the bytes of each segment with those of others."""
 MOST_HEAD = 4096
 BUFFER = memoryview(bytearray(1 << 18))
 ALL_S = 120.0
-"""Until all viewers have something of the run. Usual: 3 ms each."""
+"""Limit until all viewers have part of the run. Usual: 3 ms each."""
 
 
 @dataclass(slots=True)
 class Live(Seen):
-    """What all viewers of this process saw; the first histogram is of messages."""
+    """What all viewers of this process received; the first histogram is of messages."""
 
     by_segments: int = 0
     begun: int = 0
-    """Viewers who have something of the run."""
+    """Viewers that have part of the run."""
     all_begun: asyncio.Event = field(default_factory=asyncio.Event)
     different: int = 0
     refused: int = 0
     raw_bytes: int = 0
     packed_bytes: int = 0
     known: dict[str, bytes] = field(default_factory=dict)
-    """Path -> its bytes, of whoever had it first."""
+    """Path -> its bytes, from the first viewer that got them."""
     came_ns: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Path -> when it came to each viewer who was led to it."""
+    """Path -> when each viewer got it that was directed to it."""
 
     def segment(self, path: str, former: bool, body: bytes | None) -> None:
-        """A whole segment came to one viewer.
+        """Record a whole segment of one viewer.
 
         Args:
-            former: it was there when the viewer came.
-            body: None: this viewer counted its bytes alone.
+            former: it was there when the viewer arrived.
+            body: None: this viewer only counted the bytes.
         """
         if self.phase is not None and not former:
             self.came_ns[path].append(time.time_ns())
@@ -60,7 +61,7 @@ class Live(Seen):
             self.different += self.known.setdefault(path, body) != body
 
     def count(self) -> None:
-        """Make the histogram of segments, and the bytes that each viewer was led to."""
+        """Make the histogram of segments, and sum up the bytes per viewer."""
         for path, times in self.came_ns.items():
             whole = gzip.decompress(self.known[path])
             self.raw_bytes += len(whole)
@@ -72,7 +73,7 @@ class Live(Seen):
 
 
 def oldest_ns(whole: bytes) -> int:
-    """When the oldest batch of a segment was encoded; 0: it has none."""
+    """Return when the oldest batch of a segment was encoded; 0: it has none."""
     at, found = 0, []
     while (at := whole.find(WHERE, at)) >= 0:
         at += len(WHERE)
@@ -84,7 +85,7 @@ class Fetcher(asyncio.BufferedProtocol):
     """A connection that fetches segments of one viewer, one after another.
 
     Args:
-        compares: it looks at the bytes of all segments; else of those that nobody had before.
+        compares: keep the bytes of all segments; otherwise only of those that no viewer had before.
     """
 
     def __init__(self, host: str, live: Live, compares: bool) -> None:
@@ -96,22 +97,20 @@ class Fetcher(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ready for requests."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def fetch(self, path: str, former: bool) -> None:
-        """Ask for one; nginx answers in this order."""
+        """Request a segment; nginx answers in order."""
         assert self._transport is not None
         self._asked.append((path, former))
         self._transport.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """One buffer for all: what is in it is used at once."""
+        """Return the buffer that all connections share: its content is used at once."""
         return BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Answers, or parts of them."""
         data = BUFFER[:nbytes]
         while data:
             data = self._head_part(data) if self._left is None else self._body_part(data)

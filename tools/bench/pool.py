@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench pool`: from a click on *run live* to events, on this machine and through a pool.
 
-Both ways are real servers with real guests, in turns, so that what else the host does falls on
-both. No guest is parked: the first click of a server boots guests, and with a pool has a lease
-first; later clicks find the host process and, for the same lanes, guests that are up.
+Both are real servers with real guests, in turns, so that other load of the host affects both. No
+guest is parked: the first click on a server boots guests, and with a pool first reserves a lease.
+Later clicks find the host process and, for the same lanes, running guests.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LOCAL: Final = "local"
 
 @dataclass(slots=True)
 class Clicks:
-    """Of one way: the first of each server, and those that came after it."""
+    """Clicks on one kind of server: the first of each server, and later ones."""
 
     first: list[Moved] = field(default_factory=list)
     again: list[Moved] = field(default_factory=list)
 
 
 def bench(lesson: str, which: str, rounds: int, again: int, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     pool = pool_of(which)
     result = asyncio.run(measure(lesson, pool, rounds, again))
     store(of_pool(result))
@@ -49,22 +49,22 @@ def bench(lesson: str, which: str, rounds: int, again: int, js: bool) -> int:
 
 
 def pool_of(which: str) -> str:
-    """The pool that is held against this machine.
+    """Return the pool to compare with this machine.
 
     Raises:
-        InputError: it is none, or this machine itself.
+        InputError: it is no pool, or this machine itself.
     """
     pool = which or PoolSettings.from_environment().pool
     if pool not in POOLS or pool == LOCAL:
         raise InputError(
-            f"a pool is measured against this machine, but '{pool:.40}' came.",
+            f"a pool to compare with this machine is needed, but got '{pool:.40}'.",
             remedy="Give --pool slurm or --pool kubernetes, or set DUET_POOL.",
         )
     return pool
 
 
 async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStartsResult:
-    """All rounds: a server of each way, one after the other.
+    """Run all rounds: one server of each kind, one after the other.
 
     Raises:
         InfraError: a server does not start or does not answer.
@@ -83,14 +83,14 @@ async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStarts
 
 
 async def one_server(address: str, other: str, step: Step, again: int, seen: Clicks) -> None:
-    """Its first click, and those after it, of one page."""
+    """Make the first click and the later clicks of one page."""
     async with opened(address) as page:
         seen.first += await clicks(page, other, 1, lambda: page.live(step))
         seen.again += await clicks(page, other, again, lambda: page.live(step))
 
 
 def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStartsResult:
-    """The document of all clicks."""
+    """Make the result of all clicks."""
     first, first_there = quantiles(here.first), quantiles(there.first)
     again, again_there = quantiles(here.again), quantiles(there.again)
     first_more, again_more = more(first, first_there), more(again, again_there)
@@ -118,12 +118,11 @@ def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStarts
 
 
 def more(here: Quantiles | None, there: Quantiles | None) -> float | None:
-    """How much later the median is; None where one of both is missing."""
+    """Return how much later the median is; None if either is missing."""
     return None if here is None or there is None else round(there.p50_ms - here.p50_ms, 1)
 
 
 def text_of(result: PoolStartsResult) -> str:
-    """The result as lines."""
     lines = [
         f"from a click on {result.lesson} to a batch of every lane, no guest parked, in turns",
         f"{'':34} {'n':>3} {'median':>10} {'p95':>10}",

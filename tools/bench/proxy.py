@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real nginx with the configuration that is shipped, before a server of a bench or a test."""
+"""The real nginx with the shipped configuration, in front of a server of a benchmark or a test."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/loca
 SHIPPED = repo_root() / "packaging/proxies/nginx.conf"
 SHIPPED_SEVERAL = SHIPPED.with_name("nginx-servers.conf")
 OPEN_S = 60.0
-"""Until nginx listens. Usual: 50 ms."""
+"""Limit until nginx listens. Usual: 50 ms."""
 END_S = 10.0
 WHOLE = """daemon off;
 {user}
@@ -46,7 +46,7 @@ http {{
 
 
 def free_port() -> int:
-    """A port of loopback that nobody has."""
+    """Return a free port of loopback."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 
@@ -55,12 +55,12 @@ def free_port() -> int:
 def nginx(
     folder: Path, port: int, *upstreams: str, sub_path: str = "/", connections: int = 1024
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve /duet/ of `port` from a server, or from two of the same classes.
+    """Serve /duet/ of `port` from a server, or from two servers of the same classes.
 
     Args:
         upstreams: host:port of each.
-        sub_path: what stands behind the upstream's address in proxy_pass; "": /duet is passed on.
-        connections: that the worker may have, each proxied socket counting twice.
+        sub_path: follows the upstream's address in proxy_pass; "": /duet is passed on.
+        connections: of the worker; each proxied socket counts twice.
 
     Raises:
         InfraError: nginx is not installed, or does not start.
@@ -80,7 +80,7 @@ def nginx(
         assert text.count(shipped) == 1, shipped
         text = text.replace(shipped, here)
     (folder / "duet.conf").write_text(text)
-    # Started by root, its worker would be nobody, who cannot enter this folder.
+    # If root starts nginx, its worker runs as nobody, who cannot enter this folder.
     user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
     whole = WHOLE.format(
         folder=folder, user=user, connections=connections, files=2 * connections + 64
@@ -99,10 +99,10 @@ def nginx(
 
 
 def until_open(port: int, process: subprocess.Popen[bytes]) -> None:
-    """Wait until something listens.
+    """Wait until nginx listens.
 
     Raises:
-        InfraError: nothing does.
+        InfraError: it does not.
     """
     deadline = time.monotonic() + OPEN_S
     while process.poll() is None and time.monotonic() < deadline:
@@ -114,5 +114,5 @@ def until_open(port: int, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.02)
     raise InfraError(
         f"nothing listens on port {port}; nginx has ended with {process.poll()}.",
-        remedy="Try again; if it stays, start nginx by hand and read what it says.",
+        remedy="Try again. If it persists, start nginx by hand and read its messages.",
     )

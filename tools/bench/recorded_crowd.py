@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Viewers of one recording for `bench segments`, some at once, each until it has all of it.
 
-`python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line, and
-prints as JSON how many had all, and their bytes. HOW is `list` (a socket until the list of segments
-came), `messages` (until all of the run came), or `segments` (by HTTP; RUN is then a JSON list of
-paths). Sockets are below /duet/.
+`python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line, and prints
+as
+JSON how many viewers finished, and their bytes. HOW is `list` (a socket until the list of segments
+arrives), `messages` (until the whole run has arrived), or `segments` (by HTTP; RUN is then a JSON
+list
+of paths). Sockets are below /duet/.
 """
 
 from __future__ import annotations
@@ -23,18 +25,18 @@ from tools.bench.watchers import Seen, Watcher
 AT_ONCE: Final = 16
 ALL_S: Final = 600.0
 WHOLE: Final = b"\xa5whole\xc3"
-"""A key of msgpack and true: a recording is whole."""
+"""A key of msgpack and true: a recording is complete."""
 
 
 @dataclass(slots=True)
 class Total(Seen):
-    """What all viewers of this process had."""
+    """What all viewers of this process received."""
 
     bytes: int = 0
 
 
 class Visit(Watcher):
-    """One socket, until the message came that ends its visit."""
+    """One socket, until the last message arrives."""
 
     def __init__(self, host: str, opening: bytes, total: Total, how: str) -> None:
         super().__init__(host, opening, total, "/duet/ws")
@@ -42,7 +44,7 @@ class Visit(Watcher):
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Without its last message it is an error."""
+        """Fail if the last message is missing."""
         if not self.over.done():
             self.over.set_exception(ConnectionError("the server closed a socket"))
 
@@ -58,7 +60,7 @@ class Visit(Watcher):
 
 
 async def by_socket(host: str, port: int, opening: bytes, total: Total, how: str) -> None:
-    """One viewer by its socket."""
+    """Run one viewer on a socket."""
     loop = asyncio.get_running_loop()
     transport, visit = await loop.create_connection(
         lambda: Visit(f"{host}:{port}", opening, total, how), host, port
@@ -68,14 +70,14 @@ async def by_socket(host: str, port: int, opening: bytes, total: Total, how: str
 
 
 async def by_http(host: str, port: int, paths: list[str], total: Total) -> None:
-    """One viewer who fetches segments, one connection for all of them."""
+    """Run one viewer that fetches segments, all on one connection."""
     async with Getting(host, port) as page:
         for path in paths:
             total.bytes += len(await page.get(path))
 
 
 async def crowd(address: str, lesson: str, run: str, how: str, viewers: int) -> dict[str, int]:
-    """All viewers, AT_ONCE at a time."""
+    """Run all viewers, AT_ONCE at a time."""
     host, _, port = address.partition(":")
     total, left = Total(), iter(range(viewers))
     paths = json.loads(run) if how == "segments" else []

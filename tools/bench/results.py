@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each measurement prints with `--json`, and the targets of some."""
+"""Models of what each benchmark prints with `--json`, and the targets of some."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duet.cli.keys import key
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Of one way in which lanes come up."""
+    """Quantiles for one way of starting lanes."""
 
     n: int
     p50_ms: float
@@ -20,7 +20,7 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One number that is promised."""
+    """One promised number."""
 
     what: str
     wanted: str
@@ -30,8 +30,6 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class LanesResult:
-    """Of `bench lanes`."""
-
     lesson: str
     arm: str
     starts: int = key("of all ways")
@@ -64,8 +62,6 @@ class Delays:
 
 @dataclass(frozen=True, slots=True)
 class ViewersResult:
-    """Of `bench viewers`."""
-
     lesson: str
     viewers: int
     frames_per_s: float
@@ -80,7 +76,7 @@ class ViewersResult:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How soon something was answered while a class ran."""
+    """How soon requests were answered while a class ran."""
 
     n: int
     p99_ms: float
@@ -89,8 +85,6 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """Of `bench class`."""
-
     lesson: str
     students: int
     different: int = key("settings that they take in turn")
@@ -110,7 +104,7 @@ class ClassResult:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """From the driver's sending of a place to its arrival at a follower that reads."""
+    """From the driver's sending of a position to its arrival at a follower that reads."""
 
     places: int
     missed: int = key("replaced by a later one before they were sent")
@@ -121,8 +115,6 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class FollowersResult:
-    """Of `bench followers`."""
-
     followers: int
     places_per_s: float
     seconds: float
@@ -138,7 +130,7 @@ class FollowersResult:
 
 @dataclass(frozen=True, slots=True)
 class SwitchResult:
-    """Of `bench switch`. Times go from the click to the first batch of the slowest lane."""
+    """Times go from the click to the first batch of the slowest lane."""
 
     lesson: str
     other: str = key("the lesson that is clicked on")
@@ -156,7 +148,7 @@ class SwitchResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """Of one recording: CPU time a viewer, in ms, as messages and as segments."""
+    """One recording: CPU time per viewer, in ms, as messages and as segments."""
 
     messages_viewers: int
     opened_server_ms: float = key("of a socket with the lesson and the list of segments")
@@ -178,7 +170,7 @@ class RecordedCost:
 
 @dataclass(frozen=True, slots=True)
 class LiveCost:
-    """Of one live run through nginx."""
+    """One live run through nginx."""
 
     viewers: int
     seconds: float
@@ -196,7 +188,7 @@ class LiveCost:
 
 @dataclass(frozen=True, slots=True)
 class PageBytes:
-    """Of the page itself through nginx, compressed where nginx does so."""
+    """The page itself through nginx, compressed if nginx does so."""
 
     first_bytes: int = key("its document and the files that this names")
     all_bytes: int = key("with all scripts and styles that these name")
@@ -204,8 +196,6 @@ class PageBytes:
 
 @dataclass(frozen=True, slots=True)
 class SegmentsResult:
-    """Of `bench segments`."""
-
     lesson: str
     recorded: RecordedCost = key()
     live: LiveCost = key()
@@ -216,7 +206,7 @@ class SegmentsResult:
 
 @dataclass(frozen=True, slots=True)
 class PoolStartsResult:
-    """Of `bench pool`. Times go from the click to the first batch of the slowest lane."""
+    """Times go from the click to the first batch of the slowest lane."""
 
     lesson: str
     pool: str
@@ -233,7 +223,7 @@ class PoolStartsResult:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """Of so many viewers who come at once: measured, and as the simulation has it."""
+    """A number of viewers that arrive at once: measured and simulated."""
 
     viewers: int
     first_p50_s: float = key("until the first segment is there")
@@ -251,8 +241,6 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class LinkResult:
-    """Of `bench link`."""
-
     lesson: str
     mbit_per_s: float
     segments: int
@@ -262,23 +250,23 @@ class LinkResult:
     load: float = key("of the host")
 
 
-# Targets: what docs/CLONES.md and docs/OPERATING.md promise, what was found, whether that meets it.
+# Targets: promises of docs/CLONES.md and docs/OPERATING.md, compared with the results.
 
 
 def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """A target that no more than `bound` meets; None was not measured."""
+    """Make a target that values up to `bound` meet; None: not measured."""
     met = None if found is None else found <= bound
     return Target(what, f"at most {_number(bound, unit)}", _said(found, unit), met)
 
 
 def at_least(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """A target that `bound` or more meets; None was not measured."""
+    """Make a target that values from `bound` meet; None: not measured."""
     met = None if found is None else found >= bound
     return Target(what, f"at least {_number(bound, unit)}", _said(found, unit), met)
 
 
 def target_lines(targets: Iterable[Target]) -> list[str]:
-    """A line each: met, MISSED, or not measured."""
+    """Format a line each: met, MISSED, or not measured."""
     words = {True: "met", False: "MISSED", None: "not measured"}
     return [
         f"{words[one.met]:12}  {one.what}: {one.wanted} wanted, {one.found} found"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench segments`: what viewers cost when a real nginx answers for segments of runs.
+"""`bench segments`: what viewers cost when a real nginx caches segments of runs.
 
-Server, nginx and viewers are processes of their own; CPU time is the kernel's count of the first
-two. In one run: a recording as messages and as segments, then a live run through nginx.
+Server, nginx and viewers are separate processes; CPU time is the kernel's count for the first two.
+It
+measures a recording as messages and as segments, then a live run through nginx.
 """
 
 from __future__ import annotations
@@ -42,20 +43,20 @@ from tools.bench.viewers import delays, helper, line_of, started
 
 PROCESSES = 2
 SETTLE_S = 5.0
-"""Until those who came late have what came before, and it is known that a cache answers."""
+"""Time for late viewers to catch up, and for the server to learn that a cache answers."""
 LIST_S = 120.0
-"""Until a recording is read and cut. Usual: 1-5 s."""
+"""Limit until a recording is read and cut. Usual: 1-5 s."""
 NGINX_CONNECTIONS = 8192
 DIRECT = 20
-"""One viewer of so many of those by nginx is served without it, at ten times the cost at least."""
+"""One in so many viewers is served without nginx, at ten times the cost or more."""
 LOOK_S = 0.25
-"""Between two looks at the server's memory."""
+"""Between two samples of the server's memory."""
 
 
 def segments(
     lesson: str, recorded: int, messages: int, live: int, fps: float, seconds: float, js: bool
 ) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     result = asyncio.run(measure(lesson, recorded, messages, live, fps, seconds))
     store(of_segments(result))
     if js:
@@ -67,7 +68,7 @@ def segments(
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is measured: a server, an nginx before it, a lesson."""
+    """The system under test: a server, an nginx in front of it, a lesson."""
 
     server: str
     proxy: str
@@ -76,21 +77,21 @@ class Setting:
     lesson: str
 
     def cpu_s(self) -> tuple[float, float]:
-        """CPU time so far of the server, and of nginx with its workers."""
+        """Return the CPU time of the server, and of nginx with its workers."""
         nginx = (self.nginx_process, *self.nginx_process.children(recursive=True))
         return cpu_s(self.server_process.pid), sum(cpu_s(one.pid) for one in nginx)
 
     def server_bytes(self) -> int:
-        """Memory of the server now."""
+        """Return the server's memory now."""
         return int(self.server_process.memory_info().rss)
 
     def answer(self, path: str) -> bytes:
-        """What the server itself answers."""
+        """Return the server's own answer."""
         with urllib.request.urlopen(f"http://{self.server}{path}", timeout=LIST_S) as answer:
             return bytes(answer.read())
 
     def asked(self) -> int:
-        """Requests for segments that reached the server."""
+        """Return the number of requests for segments that reached the server."""
         name = b"duet_segments_asked_total "
         (line,) = (x for x in self.answer("/metrics").splitlines() if x.startswith(name))
         return int(float(line.removeprefix(name)))
@@ -99,10 +100,10 @@ class Setting:
 async def measure(
     lesson: str, recorded: int, messages: int, live: int, fps: float, seconds: float
 ) -> SegmentsResult:
-    """Start the server and nginx, then let viewers come.
+    """Start the server and nginx, then let viewers arrive.
 
     Raises:
-        InfraError: nginx is not installed, or a process did not do its part.
+        InfraError: nginx is not installed, or a process failed.
     """
     with (
         tempfile.TemporaryDirectory(prefix="duet-segments-") as folder,
@@ -132,7 +133,7 @@ async def measure(
 
 
 async def recorded_cost(setting: Setting, viewers: int, messages: int) -> RecordedCost:
-    """The lesson's largest recording to many, one way after the other."""
+    """Send the lesson's largest recording to many viewers, in one way after the other."""
     recordings = json.loads(setting.answer(f"/api/lessons/{setting.lesson}"))["recordings"]
     longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{setting.lesson}:{longest}"
@@ -183,7 +184,7 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
 
 
 async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
-    """A live run to many, sockets and segments through nginx."""
+    """Send a live run to many viewers; sockets and segments go through nginx."""
     async with connect(f"ws://{setting.server}/ws", compression=None, max_size=None) as owner:
         draining, run = await started(owner, setting.lesson)
         words = [
@@ -216,31 +217,31 @@ async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
 
 
 class Peak:
-    """The most memory that the server had."""
+    """The server's peak memory."""
 
     def __init__(self, setting: Setting) -> None:
         self.bytes = 0
         self._setting = setting
 
     async def look(self) -> None:
-        """Until it is cancelled."""
+        """Sample until cancelled."""
         while True:
             self.bytes = max(self.bytes, self._setting.server_bytes())
             await asyncio.sleep(LOOK_S)
 
 
 def shares(count: int) -> list[int]:
-    """Viewers of each process."""
+    """Return the viewers of each process."""
     return [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
 
 
 async def through(
     setting: Setting, module: str, words: Sequence[tuple[str, ...]], seconds: float = 0.0
 ) -> tuple[float, float, list[dict[str, Any]]]:
-    """CPU s of server and nginx while processes of `module` do their part, and what these saw.
+    """Return CPU s of server and nginx while processes of `module` run, and their results.
 
     Args:
-        seconds: they watch for so long; 0: until they have what they want.
+        seconds: how long they watch; 0: until they have everything.
     """
     with ExitStack() as stack:
         crowds = [stack.enter_context(helper(module, *each)) for each in words]
@@ -261,17 +262,17 @@ async def through(
 
 
 def go(crowd: subprocess.Popen[str]) -> None:
-    """The signal to begin."""
+    """Send the start signal."""
     assert crowd.stdin is not None
     crowd.stdin.write("\n")
     crowd.stdin.flush()
 
 
-# The result as lines, held against what docs/SEGMENTS.md promises.
+# The result as lines, compared with the promises of docs/SEGMENTS.md.
 
 
 def targets_of(recorded: RecordedCost, live: LiveCost) -> list[Target]:
-    """What is promised of both."""
+    """Return the targets of both."""
     return [
         at_most("CPU time of nginx for a viewer of a recording", 0.5, "ms", recorded.nginx_ms),
         at_least("messages on the socket over segments, CPU time", 10, "times", recorded.ratio),
@@ -281,7 +282,6 @@ def targets_of(recorded: RecordedCost, live: LiveCost) -> list[Target]:
 
 
 def text_of(result: SegmentsResult) -> str:
-    """The result as lines."""
     recorded, live = result.recorded, result.live
     return "\n".join(
         (
@@ -314,5 +314,4 @@ def text_of(result: SegmentsResult) -> str:
 
 
 def delays_text(found: Delays) -> str:
-    """Quantiles in words."""
     return f"{found.batches} came, p50 {found.p50_ms:.0f} ms, p99 {found.p99_ms:.0f} ms"

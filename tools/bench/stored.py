@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a bench found, as constants of `duet plan`, into the file of this installation."""
+"""Stores the results of benchmarks as constants of `duet plan` on this installation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MIB = 1 << 20
 MS = 1e3
 Values = dict[str, float]
 USUAL_FPS = 20.0
-"""Frames a second of a live run at its guest's own pace."""
+"""Frames per second of a live run at its guest's own pace."""
 
 
 def store(values: Values) -> None:
-    """Write them down, and say so; a file that cannot be used is left as it is."""
+    """Store the values, and report it; an unusable file is left unchanged."""
     path = constants_file()
     try:
         count = record(path, values, host_fingerprint(), __version__, os.getloadavg()[0])
@@ -40,7 +40,6 @@ def store(values: Values) -> None:
 
 
 def of_segments(found: SegmentsResult) -> Values:
-    """Of `bench segments`."""
     recorded, live, page = found.recorded, found.live, found.page
     values = {
         "open_server": recorded.opened_server_ms,
@@ -64,13 +63,12 @@ def of_segments(found: SegmentsResult) -> Values:
 
 
 def of_viewers(found: ViewersResult) -> Values:
-    """Of `bench viewers`, at the usual frames a second."""
+    """Of `bench viewers`, scaled to the usual frames per second."""
     each = found.server_cores * MS / found.viewers
     return {"live_messages_server": each * USUAL_FPS / found.frames_per_s}
 
 
 def of_followers(found: FollowersResult) -> Values:
-    """Of `bench followers`."""
     each = found.server_cores * MS / (found.followers * found.places_per_s)
     return {"place_server": each, "place_bytes": found.place_bytes}
 
@@ -87,7 +85,7 @@ def of_class(found: ClassResult) -> Values:
 
 
 def of_lanes(found: LanesResult) -> Values:
-    """Of `bench lanes`; copies count where all that were asked for came up."""
+    """Of `bench lanes`; copies count only if all requested copies started."""
     values: Values = {}
     if found.boot is not None:
         values["boot_start"] = found.boot.p50_ms

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Students of `bench class`: all press *run live* at once, and wait until their run is over.
 
-Meanwhile each asks for something light over his own socket every PROBE_S, and times the answer: it
-comes behind the rows of the run that he watches, as on a page.
+Meanwhile each sends a light request over their own socket every PROBE_S, and times the answer. It
+comes behind the rows of the run that the student watches, as on a page.
 
-`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS`, with the settings as a JSON
-list of params that they take in turn, prints one JSON line: per student the run, its end, times.
+`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS` prints one JSON line: per student
+the
+run, its end, times. SETTINGS is a JSON list of params that the students take in turn.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ from duet.lessons import load as lessons
 from duet.stream.hub import OVER
 
 PROBE_S = 1.0
-"""Between a student's light questions; those of all are spread over it."""
+"""Between a student's light requests; those of all students are spread over it."""
 OPEN_S = 60.0
-"""Until a socket is open, while others open theirs. Usual: 10 ms."""
+"""Limit until a socket is open, while others open theirs. Usual: 10 ms."""
 ANSWER_S = 60.0
-"""Until the answer to the last light question. Usual: 10 ms."""
+"""Limit for the answer to the last light request. Usual: 10 ms."""
 RUN_S = 600.0
-"""Until a student's run is over, all that come before it included. Usual: 20 s."""
+"""Limit until a student's run is over, including all runs before it. Usual: 20 s."""
 NOBODYS = "live-nobody"
 REFUSAL = "that run does not go on any more."
-"""The answer to `stop` for a run that nobody has (server/runs.py)."""
+"""The answer to `stop` for an unknown run (server/runs.py)."""
 
 
 def arms_of(lesson: str) -> list[str]:
-    """The lesson's first two: every run has the same lanes."""
+    """Return the lesson's first two arms: every run has the same lanes."""
     return [arm.name for arm in lessons.load(lesson).lesson.arms][:2]
 
 
 class Student:
-    """One of them. Without a cookie each is a visitor of its own."""
+    """One student. Without a cookie each is a separate visitor."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -49,11 +50,10 @@ class Student:
         self.answers_ms: list[float] = []
 
     async def say(self, **message: object) -> None:
-        """Send a command."""
         await self._socket.send(msgpack.packb(message))
 
     async def until(self, kind: str, **fields: object) -> dict[str, Any]:
-        """The next message of a kind with these fields; an error of the server ends it."""
+        """Return the next message of a kind with these fields, or an error of the server."""
         while True:
             message: dict[str, Any] = msgpack.unpackb(await self._socket.recv())
             if self._answered(message):
@@ -64,14 +64,14 @@ class Student:
                 return message
 
     async def probe(self, first_s: float) -> None:
-        """Ask for something light every PROBE_S, each time when the last answer is there."""
+        """Send a light request every PROBE_S, but only after the last answer."""
         await asyncio.sleep(first_s)
         while True:
             await self._ask()
             await asyncio.sleep(PROBE_S)
 
     async def last_answer(self) -> None:
-        """Wait for what was asked; a run that was over at once is asked about now."""
+        """Wait for the last answer; if there was no request yet, send one."""
         if not self.answers_ms:
             await self._ask()
         while self._asked_at is not None:
@@ -83,7 +83,7 @@ class Student:
             await self.say(type="stop", run=NOBODYS)
 
     def _answered(self, message: dict[str, Any]) -> bool:
-        """Whether a message is the answer to the light question; then its time is noted."""
+        """Is a message the answer to the light request? Then record its time."""
         mine = message["type"] == "error" and message["sentence"] == REFUSAL
         if not mine or self._asked_at is None:
             return False
@@ -111,7 +111,7 @@ class Student:
 async def student(
     address: str, lesson: str, params: dict[str, int], ready: asyncio.Barrier, first_s: float
 ) -> dict[str, Any]:
-    """One of them, from the opening of the page to the end of his run."""
+    """Run one student, from opening the page to the end of their run."""
     start = {"type": "start", "lesson": lesson, "arms": arms_of(lesson), "params": params}
     async with connect(
         f"ws://{address}/ws", compression=None, max_size=None, open_timeout=OPEN_S
@@ -137,7 +137,7 @@ async def student(
 async def everyone(
     address: str, lesson: str, count: int, settings: list[dict[str, int]]
 ) -> list[dict[str, Any]]:
-    """All of them, at once."""
+    """Run all students at once."""
     ready = asyncio.Barrier(count)
     return await asyncio.gather(
         *(

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench switch`: from a click on another lesson to lanes that move.
 
-The server is a real one with real guests, in a process of its own, on a free port. First it parks
-guests, as it does while nobody runs anything; then another one boots them all.
+The server is real, with real guests, in a process of its own, on a free port. It first parks
+guests,
+as it does while it is idle; then another server boots them all.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from tools.bench.results import Quantiles, SwitchResult, at_most, target_lines
 
 TARGET_MS: Final = 1000.0
 BOOTS: Final = 3
-"""Clicks where no guest is parked, each on a server of its own."""
+"""Clicks without parked guests, each on a server of its own."""
 SETTLE_S: Final = 1.0
-"""Between two clicks, so that none waits for what the one before has left to do."""
+"""Between two clicks, so that a click does not wait for leftovers of the one before."""
 
 
 def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
-    """Measure, and print what was found: the exit code."""
+    """Measure and print the result; return the exit code."""
     step = main_step(other, clock)
-    main_step(lesson, "")  # refuses a lesson that is not there before a server is started
+    main_step(lesson, "")  # refuses an unknown lesson before a server is started
     result = asyncio.run(measure(lesson, step, repeats))
     if js:
         emit(result)
@@ -42,7 +43,7 @@ def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
 
 
 async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
-    """Both servers, one after the other.
+    """Run both servers, one after the other.
 
     Raises:
         InfraError: a server does not start or does not answer.
@@ -59,7 +60,7 @@ async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
                 page, lesson, repeats, lambda: page.live(step), lambda: until_parked(address, 0)
             )
     booted = []
-    for _ in range(min(repeats, BOOTS)):  # guests that are up would be used again
+    for _ in range(min(repeats, BOOTS)):  # a server would reuse its running guests
         with server(DUET_TEMPLATES_MIB="0") as (_, address):
             note("live lanes, no guest parked")
             booted += await first_click(address, lesson, step)
@@ -67,7 +68,7 @@ async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
 
 
 async def first_click(address: str, lesson: str, step: Step) -> list[Moved]:
-    """That of a page of its own."""
+    """Make the first click of a new page."""
     async with opened(address) as page:
         return await clicks(page, lesson, 1, lambda: page.live(step))
 
@@ -79,10 +80,10 @@ async def clicks(
     click: Callable[[], Awaitable[Moved]],
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Moved]:
-    """So many, each from another lesson.
+    """Make so many clicks, each from another lesson.
 
     Args:
-        before: waited for before each.
+        before: awaited before each.
     """
     found = []
     for _ in range(count):
@@ -103,7 +104,7 @@ def result_of(
     parked: Sequence[Moved],
     booted: Sequence[Moved],
 ) -> SwitchResult:
-    """The document of all clicks."""
+    """Make the result of all clicks."""
     shown, live = quantiles(recorded[1:]), quantiles(parked)
     copies, lanes = sum(one.copies for one in parked), sum(one.lanes for one in parked)
     ways = (("recording", recorded), ("parked", parked), ("booted", booted))
@@ -129,7 +130,7 @@ def result_of(
 
 
 def quantiles(found: Sequence[Moved]) -> Quantiles | None:
-    """Of those that moved."""
+    """Return the quantiles of clicks that succeeded."""
     ms = [one.ms for one in found if one.ms is not None]
     if not ms:
         return None
@@ -142,7 +143,6 @@ def _rounded(ms: float | None) -> float | None:
 
 
 def text_of(result: SwitchResult) -> str:
-    """The result as lines."""
     first = result.recorded_first_ms
     lines = [
         f"from a click on {result.other} (from {result.lesson}), step {result.step}, to a batch of "
@@ -167,19 +167,17 @@ def text_of(result: SwitchResult) -> str:
     )
 
 
-# Waits until a server has parked guests, by its /metrics.
-
 PARK_S: Final = 300.0
-"""Until guests are parked for all lessons. Usual: a minute."""
+"""Limit until guests are parked for all lessons. Usual: a minute."""
 LOOK_S: Final = 1.0
 ANSWER_S: Final = 60.0
 
 
 async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> None:
-    """Until all guests are parked that are to be, or PARK_S is over.
+    """Wait until all planned guests are parked according to /metrics, or PARK_S is over.
 
     Args:
-        at_least_s: until the server has begun with guests for other lessons.
+        at_least_s: time for the server to begin with guests of other lessons.
     """
     began = time.monotonic()
     while time.monotonic() - began < PARK_S:
@@ -192,7 +190,7 @@ async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> No
 
 
 def templates(address: str) -> dict[str, float]:
-    """What /metrics says of parked guests."""
+    """Read the counts of parked guests from /metrics."""
     connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
     try:
         connection.request("GET", "/metrics")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench viewers`: what many viewers of one live run cost the server, and how late rows come.
+"""`bench viewers`: what viewers of one live run cost the server, and how late rows arrive.
 
-The server and the viewers are processes of their own, so that the CPU of the server counts alone.
+Server and viewers are separate processes, so that only the server's CPU counts.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from tools.bench.watchers import BIN_MS
 PROCESSES = 2
 SETTLE_S = 2.0
 SETTLE_EACH_S = 0.04
-"""Until viewers who joined late have what came before, and for each of them. They share the CPUs
-with the server: 300 that were measured while they still caught up never did, at a full core."""
+"""Time for late viewers to catch up, and the same for each of them. They share the CPUs with
+the server: of 300 viewers measured during the catch-up, none ever finished, at a full core.
+"""
 ARMS = 2
 WAIT_S = 120.0
 
 
 def viewers(lesson: str, count: int, fps: float, seconds: float, stalled: int, js: bool) -> int:
-    """Measure, store what was found, and print it: the exit code."""
+    """Measure, store and print the result; return the exit code."""
     from tools.bench.stored import of_viewers, store
 
     result = asyncio.run(measure(lesson, count, fps, seconds, stalled))
@@ -56,7 +57,7 @@ async def measure(
     """Start the server, a run and its viewers; watch for a while.
 
     Raises:
-        InfraError: a process did not do its part.
+        InfraError: a process failed.
     """
     with helper("frames", lesson, str(fps)) as server:
         address = str(line_of(server)["address"])
@@ -87,7 +88,7 @@ async def measure(
 
 
 async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
-    """Ask for the run; gives its id, and the task that reads on as its owner."""
+    """Start the run; return its id, and the task that keeps reading as its owner."""
     from duet.lessons import load as lesson_cache
 
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
@@ -100,7 +101,7 @@ async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[No
 async def answered(
     owner: ClientConnection, kind: str, within_s: float
 ) -> tuple[asyncio.Task[None], dict[str, Any]]:
-    """The task that reads on after a message of that type, and this message.
+    """Return the message of that type, and a task that keeps reading afterwards.
 
     Raises:
         InfraError: the server refuses.
@@ -125,7 +126,9 @@ async def answered(
 def crowds_of(
     module: str, words: Sequence[str], count: int, stalled: int, seconds: float
 ) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes of `module` that share `count` connections; the stalled ones are in the first."""
+    """Start processes of `module` that share `count` connections; the stalled ones are in the
+    first.
+    """
     shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
     with contextlib.ExitStack() as stack:
         yield [
@@ -139,7 +142,7 @@ def crowds_of(
 async def counted(
     server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
 ) -> tuple[float, list[dict[str, Any]]]:
-    """(cores that the server used, what each process saw) from the start signal on."""
+    """Return (cores that the server used, results of the processes), from the start signal on."""
     before_s, began = cpu_s(server.pid), time.monotonic()
     for crowd in crowds:
         assert crowd.stdin is not None
@@ -153,7 +156,7 @@ async def counted(
 
 @contextlib.contextmanager
 def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A process of this package that ends with the block."""
+    """Start a process of this package that ends with the block."""
     command = [sys.executable, "-m", f"tools.bench.{module}", *words]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=repo_root()
@@ -168,7 +171,7 @@ def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def line_of(process: subprocess.Popen[str]) -> Any:
-    """The next line of a helper, which is JSON.
+    """Read the next line of a helper, which is JSON.
 
     Raises:
         InfraError: it has ended.
@@ -177,13 +180,13 @@ def line_of(process: subprocess.Popen[str]) -> Any:
     line = process.stdout.readline()
     if not line:
         raise InfraError(
-            "a process of the measurement ended early.", remedy="Its reason stands above."
+            "a process of the measurement ended early.", remedy="The reason is printed above."
         )
     return json.loads(line)
 
 
 def delays(bins: npt.NDArray[np.int64]) -> Delays:
-    """Quantiles of a histogram, each the upper end of its bin."""
+    """Return quantiles of a histogram, each the upper end of its bin."""
     total = int(bins.sum())
     reached = np.cumsum(bins)
     p50, p99 = (
@@ -194,7 +197,6 @@ def delays(bins: npt.NDArray[np.int64]) -> Delays:
 
 
 def text_of(result: ViewersResult) -> str:
-    """The result as lines."""
     lines = [
         f"{result.viewers} viewers of one run of {result.lesson} at {result.frames_per_s:g} "
         f"frames/s, {result.seconds:g} s",

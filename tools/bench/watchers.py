@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of `bench viewers`, as lean as can be: they read frames and note when each came.
+"""Viewers of `bench viewers`, as lean as possible: they read frames and record when each arrives.
 
 `python -m tools.bench.watchers ADDRESS LESSON RUN VIEWERS STALLED SECONDS` prints, as JSON, a
-histogram of delays for each second's half of the time: before and while the stalled ones stall.
+histogram
+of delays for each half of the time: before and during the stall.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ import msgpack
 
 BIN_MS: Final = 0.5
 BINS: Final = 20_000
-"""Ten seconds; what is later counts as that."""
+"""Ten seconds; later arrivals count as that."""
 ACK_EVERY: Final = 128
-"""As the page does (frontend/src/protocol/socket.ts)."""
+"""As on the page (frontend/src/protocol/socket.ts)."""
 WHERE: Final = b"\xa7sent_ns\xcb"
-"""A key of msgpack and the mark of a float of 64 bits."""
+"""A key of msgpack and the marker of a 64-bit float."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What all viewers of this process saw: delays of batches, by phase."""
+    """What all viewers of this process received: delays of batches, by phase."""
 
     phase: int | None = None
     bins: list[list[int]] = field(default_factory=lambda: [[0] * (BINS + 1) for _ in range(2)])
@@ -38,7 +39,7 @@ class Seen:
     watching: int = 0
 
     def batch(self, body: bytes) -> None:
-        """A batch came."""
+        """Record a batch."""
         if self.phase is None:
             return
         at = body.rfind(WHERE) + len(WHERE)
@@ -48,11 +49,11 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer: RFC 6455 as far as a server's unfragmented binary frames need it.
+    """One viewer: the part of RFC 6455 that a server's unfragmented binary frames need.
 
     Args:
-        place: of the socket.
-        browser: the address that a proxy is to name; "": this machine's.
+        place: path of the socket.
+        browser: the address that a proxy reports; "": this machine's.
     """
 
     def __init__(
@@ -67,7 +68,6 @@ class Watcher(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the socket."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         transport.write(
@@ -77,11 +77,9 @@ class Watcher(asyncio.Protocol):
         )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The server, or the end."""
         self._seen.closed += 1
 
     def data_received(self, data: bytes) -> None:
-        """Frames, or parts of them."""
         self._data += data
         if not self._open:
             head, mark, rest = self._data.partition(b"\r\n\r\n")
@@ -128,7 +126,7 @@ class Watcher(asyncio.Protocol):
         self._send(2, body)
 
     def _send(self, code: int, body: bytes) -> None:
-        """A frame with a mask of zeros, which changes nothing; commands are short."""
+        """Send a frame with a mask of zeros, which changes nothing; commands are short."""
         assert self.transport is not None and len(body) < 126
         self.transport.write(bytes((128 | code, 128 | len(body), 0, 0, 0, 0)) + body)
 
@@ -136,7 +134,7 @@ class Watcher(asyncio.Protocol):
 async def watch(
     address: str, lesson: str, run: str, viewers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Connect all, then half the time without and half with stalled ones."""
+    """Connect all; then half of the time without a stall and half with stalled viewers."""
     host, _, port = address.partition(":")
     seen = Seen()
     opening = msgpack.packb({"type": "open", "lesson": lesson, "run": run})
@@ -153,7 +151,7 @@ async def watch(
 
 
 async def two_halves(seen: Seen, stalled: Iterable[Watcher], seconds: float) -> None:
-    """From the start signal on: half the time without and half with stalled ones."""
+    """From the start signal on, run half of the time without and half with stalled viewers."""
     loop = asyncio.get_running_loop()
     await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin together
     seen.phase = 0

@@ -230,7 +230,7 @@ export interface Problem {
   text: string;
 }
 /**
- * The class; latest wins. It goes to each page of it.
+ * The class; latest wins. Sent to each of its pages.
  */
 export interface ClassState {
   type: 'class';
@@ -266,7 +266,8 @@ export interface ClassState {
   connected: number;
 }
 /**
- * An answer is stored on disk; to who gave it, and on coming back for each former answer.
+ * An answer is stored on disk; sent to its member, and again for each answer when the
+ * member returns.
  */
 export interface ClassAnswered {
   type: 'class_answered';
@@ -279,7 +280,7 @@ export interface ClassAnswered {
   mark: Pointed | null;
 }
 /**
- * Where somebody pointed.
+ * Where a person pointed.
  */
 export interface Pointed {
   x: number;
@@ -311,7 +312,7 @@ export interface Confusion {
   step: string;
 }
 /**
- * Where the class may try; latest wins. To each page of it.
+ * Where the class may try; latest wins. Sent to each of its pages.
  */
 export interface ClassOpened {
   type: 'class_opened';
@@ -339,7 +340,7 @@ export interface OpenedStep {
   patches: boolean;
 }
 /**
- * To the pages of one member: what it has asked, as it is stored, and where it voted.
+ * To the pages of one member: their questions, as stored, and their votes.
  */
 export interface ClassOwn {
   type: 'class_own';
@@ -368,7 +369,7 @@ export interface Raised {
   hidden: boolean;
 }
 /**
- * Where the driver is; latest wins. Newcomers and reconnects get it at once.
+ * The driver's position; latest wins. Sent to newcomers and reconnecting pages at once.
  */
 export interface ClassPlace {
   lesson: string;
@@ -466,7 +467,7 @@ export interface RosterMember {
   answered: number;
 }
 /**
- * Where the watched member is, to the page that watches; latest wins.
+ * The observed member's position, to the page that observes; latest wins.
  */
 export interface ClassSeen {
   lesson: string;
@@ -490,9 +491,9 @@ export interface ClassSeen {
   sent_ns: number;
 }
 /**
- * What was answered; latest wins per (step, question).
+ * The answers so far; latest wins per (step, question).
  *
- * To the instructor live, at most 4 a second; to everyone once it is revealed, never before.
+ * To the instructor live, at most 4 a second; to everyone once revealed, never before.
  */
 export interface ClassTally {
   type: 'class_tally';
@@ -519,7 +520,7 @@ export interface TallyRound {
   right: number | null;
 }
 /**
- * How many chose one answer.
+ * How many members gave one answer.
  */
 export interface Bar {
   /**
@@ -530,7 +531,7 @@ export interface Bar {
   count: number;
 }
 /**
- * The timer of all screens; latest wins. A page counts down by its own clock.
+ * The timer on all screens; latest wins. A page counts down by its own clock.
  */
 export interface ClassTimer {
   type: 'class_timer';
@@ -549,7 +550,7 @@ export interface ClassTimer {
   sent_ns: number;
 }
 /**
- * What the class tried, as far as this page may see it; latest wins, at most two a second.
+ * The tries that this page may see; latest wins, at most two a second.
  */
 export interface ClassTries {
   type: 'class_tries';
@@ -557,7 +558,7 @@ export interface ClassTries {
   tries: ClassTry[];
 }
 /**
- * A run that members asked for.
+ * A run that members requested.
  */
 export interface ClassTry {
   number: number;
@@ -600,14 +601,14 @@ export interface ClassTry {
   result: TryResult | null;
 }
 /**
- * A member who asked for a run.
+ * A member who requested a run.
  */
 export interface Maker {
   member: string;
   name: string;
 }
 /**
- * The one number of a run, of a traced run: it explains, and proves nothing.
+ * The one number of a traced run: it explains, and proves nothing.
  */
 export interface TryResult {
   title: string;
@@ -631,7 +632,7 @@ export interface TryLane {
   value: number;
 }
 /**
- * To the pages of one member: whether the instructor looks over its shoulder; latest wins.
+ * To the pages of one member: does the instructor observe them? Latest wins.
  */
 export interface ClassWatched {
   type: 'class_watched';
@@ -1355,14 +1356,14 @@ export interface Change {
   diff: string;
 }
 /**
- * A member answers; one of choice, value and mark. A later answer of a round replaces it.
+ * A member answers: one of choice, value and mark. A later answer of a round replaces it.
  *
  * Args:
  *     step: empty: a free poll.
  *     question: id of the prediction or poll.
  *     choice: number of the option, from 0.
- *     value: of a question for a number.
- *     right: the page's judgement, if the prediction has one; shown in reports only.
+ *     value: for a question about a number.
+ *     right: the page's judgement, if the prediction has one; only shown in reports.
  */
 export interface Answer {
   type: 'class_answer';
@@ -1392,7 +1393,7 @@ export interface Mark {
  *     question: the prediction's id (the page's), or a former poll's; empty: a new poll.
  *     round: 2 opens the second vote of think-pair-share.
  *     text: of a new poll.
- *     options: of a new poll, 2 to 6; of a prediction what its choices are called, or none.
+ *     options: of a new poll, 2 to 6; for a prediction the labels of its choices, or none.
  */
 export interface AskClass {
   type: 'class_ask';
@@ -1403,24 +1404,24 @@ export interface AskClass {
   options?: string[];
 }
 /**
- * A member is lost just now. Counted without a name.
+ * A member is lost at this moment. Counted without a name.
  */
 export interface Confused {
   type: 'class_confused';
 }
 /**
- * A member lets the instructor look over its shoulder in this class, or does not any more.
+ * A member allows the instructor to observe them in this class, or forbids it.
  */
 export interface Consent {
   type: 'class_consent';
   allowed: boolean;
 }
 /**
- * The instructor starts the timer, gives it more time, or stops it.
+ * The instructor starts the timer, extends it, or stops it.
  *
  * Args:
- *     act: start sets it anew.
- *     seconds: from now, or more.
+ *     act: start resets it.
+ *     seconds: from now, or added.
  */
 export interface CountDown {
   type: 'class_count_down';
@@ -1428,7 +1429,7 @@ export interface CountDown {
   seconds?: number;
 }
 /**
- * The driver is at another place. As often as 10 a second; later ones replace earlier ones.
+ * The driver's new position. As often as 10 a second; later ones replace earlier ones.
  */
 export interface Drive {
   lesson: string;
@@ -1456,7 +1457,7 @@ export interface EndClass {
   type: 'class_end';
 }
 /**
- * A member follows or explores, and at which step it is; sent on change and on activity.
+ * A member follows or explores, and at which step; sent on change and on activity.
  *
  * Args:
  *     step: the one that the member sees.
@@ -1473,7 +1474,7 @@ export interface ForgetMe {
   type: 'class_forget';
 }
 /**
- * The instructor gives the wheel to a member, or takes it back.
+ * The instructor lets a member drive, or drives again.
  *
  * Args:
  *     member: from the roster; empty: the instructor drives.
@@ -1483,7 +1484,7 @@ export interface HandWheel {
   member?: string;
 }
 /**
- * A member who is watched is at another place; refused without its consent.
+ * An observed member's new position; refused without consent.
  */
 export interface ShowPlace {
   lesson: string;
@@ -1496,12 +1497,12 @@ export interface ShowPlace {
   type: 'class_here';
 }
 /**
- * Join by the code, or come back by the secret that `class_welcome` gave.
+ * Join by the code, or come back by the secret from `class_welcome`.
  *
  * Args:
  *     code: three words, with spaces or `-` between.
- *     nickname: whatever the student wants to be called; a known secret makes it superfluous.
- *     secret: of a former `class_welcome` of this class; an unknown one joins anew.
+ *     nickname: the student's choice; not needed with a known secret.
+ *     secret: of a former `class_welcome` of this class; an unknown one joins as a new member.
  */
 export interface JoinClass {
   type: 'class_join';
@@ -1516,11 +1517,11 @@ export interface LeaveClass {
   type: 'class_leave';
 }
 /**
- * The instructor lets the class try in a step, or does not any more.
+ * The instructor lets the class try runs in a step, or stops it.
  *
  * Args:
  *     knobs: members may turn knobs there.
- *     patches: and change patches, where the server builds changes.
+ *     patches: and change patches, if the server builds changes.
  */
 export interface OpenStep {
   type: 'class_open_step';
@@ -1530,7 +1531,7 @@ export interface OpenStep {
   patches?: boolean;
 }
 /**
- * A member asks the instructor something, without its name. `class_own` confirms it.
+ * A member asks the instructor a question, without a name. `class_own` confirms it.
  *
  * Args:
  *     text: plain text.
@@ -1542,7 +1543,7 @@ export interface RaiseQuestion {
   step?: string;
 }
 /**
- * The instructor deletes what the class holds of a member, who leaves it.
+ * The instructor removes a member, and deletes what the class stores of them.
  *
  * Args:
  *     member: from the roster.
@@ -1552,14 +1553,14 @@ export interface RemoveMember {
   member: string;
 }
 /**
- * The instructor's page comes (back) to a class that this visitor started.
+ * The instructor's page returns to a class that this visitor started.
  */
 export interface ResumeClass {
   type: 'class_resume';
   class_id: string;
 }
 /**
- * The instructor shows everyone what was answered; answers after it are refused.
+ * The instructor shows everyone the answers; later answers are refused.
  */
 export interface Reveal {
   type: 'class_reveal';
@@ -1567,11 +1568,11 @@ export interface Reveal {
   question: string;
 }
 /**
- * The instructor says how a question stands.
+ * The instructor sets the state of a question.
  *
  * Args:
- *     answered: the class has had its answer.
- *     hidden: members and reports do not have it.
+ *     answered: the class has got its answer.
+ *     hidden: from members and reports.
  */
 export interface SettleRaised {
   type: 'class_settle';
@@ -1587,7 +1588,7 @@ export interface ShowGallery {
   shown: boolean;
 }
 /**
- * The instructor shows the questions to all members, or to nobody but the instructor.
+ * The instructor shows the questions to all members, or hides them.
  */
 export interface ShowRaised {
   type: 'class_show_raised';
@@ -1602,17 +1603,18 @@ export interface StartClass {
   title?: string;
 }
 /**
- * A member does not want a try any more that waits; it runs on if another one wants it.
+ * A member withdraws a waiting try; it runs anyway if another member wants it.
  */
 export interface TakeBackTry {
   type: 'class_take_back';
   number: number;
 }
 /**
- * A member tries a run in a step that is open for it; what else is as of `start`.
+ * A member tries a run in a step that is open for it; other fields are as in `start`.
  *
- * It waits behind what this member tries already and replaces nothing. A try that equals another
- * one of the class is the same run, and this member is one more of its makers.
+ * It waits behind this member's other tries and replaces none. A try that equals another one of
+ * the
+ * class is the same run, and this member becomes one more of its makers.
  */
 export interface TryRun {
   type: 'class_try';
@@ -1626,7 +1628,7 @@ export interface TryRun {
   clock?: ('wall' | 'count') | null;
 }
 /**
- * A member has the same question, or takes that back.
+ * A member votes for a question, or withdraws the vote.
  */
 export interface Upvote {
   type: 'class_upvote';
@@ -1634,10 +1636,10 @@ export interface Upvote {
   on?: boolean;
 }
 /**
- * This page of the instructor wants to follow a member's place.
+ * This page of the instructor asks to observe a member.
  *
  * Args:
- *     member: from the roster; empty: nobody any more.
+ *     member: from the roster; empty: stop.
  */
 export interface WatchMember {
   type: 'class_watch';
@@ -2519,7 +2521,7 @@ export interface LabLine {
   tasks: number;
 }
 /**
- * All that was answered in a lab, for whoever grades.
+ * All answers in a lab, for the grader.
  */
 export interface LabRecord {
   lab: string;
@@ -2575,7 +2577,7 @@ export interface RecordedAttempt {
   comment: string;
 }
 /**
- * Scores of all who answered.
+ * Scores of all participants.
  */
 export interface LabScores {
   lab: string;
@@ -2584,7 +2586,7 @@ export interface LabScores {
   people: PersonScore[];
 }
 /**
- * What a person reached.
+ * A person's score.
  */
 export interface PersonScore {
   person: string;
@@ -2612,7 +2614,7 @@ export interface TaskPoints {
   state: 'open' | 'scored' | 'ungraded';
 }
 /**
- * A task, without what is right.
+ * A task, without its right answer.
  */
 export interface LabTask {
   name: string;
@@ -2644,7 +2646,7 @@ export interface LabTask {
   feedback: 'now' | 'later';
 }
 /**
- * A lab, as whoever answers sees it.
+ * A lab, as a student sees it.
  */
 export interface LabView {
   slug: string;
@@ -3012,7 +3014,7 @@ export interface Sought {
   opens: boolean;
 }
 /**
- * One attempt of whoever asks.
+ * One attempt of this visitor.
  */
 export interface MyAttempt {
   number: number;
@@ -3036,7 +3038,7 @@ export interface MyAttempt {
   comment: string;
 }
 /**
- * How whoever asks stands in a lab.
+ * This visitor's state in a lab.
  */
 export interface MyLab {
   lab: string;
@@ -3055,7 +3057,7 @@ export interface MyLab {
   tasks: MyTask[];
 }
 /**
- * How whoever asks stands in a task.
+ * This visitor's state in a task.
  */
 export interface MyTask {
   task: string;

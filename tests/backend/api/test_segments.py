@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from duet.api.app import create_app
-from duet.api.front import Front, PublicUrl
+from duet.api.proxy import Front, PublicUrl
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.base.access import Role

@@ -255,7 +255,7 @@ def test_a_turn_that_does_not_come_is_a_sentence(
         assert (late[0], "other pictures were being taken" in sentence(late)) == (503, True)
         monkeypatch.setattr(module, "QUEUE", 0)
         crowd = still(address, "at=2")
-        assert (crowd[0], "waited for already" in sentence(crowd)) == (503, True)
+        assert (crowd[0], "are waiting already" in sentence(crowd)) == (503, True)
         camera.go_on.set()
         assert first.result(60)[0] == 200
 

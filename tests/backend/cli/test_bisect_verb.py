@@ -15,7 +15,7 @@ from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.cli import entry
 from duet.cli.bisect import FOLDER, Bisect, find_culprit, forget, measured_of
 from duet.cli.trial import TryResult
-from duet.cli.trial_run import How, Tried
+from duet.cli.trial_run import TrialOptions, TrialOutcome
 from duet.kernels.image import SameKernel
 from duet.measure.model import Condition, Series, Table
 from duet.trials.ask import Asked
@@ -23,7 +23,7 @@ from duet.trials.spec import Trial
 from tests.backend.trials.commits import commits, value_of
 
 
-def tried(good: float, value: float, errors: dict[str, DuetError] | None = None) -> Tried:
+def tried(good: float, value: float, errors: dict[str, DuetError] | None = None) -> TrialOutcome:
     """A trial of the arms a and b on the count clock."""
     table = Table(Condition("count", 0, "command", {}), errors=errors or {})
     for arm, sample in (("a", good), ("b", value)):
@@ -37,7 +37,7 @@ def tried(good: float, value: float, errors: dict[str, DuetError] | None = None)
     report = SimpleNamespace(tables=[table])
     trial = SimpleNamespace(arms=[SimpleNamespace(name="a"), SimpleNamespace(name="b")])
     result = cast(TryResult, SimpleNamespace(folder="/trials/x-two"))
-    return Tried(cast(Trial, trial), result, report)  # type: ignore[arg-type]
+    return TrialOutcome(cast(Trial, trial), result, report)  # type: ignore[arg-type]
 
 
 @dataclass
@@ -45,9 +45,9 @@ class Runs:
     """Runs no trial, and answers with numbers of the commits."""
 
     repository: Path
-    asked: list[tuple[Asked, How]]
+    asked: list[tuple[Asked, TrialOptions]]
 
-    def __call__(self, asked: Asked, how: How) -> Tried:
+    def __call__(self, asked: Asked, how: TrialOptions) -> TrialOutcome:
         self.asked.append((asked, how))
         names = [str(tree).rpartition("@")[2] for tree in asked.trees]
         values = [value_of(self.repository, name) for name in names]
@@ -128,7 +128,7 @@ def test_a_metric_that_nothing_measures_is_refused_first(
 ) -> None:
     words = ["bisect", "--tree", str(tmp_path), "--good", "a", "--bad", "b", "--run", "sh"]
     assert entry.main([*words, "--metric", "speed"]) == 2
-    assert "'speed' came" in capsys.readouterr().err
+    assert "got 'speed'" in capsys.readouterr().err
     assert entry.main(words) == 2
     assert "git knows no commit 'a'" in capsys.readouterr().err
 
@@ -139,7 +139,7 @@ def test_a_commit_that_makes_the_same_kernel_is_as_good_as_the_good_one(
     repository = tmp_path / "linux"
     ids = commits(repository, [10, "same", "same", 20, 20])
 
-    def run(asked: Asked, how: How) -> Tried:
+    def run(asked: Asked, how: TrialOptions) -> TrialOutcome:
         values = [value_of(repository, str(tree).rpartition("@")[2]) for tree in asked.trees]
         if "same" in values:
             raise SameKernel("both kernels are the same build, because a.c is not.", remedy="x")

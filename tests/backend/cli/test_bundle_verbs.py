@@ -78,14 +78,14 @@ def test_replay_finds_every_figure_again(capsys: Printed) -> None:
     assert tree["same"] is True
     assert [lane["differences"] for lane in tree["lanes"]] == [[], [], []]
     assert main(["replay", str(path)]) == 0
-    assert "stock: every figure is the recorded one" in capsys.readouterr().out
+    assert "stock: every figure equals the recorded one" in capsys.readouterr().out
 
 
 def test_replay_of_a_recording_without_figures_says_so(capsys: Printed) -> None:
     path = str(repo_root() / "tests/fixtures/transcripts/storm-3-hogs-reclaim.duet")
     assert reported(capsys, "replay", path)["same"] is None
     assert main(["replay", path]) == 0
-    assert "keeps no figures" in capsys.readouterr().out
+    assert "has no figures" in capsys.readouterr().out
 
 
 def test_replay_names_a_figure_that_differs(capsys: Printed, tmp_path: Path) -> None:

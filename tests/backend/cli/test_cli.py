@@ -15,11 +15,13 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+import typer
 
-from duet.cli.app import Loaded, Verb, app, verbs
+from duet.base.plugins import Group
+from duet.cli.app import LazyCommands, Verb, app, verbs
 from duet.cli.entry import main
 from duet.guests import cpu_time
 
@@ -62,7 +64,7 @@ def empty_cache(tmp_path: Path) -> str:
         (("record", SLUG, "--name", "../x"), "no name for a recording"),
         (("lint", "99-none"), "there is no lesson"),
         (("serve", "--port", "70000"), "--port"),
-        (("serve", "--host", "not a host"), "not an address"),
+        (("serve", "--host", "not a host"), "cannot listen on 'not a host'"),
         (("sing",), "sing"),
     ],
 )
@@ -201,13 +203,36 @@ def test_serve_ends_soon_after_a_signal_also_with_pages_open(
     assert "Traceback" not in process.stderr.read()
 
 
-def test_help_lists_every_verb_with_its_whole_sentence() -> None:
-    done = duet("--help")
-    listed = done.stdout.partition("Commands:\n")[2].partition("\n\n")[0]
-    assert "..." not in listed and len(listed.splitlines()) > 30
-    assert all(len(line) <= 80 for line in listed.splitlines())
-    verbs = re.findall(r"^  (\S+)  +(.*(?:\n   .*)*)", listed, re.MULTILINE)
-    assert len(verbs) > 30 and all(" ".join(text.split()).endswith(".") for _, text in verbs)
+def test_help_lists_every_verb_in_a_group_on_one_line_of_80_columns() -> None:
+    done = duet("--help", COLUMNS="80")
+    shown = done.stdout.partition("\n")[2]  # after the usage
+    assert "..." not in shown and "…" not in shown
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    sections = re.split(r"^(\w+):\n", done.stdout, flags=re.MULTILINE)
+    headings = [group.capitalize() for group in get_args(Group)]
+    assert sections[3::2] == headings, "after the options"
+    found = {
+        (heading.lower(), *line.split(maxsplit=1))
+        for heading, body in zip(sections[3::2], sections[4::2], strict=True)
+        for line in body.partition("\n\n")[0].splitlines()
+    }
+    assert found == {(verb.group, verb.name, verb.help) for verb in verbs()}
+    assert len(found) > 30
+
+
+@pytest.mark.parametrize("name", [verb.name for verb in verbs()])
+def test_help_of_a_verb_is_whole_at_80_columns(name: str) -> None:
+    found = app.commands[name]
+    shown = found.get_help(typer.Context(found, info_name=name, terminal_width=80))
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    usage, _, rest = shown.partition("\n")
+    words = "".join(rest.split())
+    # Only arguments that may be repeated have an ellipsis.
+    assert "..." not in re.sub(r"\b\w+\.\.\. <", "", rest) and "…" not in rest, usage
+    assert "".join(found.help.split()) in words
+    for one in found.params:
+        text = getattr(one, "help", None)
+        assert not text or "".join(text.split()) in words, one.name
 
 
 def test_the_table_has_the_first_sentence_of_each_verbs_own_help() -> None:
@@ -245,9 +270,9 @@ def test_help_imports_the_module_of_no_other_verb(words: tuple[str, ...]) -> Non
 def test_a_row_of_a_plug_in_is_a_verb(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = Verb("views-too", "tests.backend.cli.added_verb", "Say a word.")
-    monkeypatch.setattr("duet.cli.app.added", lambda: iter([row]))
-    monkeypatch.setattr(app, "commands", Loaded())
+    row = Verb("views-too", "tests.backend.cli.added_verb", "Say a word.", "author")
+    monkeypatch.setattr("duet.cli.app.plugin_verbs", lambda: iter([row]))
+    monkeypatch.setattr(app, "commands", LazyCommands())
     assert main(["views-too", "--json"]) == 7
     assert json.loads(capsys.readouterr().out) == {"word": "hello"}
     assert main(["--help"]) == 0

@@ -52,4 +52,4 @@ def test_guests_with_the_hosts_files_are_not_offered_to_other_machines(
     monkeypatch.setenv("DUET_GUEST", "vng")
     assert main(["serve", "--host", host, "--port", "0", "--token-required"]) == 2
     said = capsys.readouterr().err
-    assert "DUET_GUEST=vng shows this machine's files" in said and "--host 127.0.0.1" in said
+    assert "each guest sees this machine's files" in said and "--host 127.0.0.1" in said

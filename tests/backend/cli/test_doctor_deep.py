@@ -16,8 +16,8 @@ from duet.base.errors import InfraError
 from duet.cli.doctor import deep as checks
 from duet.cli.doctor import guests, host, machine
 from duet.cli.doctor.deep import check, deep_checks
-from duet.cli.doctor.first_event import Start
-from duet.cli.doctor.guests import GuestTrials, Waiting, lane_files, limits_of, shared_spaces
+from duet.cli.doctor.first_event import LaneStart
+from duet.cli.doctor.guests import ContentionSink, GuestTrials, lane_files, limits_of, shared_spaces
 from duet.cli.doctor.line import Check, Failure, show
 from duet.cli.entry import main
 from duet.confine import missing_box
@@ -73,7 +73,7 @@ def test_a_warning_is_no_failure(
     said = capsys.readouterr().out
     assert [name for name in NAMES if name in said] == NAMES
     assert "warning  own namespaces   a guest shares: net" in said and "-> Allow them." in said
-    assert "All that is needed is there." in said
+    assert "Everything required is present." in said
     assert main(["doctor", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["checks"]) == 1, "not without --deep"
 
@@ -112,10 +112,10 @@ def test_a_check_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert (found.status, found.found) == ("missing", "it took more than 0.05 s")
 
 
-def trials(monkeypatch: pytest.MonkeyPatch, start: Start, share: float = 0.1) -> GuestTrials:
-    async def first_event(*given: Any, **_: object) -> Start:
+def trials(monkeypatch: pytest.MonkeyPatch, start: LaneStart, share: float = 0.1) -> GuestTrials:
+    async def first_event(*given: Any, **_: object) -> LaneStart:
         for one in given:
-            if isinstance(one, Waiting):
+            if isinstance(one, ContentionSink):
                 one.accel = "tcg"
                 one.on_contention("a", Contention(1 - share, share))
         return start
@@ -128,16 +128,16 @@ def trials(monkeypatch: pytest.MonkeyPatch, start: Start, share: float = 0.1) ->
 def test_a_guest_that_boots_says_how_soon_and_how_long_it_waited(
     monkeypatch: pytest.MonkeyPatch, run_async: Any
 ) -> None:
-    quiet = trials(monkeypatch, Start("", 2500.0, False, 2))
+    quiet = trials(monkeypatch, LaneStart("", 2500.0, False, 2))
     assert "came after 2.5 s, at try 2 (tcg)" in run_async(quiet.boots())
     assert "waited for 10 % of the time" in run_async(quiet.waits())
-    busy = trials(monkeypatch, Start("", 2500.0, False, 1), share=0.95)
+    busy = trials(monkeypatch, LaneStart("", 2500.0, False, 1), share=0.95)
     with pytest.raises(Failure, match="nothing was measured"):
         run_async(busy.waits())
     run_async(busy.boots())
     with pytest.raises(Failure, match="waited for 95 %"):
         run_async(busy.waits())
-    down = trials(monkeypatch, Start("", None, False, 2, "it hangs."))
+    down = trials(monkeypatch, LaneStart("", None, False, 2, "it hangs."))
     with pytest.raises(InfraError, match="it hangs"):
         run_async(down.boots())
 
@@ -153,10 +153,10 @@ def test_a_copy_that_booted_is_none(monkeypatch: pytest.MonkeyPatch, run_async: 
         return {arm: type("Source", (), {"park": None}) for arm in arms}
 
     monkeypatch.setattr(guests, "kernel_sources", kernel_sources)
-    good = trials(monkeypatch, Start("", 210.0, True, 1))
+    good = trials(monkeypatch, LaneStart("", 210.0, True, 1))
     said = run_async(good.copies(Parked()))  # type: ignore[arg-type]
     assert said == "its first event came after 210 ms; the parked guest takes 100 MiB"
-    booted = trials(monkeypatch, Start("", 2100.0, False, 1))
+    booted = trials(monkeypatch, LaneStart("", 2100.0, False, 1))
     with pytest.raises(Failure, match="a copy failed: its lane booted"):
         run_async(booted.copies(Parked()))  # type: ignore[arg-type]
     with pytest.raises(Failure, match="DUET_TEMPLATES_MIB is 0"):
@@ -179,15 +179,15 @@ def test_a_process_beyond_its_budget_is_ended(monkeypatch: pytest.MonkeyPatch) -
     with Group(Budget(64 << 20, 8)) as group:
         if group.missing:
             pytest.skip(group.missing[0])
-    assert "wanted 192 MiB in a control group of 64 MiB was ended" in host.budget_is_enforced()
+    assert "used 192 MiB in a control group of 64 MiB was killed" in host.budget_is_enforced()
     monkeypatch.setattr(host, "TAKES_BYTES", 1 << 20)
-    with pytest.raises(Failure, match="was not ended"):
+    with pytest.raises(Failure, match="was not killed"):
         host.budget_is_enforced()
 
 
 @pytest.mark.skipif(bool(missing_box()), reason=missing_box() or "none")
 def test_a_file_is_compiled_in_a_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "a C file was compiled in one, in " in host.try_box()
+    assert "a C file was compiled in a box in " in host.try_box()
     monkeypatch.setattr(host, "SOURCE", "int main(void) { return x; }\n")
     with pytest.raises(Failure, match="a C file is not compiled in a box"):
         host.try_box()

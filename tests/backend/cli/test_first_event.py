@@ -11,7 +11,7 @@ import pytest
 from duet.base.errors import InfraError, KernelError
 from duet.cli.arguments import read_request
 from duet.cli.doctor import first_event
-from duet.cli.doctor.first_event import Start, noting
+from duet.cli.doctor.first_event import LaneStart, recording_guests
 from duet.guests.boot import BootReport
 from duet.guests.qemu import QemuGuest
 from duet.guests.types import GuestSpec
@@ -24,7 +24,7 @@ WHY = "the kernel of lane rwsem panicked: no."
 def test_tries_to_boot_are_those_of_all_guests_of_a_lane(tmp_path: Any) -> None:
     spec = GuestSpec("rwsem", tmp_path / "b", tmp_path / "r")
     made: list[Any] = []
-    source = noting(LaneSource("rwsem", {}, lambda _: QemuGuest(spec, "tcg")), made)
+    source = recording_guests(LaneSource("rwsem", {}, lambda _: QemuGuest(spec, "tcg")), made)
     guest = source.guest(None)  # type: ignore[arg-type]
     assert made == [guest]
     guest.reports = (BootReport(1, 1.0, "hung"), replace(BootReport(2, 1.0, "up")))  # type: ignore[attr-defined]
@@ -51,11 +51,11 @@ def test_a_guest_that_does_not_come_up_is_a_start_that_failed(
     monkeypatch.setattr(first_event, "kernel_sources", kernel_sources)
     request = read_request(SLUG, "", "", "wall", [])
     start = run_async(first_event.first_event(request, "rwsem", None))
-    assert start == Start("", None, False, 2, WHY)
+    assert start == LaneStart("", None, False, 2, WHY)
 
     async def no_kernel(*_: object) -> dict[str, LaneSource]:
         raise InfraError("no kernel.", remedy="none.")
 
     monkeypatch.setattr(first_event, "kernel_sources", no_kernel)
     start = run_async(first_event.first_event(request, "rwsem", None))
-    assert start == Start("", None, False, 0, "no kernel.")
+    assert start == LaneStart("", None, False, 0, "no kernel.")

@@ -12,7 +12,7 @@ import pytest
 
 from duet.base.errors import KernelError
 from duet.cli import building, entry, record, recorded_table
-from duet.cli.record import GUEST_S, Pace, guests
+from duet.cli.record import GUEST_S, Pace, guest_runs
 from duet.cli.record_all import find_items
 from duet.kernels import KernelSettings
 from duet.server import recorded_items
@@ -80,7 +80,7 @@ def test_each_is_made_by_its_own_parameters_and_a_second_call_makes_the_rest(
     }  # fmt: skip
     assert [len(one.arms) for one in made] == [3, 2, 3]
     assert entry.main(["record-all", f"{SLUG}/thousands"]) == 0
-    assert "Made 0 anew; 1 were left as they are." in capsys.readouterr().out
+    assert "Recorded 0 again; left 1 unchanged." in capsys.readouterr().out
     assert entry.main(["record-all", f"{SLUG}/thousands", "--all"]) == 0
     assert len(made) == 4
 
@@ -104,7 +104,7 @@ def test_the_estimate_learns_from_what_was_made(tmp_path: Path) -> None:
     path = tmp_path / "pace.json"
     path.write_text("no json")
     pace = Pace(path)
-    assert pace.left_s([one]) == GUEST_S * guests(one)
+    assert pace.left_s([one]) == GUEST_S * guest_runs(one)
     pace.took(one, 60)
-    assert pace.left_s([two]) == 60 / guests(one) * guests(two)
+    assert pace.left_s([two]) == 60 / guest_runs(one) * guest_runs(two)
     assert Pace(path).left_s([one]) == 60

@@ -12,7 +12,7 @@ from duet.bundle import ArmEntry, Figures, Manifest, open_bundle
 from duet.bundle.decoding import differences
 from duet.cli.entry import main
 from duet.cli.reproduce import (
-    Checked,
+    CheckedClaim,
     claims_about,
     difference_lines,
     request_of,
@@ -33,7 +33,7 @@ def old() -> Manifest:
 def test_a_recording_does_not_differ_from_itself() -> None:
     assert differences(old(), old()) == []
     assert difference_lines([]) == [
-        "Kernels, config, patches, host and programs are those of the recording."
+        "Kernels, config, patches, host and programs equal those of the recording."
     ]
 
 
@@ -114,17 +114,17 @@ def test_claims_about_a_recording_are_found(name: str, own: bool, some: str) -> 
 
 def test_the_verdict_says_how_many_and_on_which_kernels() -> None:
     claim = load("02-grace-periods").lesson.claims[0]
-    good, bad = Checked(claim, None, False), Checked(claim, "it is 0.9", True)
+    good, bad = CheckedClaim(claim, None, False), CheckedClaim(claim, "it is 0.9", True)
     assert verdict_of([good, good], True, []) == "All 2 claims still hold, on the same kernels."
     one = old()
     other = one.model_copy(
         update={"arms": (one.arms[0].model_copy(update={"config_sha256": ""}), *one.arms[1:])}
     )
     said = verdict_of([good, bad], True, differences(one, other))
-    assert said == "1 of 2 claims do not hold here, on kernels that are not those of the recording."
+    assert said == "1 of 2 claims do not hold here, on other kernels than the recording's."
     assert "No claim" in verdict_of([], True, [])
     assert "not measured" in verdict_of([], False, [])
-    assert str(bad).endswith("(under its own knobs): it is 0.9")
+    assert str(bad).endswith("(with its own knobs): it is 0.9")
 
 
 def test_figures_stand_side_by_side() -> None:
@@ -151,7 +151,7 @@ def test_what_cannot_be_run_here_is_refused_before_anything_boots(
         assert main(["reproduce", str(path)]) == 2
         assert words in capsys.readouterr().err
     assert main(["reproduce", str(path), "--out", str(path)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["reproduce", str(tmp_path / "none.duet")]) == 2
     assert "there is no recording" in capsys.readouterr().err
 

@@ -30,7 +30,7 @@ from duet.cli.record_all import RecordAllResult
 from duet.cli.replay import ReplayResult
 from duet.cli.run import RunResult, RunRow, result_of
 from duet.cli.runs import RunsResult
-from duet.cli.sinks import Taken
+from duet.cli.sinks import SampleSink
 from duet.cli.token import TokenResult
 from duet.cli.views import ViewsResult
 from duet.cli.xray import XrayResult, result_tree
@@ -188,6 +188,6 @@ def test_the_replica_prints_the_keys_of_its_help(monkeypatch: pytest.MonkeyPatch
 def test_the_x_ray_prints_the_keys_of_its_help_after_its_facts() -> None:
     sample = Sample("gnomes", 1, 5, 2, "host", 7, 0, 0, 0, {}, {}, {"gnomes": 3.0})
     request = read_request(SLUG, "srcu", "", "", [])
-    printed = result_tree(request, Taken(samples=[(sample, 4.0)]))
+    printed = result_tree(request, SampleSink(samples=[(sample, 4.0)]))
     assert printed["gnomes"] == 3
     same_as_help(printed, XrayResult, "xray", more=1)

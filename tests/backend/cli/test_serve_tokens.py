@@ -142,8 +142,8 @@ def test_the_verb_shows_makes_replaces_and_revokes(
     [
         (("token", "print"), "no action"),
         (("token", "create", "--role", "teacher"), "no role"),
-        (("token", "create", "--url", "lab.example"), "no address"),
-        (("token", "create", "--url", "http://[/"), "no address"),
+        (("token", "create", "--url", "lab.example"), "not the address"),
+        (("token", "create", "--url", "http://[/"), "not the address"),
     ],
 )
 def test_what_is_not_usable_is_one_sentence(

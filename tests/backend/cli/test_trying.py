@@ -19,7 +19,7 @@ from duet.base.settings import EXTRA_LESSONS
 from duet.cli import entry, trial_run, try_
 from duet.cli.options import typed_line
 from duet.cli.trial import TryResult
-from duet.cli.trial_run import How, measured, refuse_over_limit, tried_arm
+from duet.cli.trial_run import TrialOptions, measured, refuse_over_limit, tried_arm
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.compiler import CompileFails
 from duet.kernels.diffs import PatchFails
@@ -37,7 +37,7 @@ from tests.backend.trials.made import PATCH, trial
 def test_the_words_of_the_command_line_go_into_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Asked] = []
 
-    def take(asked: Asked, how: How) -> int:
+    def take(asked: Asked, how: TrialOptions) -> int:
         seen.append(asked)
         return 0
 
@@ -112,7 +112,7 @@ def test_the_check_of_the_same_kernels_is_offered_at_the_end(
     assert "\n  ./duet check 'a b.patch'\n" in capsys.readouterr().out
     try_.print_result(replace(result, check=None), None)
     said = capsys.readouterr().out
-    assert "duet check" not in said and "name their source by --tree" in said
+    assert "duet check" not in said and "give their source with --tree" in said
 
 
 @pytest.mark.parametrize("verb", ["try", "check"])
@@ -190,8 +190,8 @@ def test_an_xray_that_saw_nothing_is_a_sentence() -> None:
     lanes = {arm: cast(LaneResult, SimpleNamespace(xray=one)) for arm, one in states.items()}
     both = Tracing(variables=(Variable("nr_files"), Variable("only_c", ("c",))))
     assert trial_run.blind_lenses(both, lanes) == [
-        "the x-ray of b saw nothing of nr_files: This kernel keeps its time elsewhere",
-        "the x-ray of c saw nothing of nr_files, only_c: the command was over before it could look",
+        "the x-ray of b did not read nr_files: This kernel keeps its time elsewhere",
+        "the x-ray of c did not read nr_files, only_c: the command ended before the first sample",
     ]
     assert trial_run.blind_lenses(Tracing(), lanes) == []
 
@@ -200,8 +200,8 @@ def test_an_xray_that_saw_nothing_is_a_sentence() -> None:
     ("diffs", "why"),
     [
         ([], "the kernels have no patches between them"),
-        (["diff --git a/mm/Makefile b/mm/Makefile\n"], "mm/Makefile is no C"),
-        (["diff --git a/mm/x.c b/mm/x.c\n"], "what changes in mm/x.c lies in no function"),
+        (["diff --git a/mm/Makefile b/mm/Makefile\n"], "mm/Makefile is not C"),
+        (["diff --git a/mm/x.c b/mm/x.c\n"], "the changes in mm/x.c are outside of functions"),
     ],
 )
 def test_why_no_function_is_drawn(diffs: list[str], why: str) -> None:

@@ -87,5 +87,5 @@ def test_without_chromium_it_is_a_sentence(
     assert "Chromium, which is not installed" in capsys.readouterr().err
     site = tmp_path / "site"
     assert main(["export", RUN, str(site), "--to", "site"]) == 0
-    assert "No picture for readers without scripts" in capsys.readouterr().err
+    assert "No still picture for browsers without JavaScript" in capsys.readouterr().err
     assert (site / "index.html").is_file() and not (site / "picture.webp").exists()

@@ -237,17 +237,17 @@ def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--to", "docx"], "there is no export to 'docx'"),
+        (["--to", "docx"], "there is no export format 'docx'"),
         (["--to", "gif"], "a film needs a range"),
         (["--to", "gif", "--from", "9", "--to-ms", "3"], "has no length"),
         (["--to", "webm", "--from", "1", "--to-ms", "3", "--seconds", "999"], "frames"),
         (["--to", "png", "--step", "nowhere"], "has no step 'nowhere'"),
         (["--to", "png", "--arms", "rwsem,fast"], "fast"),
-        (["--to", "png", "--size", "huge"], "--size wants"),
-        (["--to", "png", "--size", "100x9000"], "--size wants"),
+        (["--to", "png", "--size", "huge"], "--size needs"),
+        (["--to", "png", "--size", "100x9000"], "--size needs"),
         (["--to", "png", "--theme", "pink"], "no theme 'pink'"),
-        (["--to", "csv", "--at", "3"], "takes no step"),
-        (["--to", "site", "--theme", "dark"], "takes no step"),
+        (["--to", "csv", "--at", "3"], "has no step"),
+        (["--to", "site", "--theme", "dark"], "has no step"),
     ],
 )
 def test_what_cannot_be_exported_is_one_sentence(

@@ -13,7 +13,7 @@ import pytest
 
 from duet.base.errors import InputError
 from duet.base.frames import MESSAGE, pack_frame
-from duet.cli.drgn import pick
+from duet.cli.drgn import find_lane
 from duet.guests.lanes_file import LaneInfo, publish, running
 from duet.lenses import Wanted, Xray
 from duet.lenses import xray as message_reader
@@ -103,9 +103,9 @@ def test_a_lane_is_picked_by_name_or_the_choice_is_reported() -> None:
     two = LaneInfo("03-inode-recycling", "stock", "", "", 8)
     three = LaneInfo("04-extent-shrinker", "stock", "", "", 9)
     lanes = [one, two, three]
-    assert pick(None, [one]) == one
-    assert pick("srcu", lanes) == pick("02/srcu", lanes) == pick("7", lanes) == one
-    assert pick("04-extent-shrinker/stock", lanes) == three
+    assert find_lane(None, [one]) == one
+    assert find_lane("srcu", lanes) == find_lane("02/srcu", lanes) == find_lane("7", lanes) == one
+    assert find_lane("04-extent-shrinker/stock", lanes) == three
     for wanted, there, sentence, remedy in (
         ("srcu", [], "no guest of this user is running", "./duet serve"),
         (None, lanes, "3 lanes are running", "03-inode-recycling/stock (pid 8)"),
@@ -113,5 +113,5 @@ def test_a_lane_is_picked_by_name_or_the_choice_is_reported() -> None:
         ("nope", lanes, "no lane 'nope' is running", "02-grace-periods/srcu"),
     ):
         with pytest.raises(InputError) as error:
-            pick(wanted, there)
+            find_lane(wanted, there)
         assert sentence in error.value.sentence and remedy in error.value.remedy

@@ -19,7 +19,7 @@ import pytest
 from duet.base.errors import InfraError, InputError, KernelError
 from duet.cli import trial_run
 from duet.cli.trial import TryResult
-from duet.cli.trial_run import How, Tried
+from duet.cli.trial_run import TrialOptions, TrialOutcome
 from duet.cli.try_ import try_kernels
 from duet.measure.model import Report
 from duet.measure.reports import kcidb
@@ -157,19 +157,19 @@ def test_a_checkout_of_a_tree_is_its_commit_and_what_is_not_committed() -> None:
 
 
 def test_try_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_trial(asked: Asked, how: How) -> Tried:
+    def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
         report: Report = wall()
-        return Tried(None, TryResult("x", "90-x", "f", "c", "wall", (), (), (), (), None, {},
+        return TrialOutcome(None, TryResult("x", "90-x", "f", "c", "wall", (), (), (), (), None, {},
                                      None, None, None, (), (), (), {}, (), "", None, ()), report)  # type: ignore[arg-type]  # fmt: skip
 
     monkeypatch.setattr(trial_run, "run_trial", run_trial)
     path = tmp_path / "result.json"
-    how = How(worse_than=5, as_json=True, result=path)
+    how = TrialOptions(worse_than=5, as_json=True, result=path)
     assert try_kernels(Asked("sh"), how) == 1
     document = json.loads(path.read_text())
     check_form(document)
     assert "FAIL" in {one["status"] for one in document["tests"]}
-    with pytest.raises(InputError, match="--result wants numbers"):
-        try_kernels(Asked("sh"), How(measure=False, result=path))
-    with pytest.raises(InputError, match="wants a file that can be written"):
-        try_kernels(Asked("sh"), How(result=tmp_path / "no" / "folder.json"))
+    with pytest.raises(InputError, match="--result needs numbers"):
+        try_kernels(Asked("sh"), TrialOptions(measure=False, result=path))
+    with pytest.raises(InputError, match="cannot be written"):
+        try_kernels(Asked("sh"), TrialOptions(result=tmp_path / "no" / "folder.json"))

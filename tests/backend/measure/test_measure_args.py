@@ -13,7 +13,7 @@ import pytest
 from duet.base.errors import InfraError, InputError
 from duet.cli import main
 from duet.cli.arguments import untraced
-from duet.cli.measure.args import Given, command_of, read_plan
+from duet.cli.measure.args import MeasureArgs, command_of, read_plan
 from duet.cli.measure.run import write_report
 from duet.lessons.load import load
 from duet.measure.plan import conditions
@@ -23,7 +23,7 @@ SLUG = "02-grace-periods"
 
 
 def asked(**more: Any) -> Any:
-    return read_plan(Given(SLUG, **more))
+    return read_plan(MeasureArgs(SLUG, **more))
 
 
 def test_defaults_are_what_a_verdict_takes() -> None:
@@ -51,7 +51,7 @@ def test_several_vcpus_on_the_count_clock_are_asked_for_by_name() -> None:
 
 
 def test_a_workload_whose_numbers_take_a_trace_has_no_several_vcpus() -> None:
-    with pytest.raises(InputError, match="has no number without a trace"):
+    with pytest.raises(InputError, match="needs a trace"):
         untraced(load(SLUG), "no such workload")
 
 
@@ -76,35 +76,35 @@ def test_layouts_are_asked_for_by_number_and_one_is_off() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"arms": "rwsem"}, "a comparison takes two arms, but only 'rwsem' came"),
+        ({"arms": "rwsem"}, "a comparison needs two arms, but got only 'rwsem'"),
         ({"arms": "rwsem,srcy"}, "has no arm 'srcy' (did you mean 'srcu'?)"),
         ({"arms": "srcu,srcu"}, "an arm was named twice"),
-        ({"arms": " , "}, "--arms wants names with commas, but ' , ' came"),
-        ({"repeats": "0"}, "--repeats wants 1 to 100 runs per arm, but 0 came"),
-        ({"repeats": "-3"}, "--repeats wants 1 to 100 runs per arm, but -3 came"),
-        ({"repeats": "five"}, "--repeats wants 1 to 100 runs per arm, but five came"),
-        ({"repeats": ""}, "--repeats wants 1 to 100 runs per arm, but nothing came"),
-        ({"sweep": ""}, "--sweep wants NAME=VALUE,VALUE, but '' came"),
-        ({"sweep": "=1,2"}, "--sweep wants NAME=VALUE,VALUE, but '=1,2' came"),
+        ({"arms": " , "}, "--arms needs names separated by commas, but got ' , '"),
+        ({"repeats": "0"}, "--repeats needs 1 to 100 runs per arm, but got 0"),
+        ({"repeats": "-3"}, "--repeats needs 1 to 100 runs per arm, but got -3"),
+        ({"repeats": "five"}, "--repeats needs 1 to 100 runs per arm, but got five"),
+        ({"repeats": ""}, "--repeats needs 1 to 100 runs per arm, but got nothing"),
+        ({"sweep": ""}, "--sweep needs NAME=VALUE,VALUE, but got ''"),
+        ({"sweep": "=1,2"}, "--sweep needs NAME=VALUE,VALUE, but got '=1,2'"),
         ({"sweep": "hogs=1,2", "settings": ("hogs=3",)}, "'hogs' is set and swept at once"),
-        ({"sweep": "hogs"}, "--sweep wants NAME=VALUE,VALUE"),
-        ({"sweep": "hogs="}, "--sweep wants NAME=VALUE,VALUE"),
-        ({"sweep": "hogs=1,x"}, "--sweep hogs wants whole numbers"),
-        ({"sweep": "hogs=1,1"}, "--sweep hogs has a value twice"),
+        ({"sweep": "hogs"}, "--sweep needs NAME=VALUE,VALUE"),
+        ({"sweep": "hogs="}, "--sweep needs NAME=VALUE,VALUE"),
+        ({"sweep": "hogs=1,x"}, "--sweep hogs needs whole numbers"),
+        ({"sweep": "hogs=1,1"}, "--sweep hogs has a duplicate value"),
         ({"sweep": "hogs=1,99"}, "parameter 'hogs' must be from 1 to 9, but 99 came"),
         ({"sweep": "hog=1,2"}, "has no parameter 'hog' (did you mean 'hogs'?)"),
         ({"settings": ("vcpus=5",), "clock": "count"}, "'vcpus' must be from 1 to 4, but 5 came"),
         ({"shift": "3"}, "--shift sets the nanoseconds per instruction of the count clock"),
-        ({"shift": "11", "clock": "count"}, "--shift wants numbers from 0 to 10"),
-        ({"shift": "0,0", "clock": "count"}, "--shift has a value twice"),
-        ({"layouts": "4"}, "--layouts wants 5 to 30 links of each arm, but 4 came"),
-        ({"layouts": "0"}, "--layouts wants 5 to 30 links of each arm, but 0 came"),
-        ({"layouts": "31"}, "--layouts wants 5 to 30 links of each arm, but 31 came"),
-        ({"layouts": "-5"}, "--layouts wants 5 to 30 links of each arm, but -5 came"),
-        ({"layouts": ""}, "--layouts wants 5 to 30 links of each arm, but nothing came"),
+        ({"shift": "11", "clock": "count"}, "--shift needs numbers from 0 to 10"),
+        ({"shift": "0,0", "clock": "count"}, "--shift has a duplicate value"),
+        ({"layouts": "4"}, "--layouts needs 5 to 30 links of each arm, but got 4"),
+        ({"layouts": "0"}, "--layouts needs 5 to 30 links of each arm, but got 0"),
+        ({"layouts": "31"}, "--layouts needs 5 to 30 links of each arm, but got 31"),
+        ({"layouts": "-5"}, "--layouts needs 5 to 30 links of each arm, but got -5"),
+        ({"layouts": ""}, "--layouts needs 5 to 30 links of each arm, but got nothing"),
         ({"clock": "sun"}, "does not run on the clock 'sun'"),
         ({"workload": "fio"}, "there is no workload 'fio'"),
-        ({"settings": ("hogs",)}, "--set wants NAME=NUMBER"),
+        ({"settings": ("hogs",)}, "--set needs NAME=NUMBER"),
         ({"settings": ("hogs=99",)}, "parameter 'hogs' must be from 1 to 9, but 99 came"),
         ({"settings": ("hogs=1", "hogs=2")}, "--set gives 'hogs' two values, 1 and 2"),
     ],
@@ -123,15 +123,18 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
         (["02-grace-period"], "there is no lesson '02-grace-period' (did you mean '02-grace-per"),
         (["05-cacheline-pingpong", "--clock", "count"], "does not run on the clock 'count', since"),
         ([SLUG, "--format", "xml"], "there is no format 'xml'"),
-        ([SLUG, "--output", "/nowhere/x"], "but /nowhere/x cannot be (No such file or directory)"),
-        ([SLUG, "--output", "/"], "--output wants a file that can be written, but / cannot be"),
+        ([SLUG, "--output", "/nowhere/x"], "x cannot be written (No such file or directory)"),
+        ([SLUG, "--output", "/"], "--output / cannot be written"),
         ([SLUG, "--format", "sweep"], "--format sweep shows a swept knob"),
-        (["--all"], "goes with --published"),
-        ([SLUG, "--all", "--published"], "--all is every lesson, but 02-grace-periods was named"),
+        (["--all"], "--all needs --published"),
+        (
+            [SLUG, "--all", "--published"],
+            "--all means every lesson, but 02-grace-periods",
+        ),
         (["--published", "--clock", "wall"], "from the lessons' own `published:`"),
         (["--published", "--layouts", "5"], "from the lessons' own `published:`"),
         (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),
-        (["--all", "--published", "--output", "/nowhere/x"], "but /nowhere/x cannot be"),
+        (["--all", "--published", "--output", "/nowhere/x"], "/nowhere/x cannot be written"),
         (["--all", "--published", "--format", "lkp"], "makes one table, not 'lkp'"),
     ],
 )

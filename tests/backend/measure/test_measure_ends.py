@@ -190,7 +190,7 @@ def test_two_signals_at_once_are_one_request(
     assert interrupted_exit_code() == 130
     assert signal.getsignal(number) is signal.SIG_IGN  # which Python leaves so to its very end
     assert ended == ["guests are gone"]
-    assert capsys.readouterr().err == "ending; what was measured so far follows\n"
+    assert capsys.readouterr().err == "ending; the results so far follow\n"
 
 
 def test_who_was_not_interrupted_leaves_signals_as_they_were() -> None:
@@ -203,7 +203,7 @@ def test_one_lesson_without_figures_is_reported(
     shelf: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["measure", "40-none", "--published"]) == 2
-    assert "has no published figures, so there is none to look for" in capsys.readouterr().err
+    assert "has no published figures to compare with" in capsys.readouterr().err
 
 
 def test_the_table_tells_what_stands_for_the_mails_figure(

@@ -128,9 +128,12 @@ def test_a_cut_measurement_is_not_stored(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--stored"], "--write and --stored are for the published figures"),
-        (["--published", "--write", "page.txt"], "--write wants a .md file in a folder"),
-        (["--published", "--write", "/nowhere/page.md"], "--write wants a .md file in a folder"),
+        (["--stored"], "--write and --stored need --published"),
+        (["--published", "--write", "page.txt"], "--write needs a .md file in an existing"),
+        (
+            ["--published", "--write", "/nowhere/page.md"],
+            "--write needs a .md file in an existing",
+        ),
     ],
 )
 def test_where_a_page_cannot_be_is_one_sentence(

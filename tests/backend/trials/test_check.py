@@ -16,7 +16,7 @@ import pytest
 
 from duet.base.settings import EXTRA_LESSONS
 from duet.cli import entry, trial_run
-from duet.cli.check import Check, finish, plan_of, read_check
+from duet.cli.check import CheckRequest, finish, plan_of, read_check
 from duet.cli.output import BAD, STOP, UNKNOWN
 from duet.kernels import KernelImage
 from duet.kernels.compiler import CompileFails
@@ -157,7 +157,7 @@ def test_a_patch_gets_the_stress_of_its_files(
         return QUIET
 
     assert plan_of(trial.arms[1]).prefixes == ("fs/pipe.c",)
-    assert finish(Check(Asked(run=""), 60, True), trial, tmp_path, images(trial), run) == 0
+    assert finish(CheckRequest(Asked(run=""), 60, True), trial, tmp_path, images(trial), run) == 0
     assert [arm for arm, _ in seen] == ["wake-all"], "the base is not the question"
     assert "stressors --pipe 2" in seen[0][1] and "sleep 0\n" not in seen[0][1]
     result = json.loads(capsys.readouterr().out)
@@ -179,7 +179,7 @@ def test_a_patch_gets_the_stress_of_its_files(
 def test_what_is_found_is_reported_and_ends_with_1(
     trial: Trial, tmp_path: Path, console: str, words: str
 ) -> None:
-    what = Check(Asked(run=""), 60)
+    what = CheckRequest(Asked(run=""), 60)
     assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == BAD
     report = (tmp_path / "check.md").read_text()
     assert words in report
@@ -191,7 +191,7 @@ def test_a_kernel_that_does_not_boot_is_not_judged_unless_it_says_why(
     trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     silent, loud = QUIET.splitlines()[0] + "\n", SPLAT
-    what = Check(Asked(run=""), 60, True)
+    what = CheckRequest(Asked(run=""), 60, True)
     assert finish(what, trial, tmp_path, images(trial), lambda arm, text: silent) == UNKNOWN
     result = json.loads(capsys.readouterr().out)
     assert not result["clean"] and not result["arms"][0]["judged"]
@@ -221,7 +221,7 @@ stress: failed (127): timeout 600 run-check-wake-all 1
 def test_a_command_that_never_ran_is_no_judgement(
     trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str
 ) -> None:
-    what = Check(Asked(run=""), 60, True)
+    what = CheckRequest(Asked(run=""), 60, True)
     console = QUIET.replace("stress: beside=3\n", said)
     assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == UNKNOWN
     (arm,) = json.loads(capsys.readouterr().out)["arms"]
@@ -233,7 +233,7 @@ def test_a_command_that_never_ran_is_no_judgement(
 
 def test_a_program_that_misses_another_has_run(trial: Trial, tmp_path: Path) -> None:
     console = QUIET.replace("stress: beside=3\n", "./run.sh: line 3: modprobe: not found\n")
-    what = Check(Asked(run=""), 60)
+    what = CheckRequest(Asked(run=""), 60)
     assert finish(what, trial, tmp_path, images(trial), lambda arm, text: console) == 0
 
 
@@ -273,7 +273,7 @@ def test_its_report_names_commits_and_hashes(
     tree = Path(f"{repository}@{first}")
     asked = Asked(run="", trees=(tree,), commits=("main~1..main",), repository=repository)
     made = read_check(asked)
-    what = Check(asked, 60, True)
+    what = CheckRequest(asked, 60, True)
     assert finish(what, made, tmp_path, images(made), lambda arm, text: QUIET) == 0
     (arm,) = json.loads(capsys.readouterr().out)["arms"]
     (patch,) = arm["made_of"]

@@ -11,7 +11,7 @@ import pytest
 
 from duet.base.settings import EXTRA_LESSONS, cache_dir
 from duet.cli import trial_run
-from duet.cli.check import Check, finish, read_check, settings_of, touched_files
+from duet.cli.check import CheckRequest, finish, read_check, settings_of, touched_files
 from duet.cli.output import BAD
 from duet.kernels.recipe import read_options
 from duet.trials.ask import Asked
@@ -152,7 +152,7 @@ def test_options_are_only_asked_for_where_a_suite_fits(trial: Trial, tmp_path: P
 def test_results_are_in_the_report(
     trial: Trial, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    what = Check(Asked(run=""), 60, True)
+    what = CheckRequest(Asked(run=""), 60, True)
     assert finish(what, trial, tmp_path, images(trial), lambda *_: FAILS + QUIET) == BAD
     arm = json.loads(capsys.readouterr().out)["arms"][0]
     assert [one["suite"] for one in arm["kunit"]] == ["ext4_inode_test", "list-kunit-test"]

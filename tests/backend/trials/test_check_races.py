@@ -10,7 +10,7 @@ import pytest
 
 from duet.base.settings import EXTRA_LESSONS
 from duet.cli import trial_run
-from duet.cli.check import Check, finish, read_check
+from duet.cli.check import CheckRequest, finish, read_check
 from duet.cli.output import BAD
 from duet.kernels.changed import changes
 from duet.trials.ask import Asked
@@ -93,7 +93,7 @@ def test_functions_are_those_of_the_files_and_of_the_patch(trial: Trial, tree: P
 def test_the_base_runs_only_if_a_race_may_count(
     trial: Trial, tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    what = Check(Asked(run=""), 60, True, races=True)
+    what = CheckRequest(Asked(run=""), 60, True, races=True)
     ran: list[str] = []
 
     def run(consoles: dict[str, str]) -> int:

@@ -260,7 +260,7 @@ def test_more_vcpus_than_kernels_have_are_refused_in_a_sentence(
 ) -> None:
     assert entry.main(["try", str(PATCH), "--run", "sleep 1", "--vcpus", number]) == 2
     said = capsys.readouterr().err
-    assert f"--vcpus wants 1 to 64, which is NR_CPUS of the kernels, but {number} came" in said
+    assert f"--vcpus must be 1 to 64 (NR_CPUS of the kernels), but got {number}" in said
 
 
 def test_vcpus_beyond_this_machine_are_taken_with_a_note(

@@ -276,7 +276,7 @@ def test_questions_are_bounded(
             assert (await refused(two, type="class_raise", text="d"))["code"] == "full"
             monkeypatch.setattr(budgets, "CLASS_RAISE_EVERY_S", 60.0)
             error = await refused(two, type="class_raise", text="e")
-            assert "in 60 s" in error["sentence"] and error["code"] == "closed"
+            assert "every 60 s" in error["sentence"] and error["code"] == "closed"
 
     run_async(go())
 

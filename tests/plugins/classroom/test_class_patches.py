@@ -38,7 +38,7 @@ def test_equal_patches_are_one_run_against_the_kernel_that_they_change(
             own = await built(ada)
             tries = {"type": "class_try", "lesson": SLUG, "step": STEP, "arms": ["srcu", own]}
             closed = await refused(ada, **tries, params={"seconds": 1})
-            assert "change no patch" in closed["sentence"]
+            assert "not change a patch" in closed["sentence"]
             opens = {"type": "class_open_step", "lesson": SLUG, "step": STEP, "knobs": True}
             await teacher.say(**opens, patches=True)
             opened = await ada.until(

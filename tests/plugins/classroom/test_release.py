@@ -14,13 +14,13 @@ from sqlalchemy import Connection
 
 from duet.plugins.classroom import queries
 from duet.plugins.classroom.records import MemberFacts
-from duet.plugins.classroom.rooms import Owning, Rooms, let_go
+from duet.plugins.classroom.rooms import Ownership, Rooms, let_go
 from tests.plugins.classroom.test_store import fill, store
 
 BEHIND_S = 0.2
 
 
-class Looking(Owning):
+class DatabasePoll(Ownership):
     """Reads what another server would, at the moment when the class becomes free."""
 
     def __init__(self, file: Path) -> None:
@@ -39,7 +39,7 @@ def test_what_was_asked_before_is_committed_before_a_class_is_free(
     async def go() -> list[str]:
         async with store(tmp_path) as stored:
             facts = await stored.ask(fill)
-            looking = Looking(tmp_path / "classes.sqlite")
+            looking = DatabasePoll(tmp_path / "classes.sqlite")
             behind = asyncio.ensure_future(stored.ask(lambda c: time.sleep(BEHIND_S)))
             await asyncio.sleep(BEHIND_S / 4)
             new = MemberFacts("m9", "Bob", "1" * 64, time.time())

@@ -15,7 +15,7 @@ from duet.messages.codec import pack
 from duet.plugins.classroom import queries as try_queries
 from duet.plugins.classroom.records import ClassFacts, TryFacts
 from duet.plugins.classroom.room import Try
-from duet.plugins.classroom.rooms import Owning, Rooms
+from duet.plugins.classroom.rooms import Ownership, Rooms
 from duet.plugins.classroom.tries import TryEnds
 from duet.server.runs import Ended
 from duet.store.store import Store
@@ -40,7 +40,7 @@ def test_a_run_that_is_being_saved_stays(tmp_path: Path, run_async: Any) -> None
     async def go() -> None:
         store = Store(f"sqlite:///{tmp_path / 'classes.sqlite'}")
         store.begin()
-        rooms, saved = Rooms(store, Owning()), asyncio.Event()
+        rooms, saved = Rooms(store, Ownership()), asyncio.Event()
         ends = TryEnds(rooms, runs, held.append)
         async with rooms.made(ClassFacts("c1", "", "t", SLUG, "teacher", time.time())) as room:
             await store.ask(lambda c: try_queries.put_try(c, "c1", tried))

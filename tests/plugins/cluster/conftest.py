@@ -20,7 +20,7 @@ from tests.plugins.cluster.slurm_cluster import Cluster, cluster, missing
 __all__ = ["guest_root", "images_of", "kernel_images"]  # fixtures of guest tests
 Make = Callable[..., LocalPool | SlurmPool]
 SILENT_S = 6.0
-"""A sign of life comes each SILENT_S / 4; 20 s would make the tests long."""
+"""A heartbeat comes each SILENT_S / 4; 20 s would make the tests long."""
 POLL_S = 0.5
 
 

@@ -104,7 +104,7 @@ def test_a_hostile_or_old_file_is_refused_with_a_sentence(
         read(path)
     assert why in caught.value.sentence and str(path) in caught.value.sentence
     assert len(caught.value.sentence) < 400 + len(str(path))
-    assert caught.value.remedy.startswith("Delete that file")
+    assert caught.value.remedy.startswith("Delete the file")
     with pytest.raises(InputError):
         put(path, run_time=9.0)
     assert path.read_text() == text, "left as it was"

@@ -204,7 +204,7 @@ def test_bounds_of_this_program_are_said() -> None:
 def test_a_class_that_cannot_be_gets_a_sentence(change: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
         plan(replace(CLASS, **change), shipped())
-    assert caught.value.sentence.startswith("a plan has") and "--help" in caught.value.remedy
+    assert caught.value.sentence.startswith("a plan needs") and "--help" in caught.value.remedy
 
 
 def test_each_constant_has_a_unit_a_source_and_a_figure() -> None:

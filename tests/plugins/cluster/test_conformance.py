@@ -96,7 +96,7 @@ def test_much_output_and_much_input_are_bounded(make_pool: Make, run_async: Run)
         assert ended.code == 0 and ended.output.endswith(b"xend\n")
         assert len(ended.output) == OUTPUT_BYTES
         assert ended.cut_bytes == len(much) + 4 - OUTPUT_BYTES
-        with pytest.raises(InputError, match="bytes of words"):
+        with pytest.raises(InputError, match="bytes of arguments"):
             await lease.start(["cat"], stdin=b"x" * (5 << 20))
 
     check(run_async, make_pool, body)
@@ -127,7 +127,7 @@ def test_lanes_are_places_that_run_one_program_each(make_pool: Make, run_async: 
         assert len(lease.hosts) == 3
         programs = [await lease.start(["sleep", mine(1102)], lane=lane) for lane in range(3)]
         await until(lambda: len(lasting(1102)) == 3)
-        with pytest.raises(InputError, match="one at a time"):
+        with pytest.raises(InputError, match="one program at a time"):
             await lease.start(["true"], lane=1)
         with pytest.raises(InputError, match="lanes 0 to 2"):
             await lease.start(["true"], lane=3)
@@ -161,7 +161,7 @@ def test_the_deadline_ends_it(make_pool: Make, run_async: Run) -> None:
         lease = await leased(pool, ttl_s=1)
         program = await lease.start(["sleep", mine(1104)])
         loss = await lease.lost()
-        assert loss.whose == "deadline" and "after 1 s" in loss.sentence
+        assert loss.whose == "deadline" and "limit of 1 s" in loss.sentence
         assert (await program.wait()).lost == loss.sentence
         await until(lambda: not lasting(1104))
 

@@ -146,7 +146,7 @@ def test_a_lease_runs_a_program_and_leaves_nothing(state: Path, run_async: Run) 
             program = await lease.start(["sh", "-c", "cat; echo $A; exit 3"], {"A": "b"}, b"t0k3n")
             ended = await program.wait()
             assert (ended.code, ended.lost, ended.output) == (3, "", b"t0k3nb\n")
-            with pytest.raises(InputError, match="runs one program"):
+            with pytest.raises(InputError, match="runs only one program"):
                 await lease.start(["true"])
             refusal = await pool.reserve(Want(within_s=0.5))
             assert isinstance(refusal, Refusal) and "Insufficient cpu" in refusal.sentence
@@ -170,7 +170,7 @@ def test_the_end_of_a_long_log_is_held(state: Path, run_async: Run) -> None:
         async with KubernetesPool(SETTINGS) as pool:
             lease = await pool.reserve(Want(within_s=10))
             assert isinstance(lease, Lease)
-            with pytest.raises(InputError, match="a Secret holds no more"):
+            with pytest.raises(InputError, match="the limit of a Secret"):
                 await lease.start(["cat"], stdin=b"x" * (1 << 20))
             much = f"print('x' * {OUTPUT_BYTES + 7}); print('end')"
             ended = await (await lease.start([sys.executable, "-c", much])).wait()

@@ -14,7 +14,7 @@ import pytest
 
 from duet.base.errors import InfraError
 from duet.cli import main
-from duet.cli.measure.args import Given, read_plan
+from duet.cli.measure.args import MeasureArgs, read_plan
 from duet.cli.measuring import SIGNALS
 from duet.cli.output import note
 from duet.measure import MeasurePlan
@@ -30,7 +30,7 @@ Use = Callable[..., ToyPool]
 
 
 def plan_of(**more: Any) -> MeasurePlan:
-    return read_plan(Given(SLUG, "rwsem,srcu", clock="count", shift="0", **more))
+    return read_plan(MeasureArgs(SLUG, "rwsem,srcu", clock="count", shift="0", **more))
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_check_hosts_says_equal_or_which_figure_is_not(
     assert "DIFFERS: rwsem ops_per_s, other start 1: 123.25" in capsys.readouterr().out
     use(["n1"], checked_plan(plan_of()))
     assert main(words) == 2
-    assert "compares two hosts, and the pool has 1" in capsys.readouterr().err
+    assert "compares two hosts, but the pool has 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_check_hosts_says_equal_or_which_figure_is_not(
     [
         (["--pool", "nomad"], "'nomad' is no pool"),
         (["--pool", "local", "--check-hosts", "--format", "lkp"], "has no format 'lkp'"),
-        (["--at-once", "2"], "no --pool was given"),
-        (["--check-hosts"], "no --pool was given"),
-        (["--pool", "local", "--at-once", "0"], "--at-once wants a whole number from 1"),
-        (["--pool", "local", "--wait", "-1"], "--wait wants a whole number from 0"),
-        (["--pool", "local", "--lease", "long"], "--lease wants a whole number from 1"),
+        (["--at-once", "2"], "need --pool"),
+        (["--check-hosts"], "need --pool"),
+        (["--pool", "local", "--at-once", "0"], "--at-once needs a whole number from 1"),
+        (["--pool", "local", "--wait", "-1"], "--wait needs a whole number from 0"),
+        (["--pool", "local", "--lease", "long"], "--lease needs a whole number from 1"),
         (["--pool", "local", "--published"], "--published"),
     ],
 )

@@ -20,7 +20,7 @@ from duet.measure.reports import FORMATS, render
 from duet.plugins.cluster.measuring.merge import merged
 from duet.plugins.cluster.measuring.request import (
     MARK,
-    Odd,
+    BadResult,
     Part,
     Result,
     line_of,
@@ -178,7 +178,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
         changed = text.replace(old, new)
         assert changed != text, old
         packed = MARK + base64.b64encode(zlib.compress(changed.encode()))
-        with pytest.raises(Odd, match=why):
+        with pytest.raises(BadResult, match=why):
             read_result(packed, one)
     for output, part, why in (
         (b"run 1\n", one, "it gave no result"),
@@ -188,5 +188,5 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
         (MARK + b"eJw=\n", one, "cut off"),
         (MARK + b"?\n", one, "cannot be read"),
     ):
-        with pytest.raises(Odd, match=why):
+        with pytest.raises(BadResult, match=why):
             read_result(output, part)

@@ -72,7 +72,7 @@ def test_a_damaged_file_of_constants_is_one_sentence(capsys: Said, folder: Path)
     (folder / NAME).write_text('{"version": 7, "samples": []}')
     run(fails=2)
     said = capsys.readouterr().err
-    assert "has format 7" in said and "remedy: Delete that file" in said
+    assert "has format 7" in said and "remedy: Delete the file" in said
     stored({"run_time": 11.0})
     assert "not stored for ./duet plan" in capsys.readouterr().err
 
@@ -109,7 +109,7 @@ def test_the_crowd_is_drawn_for_dark_and_light(capsys: Said, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--students", "-1"), "0 to 1e+06 students, but -1 came"),
+        (("--students", "-1"), "0 to 1e+06 students, but got -1"),
         (("--live", "99999"), "live runs"),
         (("--link", "nan"), "bits per second of the link"),
         (("--link", "0"), "bits per second of the link"),

@@ -165,7 +165,7 @@ def test_a_lease_that_is_too_short_is_no_fault_of_the_host(
     played = Played(tmp_path, swept(lesson02, sweep=None), pool, **{"*": "hangs"})
     run_async(played.run(lease_s=0.8), 60)
     error = played.jobs[0].error
-    assert error is not None and "as long as it was made for" in error.sentence
+    assert error is not None and "reached its limit" in error.sentence
     assert error.remedy == "Give leases more time with --lease." and played.toy.ran() == [
         ("n1", "1-0-0")
     ]

@@ -131,7 +131,7 @@ def test_a_host_that_hangs_is_reported_by_its_silence(
         runner.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         loss = await asyncio.wait_for(lease.lost(), DEATH_S)
-        assert loss.whose == "host" and "no sign of life for 2 s" in loss.sentence
+        assert loss.whose == "host" and "no heartbeat for 2 s" in loss.sentence
         assert time.monotonic() - began < 10
         assert (await program.wait()).lost == loss.sentence
         await until(lambda: not lasting(1203))

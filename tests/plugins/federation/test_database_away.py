@@ -26,7 +26,7 @@ from duet.plugins.classroom.room import Room
 from duet.plugins.classroom.rooms import store_all
 from duet.plugins.federation import shared as looking
 from duet.plugins.federation.relay import MOVED
-from duet.plugins.federation.shared import AWAY, Looking, SharedClassrooms
+from duet.plugins.federation.shared import AWAY, DatabasePoll, SharedClassrooms
 from duet.store.store import Store
 from duet.stream.hub import Hub, Viewer
 from duet.stream.viewer import CLOSE_RESTART
@@ -104,7 +104,7 @@ def test_classes_are_given_up_once_each_time_that_the_database_is_silent(
 
     async def go() -> None:
         nonlocal answers
-        task = asyncio.create_task(Looking(look, held, given_up).go_on())
+        task = asyncio.create_task(DatabasePoll(look, held, given_up).go_on())
         for outage in (1, 2):
             asked = failed
             await until(lambda: failed > asked + 3, WITHIN_S)  # noqa: B023
@@ -264,12 +264,12 @@ def test_what_waits_in_a_class_that_is_lost_is_refused(
             asked = (one.classes.command(teacher, POLL) for _ in range(2))
             first, second = await asyncio.gather(*asked, return_exceptions=True)
             assert "there is a new one" in str(first)
-            assert "does not hold the class any more" in str(second)
+            assert "no longer owns the class" in str(second)
             assert stored(engine, room).questions == ()
             late = room.ask(one.store, lambda c: queries.set_driver(c, room.facts.class_id, "x"))
-            assert "does not hold" in await one.refused(late)
-            with pytest.raises(InfraError, match="does not hold"):
-                one.classes._own.sit(one.hub.join(), room, None)
+            assert "no longer owns" in await one.refused(late)
+            with pytest.raises(InfraError, match="no longer owns"):
+                one.classes._own.add_page(one.hub.join(), room, None)
 
     run_async(go())
 
@@ -285,7 +285,7 @@ def test_a_class_that_is_lost_while_it_is_loaded_does_not_come_into_memory(
             coming = asyncio.create_task(one.classes._own._loaded(room.facts.class_id, ""))
             await asyncio.sleep(0)  # the database is asked
             one.classes._lost()
-            assert "does not hold" in await one.refused(coming)
+            assert "no longer owns" in await one.refused(coming)
             assert not one.rooms()
             resume = cm.ResumeClass(type="class_resume", class_id=room.facts.class_id)
             await one.classes.command(one.hub.join(), resume)

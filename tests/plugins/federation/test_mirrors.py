@@ -122,7 +122,7 @@ def test_a_run_whose_server_is_gone_has_failed_and_says_so(
                 assert (await watched(second, run_id))["type"] == "control"
                 stack.close()
                 over = await second.until_over()
-                assert over["phase"] == "failed" and "Its server is gone" in over["message"]
+                assert over["phase"] == "failed" and "The run's server is gone" in over["message"]
 
         run_async(go())
 

@@ -24,7 +24,7 @@ from duet.plugins.federation import relay, wire
 from duet.plugins.federation import shared as finding
 from duet.plugins.federation.entrance import ServerEntrance
 from duet.plugins.federation.relay import Broken, Relay, Relays
-from duet.plugins.federation.shared import Finding
+from duet.plugins.federation.shared import OwnerFinder
 from duet.server.watchdog import Watchdog
 from duet.store.database import servers_url
 from duet.stream.http import Admission
@@ -140,7 +140,7 @@ def test_rights_and_refusals_come_from_the_owner(owner: Owner, server: str, run_
         with pytest.raises(InfraError, match="another server") as found:
             await made.enter(one, JOIN)
         assert found.value.code == Elsewhere.code and not isinstance(found.value, Broken)
-        with pytest.raises(DuetError, match="none of a class"):
+        with pytest.raises(DuetError, match="a command of no class"):
             await made.command(one, m.Stop(type="stop"))  # type: ignore[arg-type]
         assert len(owner.asked) == 2
         await made.close()
@@ -198,9 +198,9 @@ def test_garbage_of_another_server_ends_its_connection(
 )
 def test_what_an_owner_gives_is_checked(tree: object) -> None:
     with pytest.raises(InfraError, match="do not understand each other"):
-        wire.given(msgpack.packb(tree))
+        wire.decode_message(msgpack.packb(tree))
     packet = Packet(b"x", "class_tally", ("class_tally", "s", "q"))
-    found, pages = wire.given(wire.Giving(packet, [1, 2]).packed())
+    found, pages = wire.decode_message(wire.OutgoingMessage(packet, [1, 2]).packed())
     assert (found.body, found.key, list(pages)) == (b"x", packet.key, [1, 2])
 
 
@@ -219,7 +219,7 @@ def test_an_owner_that_does_not_answer_is_named_with_a_remedy(
         async def there(_: Relay) -> None:
             raise AssertionError
 
-        found = Finding("http://127.0.0.1:8", Relays(secret))
+        found = OwnerFinder("http://127.0.0.1:8", Relays(secret))
         with pytest.raises(InfraError, match="does not answer") as raised:
             await found.at_owner(here, there)
         assert "End the server http://127.0.0.1:9" in raised.value.remedy

@@ -66,7 +66,7 @@ def test_a_mistake_is_one_sentence_with_its_line(tmp_path: Path, task: str, said
         ("{kind: challenge, title: x, challenge: one-wort}", "no challenge 'one-wort'"),
         (
             "{kind: predict, title: x, lesson: 01-shrinker-bitmaps, prediction: third-call}",
-            "the page alone computes it",
+            "only the page can compute it",
         ),
         (
             "{kind: measure, title: x, ask: w, limits: [{metric: umounts, arm: r, at_least: 1}]}",

@@ -138,7 +138,7 @@ def test_a_run_counts_by_what_the_server_sees_of_it(tmp_path: Path) -> None:
     assert "not yours" in recording[1]["error"]["sentence"]
     alone = task_of(done[1], "alone")
     assert alone["points"] == 0.0
-    assert "count clock was asked for" in alone["attempts"][0]["found"][0]
+    assert "task needs the count clock" in alone["attempts"][0]["found"][0]
     assert alone["attempts"][0]["run"] == run["run"], "a grader can open it"
     seen = attempts[0]["found"]
     assert seen["params"]["hogs"] == 1 and seen["values"]["ops"]["rwsem"] > 1000
@@ -162,9 +162,9 @@ def test_a_verdict_is_the_judges_alone(tmp_path: Path) -> None:
         made[0].services.judged(call(address, "/api/people/me", "ada")[1]["person"], verdict)
         another = send(address, "bo", "one-word", arm, "Bo")
         after = send(address, "ada", "one-word", arm, "Ada")
-    assert "no answer" in unjudged[1]["error"]["sentence"]
+    assert "does not fit" in unjudged[1]["error"]["sentence"]
     for refused in (before, another):
-        assert "no judgement" in refused[1]["error"]["sentence"]
+        assert "was not judged" in refused[1]["error"]["sentence"]
     task = task_of(after[1], "one-word")
     assert (task["points"], task["attempts"][0]["found"]) == (4.0, ["It holds."])
 
@@ -230,4 +230,4 @@ def test_a_later_lab_shows_points_when_it_is_over(
         assert (task["state"], task["points"], task["right"]) == ("answered", None, None)
     task = task_of(after, "one")
     assert (task["state"], task["points"], task["right"]) == ("scored", 1.0, "fewer than five")
-    assert "is over since" in late[1]["error"]["sentence"]
+    assert "closed at" in late[1]["error"]["sentence"]

@@ -279,7 +279,7 @@ def test_a_body_that_is_no_claims_is_a_sentence(desk: Desk, body: str) -> None:
 def test_a_former_day_of_the_state_is_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     token, now = desk.signed(), time.time
     monkeypatch.setattr("duet.plugins.lti.login.time.time", lambda: now() + DAY_S)
-    desk.refused(token, "longer ago")
+    desk.refused(token, "older than")
 
 
 def test_a_login_goes_to_the_registered_address_with_what_it_must_say(

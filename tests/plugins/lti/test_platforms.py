@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from duet.api.front import Front
+from duet.api.proxy import Front
 from duet.base.errors import InputError
 from duet.cli import entry
 from duet.cli.serve import TokenOptions, admission
@@ -81,11 +81,11 @@ def test_platforms_need_a_server_that_asks_for_tokens(
     monkeypatch.setenv("DUET_ACCESS", str(tmp_path / "access.json"))
     registered = Registered.default()
     assert registered is not None and (tmp_path / "lti.json").exists()
-    with pytest.raises(InputError, match="everybody would be its operator"):
+    with pytest.raises(InputError, match="everybody would be operator"):
         admission("127.0.0.1", TokenOptions(), Front())
     admitted = admission("127.0.0.1", TokenOptions(required=True), Front())
     assert admitted.who == "tokens"
-    with pytest.raises(InputError, match="come by the hub"):
+    with pytest.raises(InputError, match="come through the hub"):
         admission("127.0.0.1", TokenOptions(hub=True), Front())
     monkeypatch.delenv("DUET_LTI")
     assert Registered.default() is None

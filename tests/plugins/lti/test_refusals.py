@@ -110,10 +110,10 @@ def test_a_login_survives_a_restart(platform: Platform, tmp_path: Path) -> None:
 
 def test_another_browser_is_refused(tool: Tool, platform: Platform, browser: Browser) -> None:
     form = browser.message(platform, Message())
-    refused(Browser().send(platform, form), "this browser did not begin")
+    refused(Browser().send(platform, form), "this browser did not start")
     other = Browser()
     other.message(platform, Message())
-    refused(other.send(platform, form), "this browser did not begin")
+    refused(other.send(platform, form), "this browser did not start")
 
 
 @pytest.mark.parametrize("state", ["", "state-x", "state-" + "0" * 16 + ".a.b.1.c"])
@@ -137,7 +137,7 @@ def test_a_state_ends(
     monkeypatch.setattr("duet.plugins.lti.login.LOGIN_S", -1.0)
     form = browser.message(platform, Message())
     monkeypatch.undo()
-    refused(browser.send(platform, form), "longer ago")
+    refused(browser.send(platform, form), "older than")
 
 
 def test_a_state_is_ours_alone() -> None:
@@ -200,7 +200,7 @@ def test_without_platforms_the_routes_say_so(tmp_path: Path) -> None:
     with serving(toy_app(tmp_path)) as address:
         for path in ("login", "launch"):
             answer = browser.post(f"http://{address}/lti/{path}", {"iss": "x"})
-            assert answer.status_code == 404 and "knows no learning platform" in answer.text
+            assert answer.status_code == 404 and "learning platform is registered" in answer.text
         assert browser.get(f"http://{address}/lti/jwks").status_code == 404
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""create_app(): the wiring of hub, director, socket, routes and page. Nothing else."""
+"""create_app(): connects hub, director, socket, routes and page."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from fastapi.concurrency import run_in_threadpool
 
 from duet import __version__
 from duet import confine as confined
-from duet.api.front import Behind, Front
 from duet.api.guard import Guard, answered_names, is_loopback
 from duet.api.hosts import HostEntrance, HostKernels, doors_of
 from duet.api.identity import AnyoneIn, Identity, TokensOnly
 from duet.api.metrics import add_metrics
 from duet.api.page import add_page
+from duet.api.proxy import Front, ProxyMiddleware
 from duet.api.routes import add_routes, add_segment_routes, may_call
 from duet.api.sessions import Sessions
 from duet.api.stills import Costly, Stills
@@ -48,18 +48,18 @@ def create_app(
     foreign: Foreign | None = None,
     front: Front | None = None,
 ) -> FastAPI:
-    """The whole application.
+    """Build the application.
 
     Args:
         make_director: called with the hub; default_director() in server/wiring.py for real guests.
         page: folder of the built page (frontend/dist); may be absent.
-        host: the address that will be bound; decides which Host headers are answered.
-        names: more host names to answer to.
-        stills: what takes pictures for readers without scripts; None: Chromium.
-        sessions: asks each visitor for a token; None: each visitor is the operator.
-        door: how visitors are let in, in place of both.
+        host: the address to bind; decides which Host headers are accepted.
+        names: more host names to accept.
+        stills: takes pictures for browsers without JavaScript; None: Chromium.
+        sessions: requires a token of each visitor; None: each visitor is the operator.
+        door: how visitors are let in, instead of both.
         foreign: what pages of other sites may do besides platforms' launches.
-        front: the proxy before the server.
+        front: the proxy in front of the server.
     """
     hub, front = hub or Hub(), front or Front()
     if door is None:
@@ -72,7 +72,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        confined.start()  # the first recording shall not wait for it
+        confined.start()  # so that the first recording need not wait for it
         await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
         async with watchdog, director, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, door), name="sessions")
@@ -96,7 +96,7 @@ def create_app(
     others = (service.foreign for service in director.services)
     may = foreign or next((one for one in others if one is not None), None)
     app.add_middleware(Guard, names=answered, any_address=not is_loopback(host), foreign=may)
-    app.add_middleware(Behind, front=front)
+    app.add_middleware(ProxyMiddleware, front=front)
     admission = Admission.behind(front.proxies)
     endpoint = Endpoint(hub, director, stall_s, admission.sockets)
 

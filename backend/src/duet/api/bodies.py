@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bodies of HTTP answers. A key with a default may be absent.
 
-The page's types and checks of them are generated; see contract.py.
+The page's types and checks are generated from them (contract.py).
 """
 
 from __future__ import annotations
@@ -195,4 +195,4 @@ class FailureBody(Body):
 HTTP: tuple[type[BaseModel], ...] = (
     *(Health, LessonLine, RawEvent, SavedRun, Deleted, Comparison, ArmSource, FailureBody),
 )
-"""What HTTP routes answer."""
+"""Models of the core's HTTP answers."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When the code of a class is looked at, so that nobody tries many.
+"""Rate limit for class codes, so that nobody can try many.
 
-Codes have three words, so they could be guessed by a fast enough guesser; a token has 256 bits and
-needs no such care. Each wrong code costs its browser, its address and the server some time; a
-right one costs nothing. Whoever has used up what is free waits, and is not refused.
+A code has three words, so a fast program could guess it; a token has 256 bits and needs no such
+protection. Each wrong code costs its browser, its address and the server some time; a right one
+costs nothing. A client that has used up its free tries waits, and is not refused.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from duet.base.budgets import (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A code that may be looked at once.
+    """Permission to check one code.
 
     Args:
-        wait_s: after so many s.
-        keys: whom it costs time if it is wrong.
+        wait_s: wait this long first.
+        keys: who pays with time if the code is wrong.
     """
 
     wait_s: float
@@ -36,10 +36,10 @@ class Turn:
 
 
 class CodeTurns:
-    """Turns in the order in which they were asked for.
+    """Hands out turns in the order of requests.
 
     For each key it stores until when its time is used up (the generic cell rate algorithm, ITU-T
-    I.371). What all use together bounds the number of keys.
+    I.371). The limit for all clients together bounds the number of keys.
 
     Args:
         clock: monotonic time in s.
@@ -50,10 +50,10 @@ class CodeTurns:
         self._used_until_s: dict[str, float] = {}
 
     def take(self, browser: str, address: str) -> Turn | None:
-        """The next turn; None: it would come later than CODE_WAIT_S from now.
+        """Return the next turn; None if it would come later than CODE_WAIT_S from now.
 
         Args:
-            browser: names one that has our cookie; empty: it has none.
+            browser: its name, if it has our cookie; else empty.
         """
         now_s = self._clock()
         self._used_until_s = {k: s for k, s in self._used_until_s.items() if s > now_s}
@@ -70,14 +70,14 @@ class CodeTurns:
         return Turn(wait_s, tuple(keys))
 
     def was_right(self, turn: Turn) -> None:
-        """The code of a turn was right, so it costs nothing."""
+        """Refund the cost of a turn, because the code was right."""
         for key, pace in turn.keys:
             if key in self._used_until_s:
                 self._used_until_s[key] -= pace.every_s
 
 
 def network_of(address: str) -> str:
-    """What counts as one address: a host has a whole /64 of IPv6 (RFC 6177)."""
+    """Return what counts as one address: a host has a whole /64 of IPv6 (RFC 6177)."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

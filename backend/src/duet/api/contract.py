@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m duet.api.contract` writes the schema of all that server and page exchange.
 
-The page's types and checks are generated from it by frontend/tools/contract.ts.
+frontend/tools/contract.ts generates the page's types and checks from it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,21 @@ LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 
 
 def http() -> list[type[BaseModel]]:
-    """The models of what HTTP routes answer, those of plug-ins too; a lesson is in LESSONS."""
+    """Return the models of HTTP answers, including those of plug-ins; lessons are in LESSONS."""
     more = [model for one in plugins.offered("bodies") for model in one.HTTP]
     return [*bodies.HTTP, *more]
 
 
 class WithDefaults(GenerateJsonSchema):
-    """Writes defaults that a factory makes, too."""
+    """Also writes defaults that a factory makes."""
 
     def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
-        """The default of a field."""
         factory: Any = schema.get("default_factory")
         return factory() if factory is not None else super().get_default_value(schema)
 
 
 def schema_text() -> str:
-    """The schema, byte for byte as it is committed."""
+    """Return the schema, byte for byte as committed."""
     server, client = (
         messages.models(messages.ServerMessage),
         messages.models(messages.ClientMessage),
@@ -74,7 +73,9 @@ def schema_text() -> str:
 
 
 def _require_all(name: str, defs: dict[str, Any]) -> None:
-    """All keys of a lesson and of its parts are sent: its files may leave some out, we do not."""
+    """Require all keys of a lesson and of its parts: files may leave some out, but the server
+    sends all.
+    """
     if "properties" in defs[name]:
         defs[name]["required"] = list(defs[name]["properties"])
     for ref in _refs(defs[name]):

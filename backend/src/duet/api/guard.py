@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may talk to the server: a guard against DNS rebinding and foreign pages.
+"""Guard against DNS rebinding and against requests from foreign pages.
 
-The server acts on the machine of whoever runs it, and any page in their browser can reach a
-loopback port. So the Host header must be a name we answer to, and a socket, or a request that
-changes something, must come from a page of this very server. There is no CORS. Exactly the routes
-of `Foreign` take what a learning platform's pages send; a signature guards what these do.
+The server acts on its user's machine, and any page in their browser can reach a loopback port. So
+the Host header must be a known name, and a socket, or a request that changes something, must come
+from a page of this server. There is no CORS. Only the routes of `Foreign` accept requests from
+pages of a learning platform; signatures protect these.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.api.front import Asked, asked_of
+from duet.api.proxy import RequestedAddress, requested_address
 from duet.server.doors import Foreign
 
-# Requests that pages of other sites make are refused, by the browser's own word for them.
+# Requests from pages of other sites are refused, by the browser's Sec-Fetch-Site header.
 #
-# Such a page cannot read the answers, but it could make the server work for each of them. Only
-# the page itself may be linked to, or be framed. A client that is no browser sends no such header.
+# Such a page cannot read the answers, but each would cost the server work. Only the page itself may
+# be linked to or framed. A client that is no browser does not send the header.
 
 OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})
 
 
 def refused(method: str, path: str, headers: Headers) -> str | None:
-    """Why a request is refused; None: it is not.
+    """Return why a request is refused; None if it is allowed.
 
     Args:
         method: of HTTP.
@@ -43,7 +43,7 @@ def refused(method: str, path: str, headers: Headers) -> str | None:
     to_page = path in PAGES and method in ("GET", "HEAD")
     if to_page and headers.get("sec-fetch-mode", "navigate") == "navigate":
         return None
-    return f"a page of another site asked for {path:.60}, which only this server's pages may do."
+    return f"a page of another site requested {path:.60}, but only this server's pages may."
 
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -52,7 +52,7 @@ POLICY = (
     b"worker-src 'self' blob:; font-src 'self' data:; base-uri 'none'; frame-ancestors "
 )
 FRAMED_BY = {False: b"'none'", True: b"* file:"}
-"""Slides may hold the bare page, which has nothing that acts on a guest; no frame holds another."""
+"""Slides may frame the bare page, which cannot act on a guest; nothing else may be framed."""
 PAGE_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -61,7 +61,7 @@ PAGE_HEADERS = (
 
 
 def answered_names(bound_to: str, more: tuple[str, ...] = ()) -> frozenset[str]:
-    """Names the server answers to when it listens on `bound_to`."""
+    """Return the names that the server accepts when it listens on `bound_to`."""
     names = set(LOOPBACK_NAMES) | {name.lower() for name in more}
     if not is_loopback(bound_to):
         names |= {bound_to.lower(), socket.gethostname().lower()}
@@ -69,7 +69,7 @@ def answered_names(bound_to: str, more: tuple[str, ...] = ()) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Is an address reachable from this machine only?"""
     if host == "localhost":
         return True
     try:
@@ -79,7 +79,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(netloc: str) -> str:
-    """The host of `host[:port]`, without brackets, lower case; empty if it is none."""
+    """Return the host of `host[:port]`, without brackets, in lower case; empty if there is none."""
     try:
         return (urlsplit(f"//{netloc}").hostname or "").lower()
     except ValueError:
@@ -87,20 +87,21 @@ def host_name(netloc: str) -> str:
 
 
 def framed_by(foreign: Foreign, scope: Scope) -> bytes:
-    """Who may frame the answer."""
+    """Return who may frame the answer."""
     if foreign.frames and foreign.may(scope):
         return " ".join(foreign.frames).encode()
     return FRAMED_BY[_is_embed(scope)]
 
 
 class Guard:
-    """ASGI middleware; see the module.
+    """ASGI middleware; the module docstring explains it.
 
     Args:
         names: from answered_names.
         foreign: what pages of other sites may do.
-        any_address: also answer to literal addresses (a rebound name is never literal); for a
-            server that is open to the network on purpose.
+        any_address: also accept literal addresses (a rebound name is never literal); for a server
+            that
+            is open to the network on purpose.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class Guard:
         headers = Headers(scope=scope)
         foreign = self._foreign.may(scope)
         acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
-        wrong = self._why_not(acts and not foreign, headers, asked_of(scope))
+        wrong = self._why_not(acts and not foreign, headers, requested_address(scope))
         if wrong is None and scope["type"] == "http" and not foreign:
             wrong = refused(scope["method"], scope["path"], headers)
         if wrong is None:
@@ -135,7 +136,7 @@ class Guard:
         else:
             await WebSocket(scope, receive, send).close(1008, "foreign host or origin")
 
-    def _why_not(self, acts: bool, headers: Headers, asked: Asked) -> str | None:
+    def _why_not(self, acts: bool, headers: Headers, asked: RequestedAddress) -> str | None:
         for name in (host_name(headers.get("host", "")), host_name(asked.host)):
             if not (name in self._names or (self._any_address and _is_address(name))):
                 return f"this server does not answer to the name '{name:.80}'."
@@ -160,7 +161,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_embed(scope: Scope) -> bool:
-    """Whether this is the page as it stands in somebody's slides."""
+    """Is this the page as embedded in slides?"""
     if scope["type"] != "http" or scope["path"] not in ("/", "/index.html"):
         return False
     return parse_qs(scope["query_string"].decode("latin-1")).get("embed") == ["1"]

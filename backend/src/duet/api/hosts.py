@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets host processes and other servers in, past the visitors' door: they are no visitors."""
+"""Lets host processes and other servers in before visitors are authenticated: they are no
+visitors.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ class HostEntrance:
     """ASGI middleware between guard and identity.
 
     Args:
-        doors: what serves a path; each asks for a secret of its own.
+        doors: handlers by path; each requires a secret of its own.
     """
 
     def __init__(self, app: ASGIApp, doors: Mapping[str, Serve]) -> None:
@@ -35,12 +37,12 @@ class HostEntrance:
 
 
 def doors_of(director: Director) -> dict[str, Serve]:
-    """Where hosts and servers come in, as far as any are expected."""
+    """Return the handlers for hosts and other servers, if any are expected."""
     hosts = {} if director.hosts is None else {DOOR_PATH: director.hosts.serve}
     return hosts | director.services.doors()
 
 
-# Gives kernels to hosts that have joined, past the visitors' door: they are no visitors.
+# Sends kernels to joined hosts, before visitors are authenticated: hosts are no visitors.
 
 
 class HostKernels:
@@ -66,7 +68,7 @@ class HostKernels:
 
 
 def refusal(door: HostDoor, request: Request) -> Response | None:
-    """Why nothing is given; None: it is."""
+    """Return why a kernel is refused; None if it is sent."""
     if not door.knows(request):
         return PlainTextResponse("Only hosts of this server have kernels here.\n", 403)
     if request.method != "GET":

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who asks: puts a Visitor into the scope of each request and socket, or lets nobody in.
+"""Authentication: puts a Visitor into the scope of each request and socket, or refuses.
 
 A cookie names a browser. The server works with a hash of it, so what it stores or shows to others
 is useless as a cookie. Without tokens every visitor is the operator. With tokens the first visit
-is `/?token=...`: it sets the cookie and goes on to the same address without the token, so that
-neither history nor Referer has it. A learning platform's login and launch need no session, since a
-launch begins one.
+is `/?token=...`: it sets the cookie and redirects to the same address without the token, so that
+neither history nor Referer has it. A learning platform's login and launch need no session, because
+a launch starts one.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from duet.api.sessions import (
     cookie_line,
     from_elsewhere,
     ident_of,
-    names_browser,
+    may_name_browser,
     new_secret,
     read_cookie,
     with_cookie,
 )
-from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Why, going_on, token_page
+from duet.api.tokens import NEEDED, NO_CLASS, TOO_MANY, WRONG, Refusal, reload_page, token_page
 from duet.base.access import Role, Visitor
 from duet.base.budgets import CODE_WAIT_S
 from duet.server.doors import Codes, Door
@@ -44,33 +44,32 @@ BEARER = "bearer "
 
 
 ClassOf = Callable[[str], str | None]
-"""The id of the open class with a code."""
+"""Returns the id of the open class with a code."""
 
 
 class AnyoneIn:
-    """Loopback without tokens: each browser has a name, and each is the operator."""
+    """Loopback without tokens: each browser has a name, and every visitor is the operator."""
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        # A signed cookie may be left from a time with tokens; its browser keeps its name.
+        # A signed cookie may remain from a time with tokens; its browser keeps its name.
         secret = read_cookie(scope).partition(".")[0]
         if SECRET.match(secret) is None:
             secret = new_secret()
-            if names_browser(scope):
+            if may_name_browser(scope):
                 send = with_cookie(send, cookie_line(scope, secret))
         await let_in(Visitor(ident_of(secret), Role.OPERATOR), app, scope, receive, send)
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """See Door."""
         return []
 
 
 @dataclass(slots=True)
 class TokensOnly:
-    """Each visitor comes by a token or the code of a class, once; then the cookie is enough.
+    """Each visitor comes once by a token or a class code; then the cookie is enough.
 
     Args:
-        unasked: paths that answer whoever comes.
-        class_of: the id of the open class with a code.
+        unasked: paths that answer everybody.
+        class_of: returns the id of the open class with a code.
     """
 
     sessions: Sessions
@@ -100,12 +99,11 @@ class TokensOnly:
             await refusal(scope, why)(scope, receive, send)
 
     def join_by_code(self, going: Codes) -> None:
-        """Let in whoever has the code of a class that goes on, until it ends."""
+        """Let in browsers with the code of an open class, until it ends."""
         self.class_of = going.by_code
         self.sessions.class_goes_on = going.goes_on
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """See Door."""
         return [visitor for visitor in visitors if not self.sessions.holds(visitor)]
 
     def _first_visit(self, token: str, rest: str, scope: Scope) -> Response:
@@ -139,7 +137,7 @@ class TokensOnly:
         answer.headers["set-cookie"] = cookie_line(scope, value)
         return answer
 
-    def _visitor(self, scope: Scope) -> tuple[Visitor | None, Why]:
+    def _visitor(self, scope: Scope) -> tuple[Visitor | None, Refusal]:
         given = Headers(scope=scope).get("authorization", "")
         if given[: len(BEARER)].lower() != BEARER:
             return self.sessions.visitor(read_cookie(scope)), NEEDED
@@ -150,7 +148,7 @@ class TokensOnly:
 
 
 class Identity:
-    """ASGI middleware; see the module. Stands behind the Guard.
+    """ASGI middleware behind the Guard; the module docstring explains it.
 
     Args:
         door: how visitors are let in.
@@ -170,22 +168,23 @@ class Identity:
 async def let_in(
     visitor: Visitor, app: ASGIApp, scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Go on with a visitor in the scope."""
+    """Put the visitor into the scope and call the app."""
     scope.setdefault("state", {})["visitor"] = visitor
     await app(scope, receive, send)
 
 
-def refusal(scope: Scope, why: Why) -> Response:
-    """What is needed: a page for people, JSON for scripts.
+def refusal(scope: Scope, why: Refusal) -> Response:
+    """Say what is needed: a page for people, JSON for scripts.
 
-    A link on a foreign page makes the browser hold the cookie back, once. So such a visit first
-    gets a page that goes on to the same address by itself, and that visit has the cookie.
+    A link on a foreign page makes the browser withhold the cookie once. So such a visit first gets
+    a
+    page that reloads the same address, and the reload has the cookie.
     """
     page = scope["path"] in PAGES
-    # Not all of a class at the same moment.
+    # Random, so that not the whole class retries at the same moment.
     again_s = round(CODE_WAIT_S * (0.5 + random.random())) if why is TOO_MANY else None
     if page and why is NEEDED and from_elsewhere(scope):
-        answer: Response = HTMLResponse(going_on(), 200)
+        answer: Response = HTMLResponse(reload_page(), 200)
     elif page:
         answer = HTMLResponse(token_page(why, again_s=again_s), why.status)
     else:
@@ -200,7 +199,7 @@ def refusal(scope: Scope, why: Why) -> Response:
 
 
 def class_code(scope: Scope) -> str | None:
-    """The code of the class that a page is opened for."""
+    """Return the class code in the page's address."""
     if scope["type"] != "http" or scope["path"] not in PAGES:
         return None
     codes = parse_qs(scope["query_string"].decode("latin-1")).get("class")
@@ -208,7 +207,7 @@ def class_code(scope: Scope) -> str | None:
 
 
 def split_token(scope: Scope) -> tuple[str | None, str]:
-    """The first `token` of the query, and the query without any; the rest byte by byte."""
+    """Return the first `token` of the query, and the query without tokens, byte by byte."""
     parts = scope["query_string"].decode("latin-1").split("&")
     tokens = [part for part in parts if part.partition("=")[0] == "token"]
     rest = "&".join(part for part in parts if part not in tokens)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`/metrics` in Prometheus' text format: what server/meters.py counted, and how things stand now.
+"""`/metrics` in Prometheus' text format: the counters of server/meters.py, and the current state.
 
-For operators. It has counts alone: no run, no visitor, no address.
+For operators. It contains counts only: no run, no visitor, no address.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from duet.server.watchdog import Watchdog
 from duet.stream.http import Admission
 
 PROGRAMS: Final = ("qemu", "python", "bwrap", "chromium", "ffmpeg", "make")
-"""Child processes that are counted by name, by its beginning; all others are `other`."""
+"""Child processes counted by the start of their name; all others are `other`."""
 
 
 def add_metrics(app: FastAPI, director: Director) -> None:
-    """The route; its rights stand in api/routes.py."""
+    """Add the route; api/routes.py has its access rights."""
     states = CollectorRegistry()
     states.register(States(director, app.state.admission, app.state.watchdog))
     ProcessCollector(registry=states)
@@ -43,7 +43,7 @@ def add_metrics(app: FastAPI, director: Director) -> None:
 
 
 class States(Collector):
-    """How things stand at the moment of a request. Called in a thread, as /api/health is."""
+    """The state at the moment of a request. Called in a thread, like /api/health."""
 
     def __init__(self, director: Director, admission: Admission, watchdog: Watchdog) -> None:
         self._director = director
@@ -51,7 +51,6 @@ class States(Collector):
         self._watchdog = watchdog
 
     def collect(self) -> Iterable[Metric]:
-        """All families."""
         live, hub, holds = self._director.live_runs, self._director.hub, self._watchdog.holds
         phases = Counter(str(lane["phase"]) for lane in self._director.lanes())
         yield gauge("duet_build_info", "Always 1.", {__version__: 1}, "version")
@@ -81,7 +80,7 @@ class States(Collector):
 
 
 def of_templates(now: TemplateCounts) -> Iterable[Metric]:
-    """Of guests that are parked, so that lanes are copies of them."""
+    """Metrics of parked guests, from which lanes are copied."""
     yield gauge("duet_templates_held", "Parked guests that can be copied.", now.held)
     yield gauge("duet_templates_held_bytes", "Their memory.", now.held_bytes)
     yield gauge("duet_templates_making", "1 while a guest is being parked.", now.making)
@@ -98,7 +97,7 @@ def of_templates(now: TemplateCounts) -> Iterable[Metric]:
 def gauge(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> GaugeMetricFamily:
-    """What stands so now; with a label a value for each."""
+    """A current value; with a label, one for each label value."""
     family = GaugeMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -107,7 +106,7 @@ def gauge(
 def counter(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> CounterMetricFamily:
-    """What only grows; the library adds _total to its name."""
+    """A value that only grows; the library appends _total to its name."""
     family = CounterMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -125,7 +124,7 @@ def filled(
 
 
 def children() -> Counter[str]:
-    """How many processes are below this one, by program."""
+    """Count the processes below this one, by program."""
     found: Counter[str] = Counter()
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):

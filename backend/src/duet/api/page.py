@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.stills import noscript
 from duet.api.tokens import PAGE
 from duet.lessons.document import meant_by
@@ -38,10 +38,12 @@ TYPED = re.compile(r"(?:(lessons?)/)?([\w -]{1,64})(?:/([\w -]{1,64}))?/?$", re.
 
 
 class Page(StaticFiles):
-    """Static files; browsers may cache hashed assets for ever, the entry never."""
+    """Static files. Browsers may cache hashed assets for ever, but never the entry."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """One file, with its caching rule; the entry with words for readers without scripts."""
+        """Return one file with its caching rule; the entry has text for browsers without
+        JavaScript.
+        """
         try:
             response = await super().get_response(path, scope)
         except HTTPException as error:
@@ -49,7 +51,7 @@ class Page(StaticFiles):
                 "accept", ""
             ):
                 raise
-            root = asked_of(scope).root
+            root = requested_address(scope).root
             typed = await run_in_threadpool(
                 typed_link, path, scope["query_string"].decode("latin-1")
             )
@@ -74,11 +76,12 @@ class Page(StaticFiles):
 
 
 def typed_link(path: str, query: str) -> str | None:
-    """The page's address for a path that people type, such as lesson/02/3; None: it is none.
+    """Return the page's address for a path that people type, such as lesson/02/3; None if it is not
+    such a path.
 
     Args:
-        path: without the slash at its begin.
-        query: what else the address says.
+        path: without the leading slash.
+        query: the rest of the address.
     """
     match = TYPED.match(path)
     if match is None:
@@ -92,13 +95,13 @@ def typed_link(path: str, query: str) -> str | None:
 
 
 def no_page(root: str) -> str:
-    """What a person reads at an address that has nothing; programs get JSON.
+    """Return the page for an unknown address; programs get JSON.
 
     Args:
-        root: the sub-path of a proxy, without the slash at its end.
+        root: the sub-path of a proxy, without the trailing slash.
     """
     return PAGE.format(
-        # Else the browser asks for a picture that is not there either.
+        # Else the browser requests a favicon, which is missing, too.
         head='<link rel="icon" href="data:,">\n',
         title="There is no such page",
         body="<p>This server has nothing at this address; a part of it may be missing.</p>\n"
@@ -107,7 +110,7 @@ def no_page(root: str) -> str:
 
 
 def add_page(app: FastAPI, folder: Path) -> None:
-    """Serve `folder` at /; looked at anew on each request, so a later build is found."""
+    """Serve `folder` at /; it is checked on each request, so a later build is found."""
     files: list[Page] = []
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

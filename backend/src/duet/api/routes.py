@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HTTP beside the socket: health, lessons, raw events behind a mark, bundle download."""
+"""HTTP routes of the core: health, lessons, raw events, recordings, segments."""
 
 from __future__ import annotations
 
@@ -34,11 +34,9 @@ from duet.server.director import Director
 from duet.server.lessons import lesson_words
 from duet.stream.viewer import visitor_of
 
-# The kernel source that a visitor may change, as one arm has it.
-
 
 def source_body(director: Director, slug: str, arm: str) -> bodies.ArmSource:
-    """The answer of /api/lessons/{slug}/arms/{arm}/source. Blocking: it reads and patches files.
+    """Answer /api/lessons/{slug}/arms/{arm}/source. Blocking: it reads and patches files.
 
     Raises:
         DuetError: no such lesson or arm, or its source is not here.
@@ -57,24 +55,21 @@ def source_body(director: Director, slug: str, arm: str) -> bodies.ArmSource:
     return bodies.ArmSource(arm=arm, off=director.own.off(), files=files)
 
 
-# Comparisons of recordings over HTTP: made once for each pair of contents, then served again.
-
-
 class Comparisons:
-    """Results by the checksums of both files. Blocking; several threads may use it."""
+    """Comparisons of recordings, cached by the checksums of both files. Blocking; thread-safe."""
 
     def __init__(self) -> None:
         self._made: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._sums: OrderedDict[tuple[Path, Stamp], str] = OrderedDict()
         self._lock = Lock()
         self.count = 0
-        """How many were really made."""
+        """How many were computed, not found in the cache."""
 
     def tree(self, first: Path, second: Path) -> bytes:
-        """The comparison as JSON.
+        """Return the comparison as JSON.
 
         Raises:
-            DuetError: see comparing.compare.
+            DuetError: as of compare().
         """
         key = self._sum(first), self._sum(second)
         with self._lock:
@@ -93,7 +88,7 @@ class Comparisons:
         now = stamp(path)
         if now is None:
             raise InputError(
-                f"the recording {path.name} is gone.", remedy="List the saved runs anew."
+                f"the recording {path.name} is gone.", remedy="List the saved runs again."
             )
         with self._lock:
             known = self._sums.get((path, now))
@@ -111,7 +106,7 @@ MAX_RAW_EVENTS = 500
 
 
 def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
-    """All routes below /api, and the still that stands for the page where scripts are off."""
+    """Add all routes below /api, and the still picture for browsers without JavaScript."""
     costly: Costly = app.state.costly
     comparisons = app.state.comparisons = Comparisons()
     add_failures(app)
@@ -139,7 +134,9 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
     @app.get("/api/lessons/{slug}")
     def one_lesson(slug: str) -> Response:
-        return JSONResponse(director.lesson(slug))  # encoded in this thread, not in the loop's
+        return JSONResponse(
+            director.lesson(slug)
+        )  # encoded in this thread, not in the event loop's
 
     @app.get("/api/words/{language}")
     def words(language: str) -> Response:
@@ -176,7 +173,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             found = await costly.run("bundle", address_of(request), run.bundle, same=run_id)
         if found is None:
             raise InfraError(
-                f"run {run_id} cannot be downloaded yet.", remedy="Wait until it is over."
+                f"run {run_id} cannot be downloaded yet.", remedy="Wait until the run has ended."
             )
         name = f"{lesson}-{run_id}.duet".replace(":", "-")
         if isinstance(found, Path):
@@ -216,15 +213,15 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         found = director.file_of(run_id)
         if found is None:
             raise InputError(
-                f"'{run_id:.60}' is no recording and no saved run.",
-                remedy="A live run is saved once it is over; compare that.",
+                f"'{run_id:.60}' is neither a recording nor a saved run.",
+                remedy="A live run is saved when it ends; compare the saved run.",
             )
         return found
 
     @app.delete("/api/kept/{name}")
     def delete_saved(request: Request, name: str) -> bodies.Deleted:
         if director.saved is None:
-            raise InputError("this server keeps no runs.", remedy="Start another one.")
+            raise InputError("this server does not save runs.", remedy="Use one that does.")
         if not visitor_of(request.scope).may_delete(director.saved.folder.owner(name)):
             visitor_of(request.scope).require(Action.DELETE_OTHERS)
         director.saved.folder.delete(name)
@@ -238,7 +235,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             lambda: resolve_still(query, director),
             same=query.model_dump_json(),
         )
-        if request.method == "HEAD":  # says whether there could be one, without taking it
+        if request.method == "HEAD":  # says whether a still is possible, without taking it
             answer = Response(media_type="image/png")
             del answer.headers["content-length"]
         else:
@@ -248,7 +245,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
 
 def add_failures(app: FastAPI) -> None:
-    """What is answered where a request fails."""
+    """Turn errors of requests into answers."""
 
     @app.exception_handler(DuetError)
     async def error_response(_: Request, error: DuetError) -> JSONResponse:
@@ -273,20 +270,21 @@ def add_failures(app: FastAPI) -> None:
 
 
 def failure_body(error: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """What answers from 400 on carry; keys that were not given stay absent."""
+    """Return the body of answers from 400 on; keys that were not given stay absent."""
     body = bodies.FailureBody.model_validate({"error": error})
     return body.model_dump(mode="json", exclude_unset=True)
 
 
 def address_of(request: Request) -> str:
-    """Who asks, for what is bounded by address."""
+    """Return the client's address, for limits by address."""
     return request.client.host if request.client else ""
 
 
-# Segments of runs over HTTP: each for ever the same, so a cache before the server may answer.
+# Segments of runs over HTTP. They never change, so a cache in front of the server may answer.
 #
-# Who may watch a run may have its segments. An answer out of a cache asks nobody; what guards it is
-# its address, which nobody can guess and only viewers of the run are sent (docs/SEGMENTS.md).
+# Everybody who may watch a run may have its segments. A cache checks no rights: its answers are
+# protected by an address that cannot be guessed, which only viewers of the run get
+# (docs/SEGMENTS.md).
 
 HEADERS: Final = {
     "content-encoding": "gzip",
@@ -296,7 +294,7 @@ HEADERS: Final = {
 
 
 def add_segment_routes(app: FastAPI, director: Director) -> None:
-    """A run's list of segments, and each of them."""
+    """Add the routes of a run's list of segments, and of each segment."""
     costly: Costly = app.state.costly
 
     @app.get("/api/runs/{run_id}/segments")
@@ -305,7 +303,7 @@ def add_segment_routes(app: FastAPI, director: Director) -> None:
         live = director.live_runs.find(run_id)
         if live is not None:
             return await director.segments.listing(live.log)
-        async with costly.turn("listing", address_of(request)):  # it may have to be read
+        async with costly.turn("listing", address_of(request)):  # the run may have to be read
             run = await director.find_run(run_id)
             return await director.segments.listing(run.log)
 
@@ -316,7 +314,7 @@ def add_segment_routes(app: FastAPI, director: Director) -> None:
         return Response(found.body, media_type="application/octet-stream", headers=HEADERS)
 
 
-# Which action each HTTP route is; whose run it is decides more, when one is deleted.
+# The action that each HTTP route needs. Deleting a run also depends on its owner.
 
 ROUTES: Final[dict[str, Action]] = {
     "/ws": Action.WATCH,
@@ -335,15 +333,16 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/compare": Action.WATCH,
     "/metrics": Action.OPERATE,
 }
-"""The least that each route of the core needs; services say it of theirs. A route without answers
-nobody."""
+"""The action that each route of the core needs; services declare theirs. A route without an
+action refuses everybody.
+"""
 
 
 def may_call(connection: HTTPConnection) -> None:
-    """A dependency of every route.
+    """Check the visitor's role; a dependency of every route.
 
     Raises:
-        InputError: with code `forbidden`: the visitor's role does not allow it.
+        InputError: with code `forbidden`: the role does not allow it.
     """
     path = connection.scope["route"].path
     action = connection.app.state.director.services.action_of(path) or ROUTES[path]

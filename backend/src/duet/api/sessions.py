@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sessions: a signed cookie says which browser this is, by which token it came, and until when.
+"""Sessions: a signed cookie names the browser, the token it came by, and the end of the session.
 
-A platform that vouches for people stands for a token; the cookie then also says the
-person and the role.
-
-The server stores none of them, so there is nothing to fill up. A session ends at its time, or
-when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104) with the key of the
-file of tokens.
+A learning platform that vouches for people can replace the token; the cookie then also has the
+person and the role. The server stores no sessions, so nothing can fill up. A session ends at its
+time, or when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104) with the key
+in the file of tokens.
 """
 
 from __future__ import annotations
@@ -25,45 +23,48 @@ from http.cookies import CookieError, SimpleCookie
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import Message, Scope, Send
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.tokens import Access, AccessFile, Token
 from duet.base.access import Grant, Person, Role, Visitor
 from duet.base.budgets import CLASS_SESSION_S, PERSON_SESSION_S, SESSION_S
 from duet.base.errors import DuetError
 
-# The one cookie: a random name of a browser, signed where tokens are asked for.
+# The only cookie: a random name of a browser, signed where tokens are required.
 
 COOKIE_S = 400 * 86400
-"""Browsers cap the age of cookies at this. A session ends earlier; the name of the browser stays,
-so that its saved runs still belong to it when it opens a link again."""
+"""Browsers cap the age of cookies at this. A session ends earlier. The browser's name stays, so
+it still owns its saved runs when it opens a link again.
+"""
 SECRET = re.compile(r"^[A-Za-z0-9_-]{22}$")
 IDENT_CHARACTERS = 16
 PAGES = ("/", "/index.html")
 
 
 def cookie_name(scope: Scope) -> str:
-    """Cookies do not tell ports apart, and two servers may run on one host."""
+    """Return a name with the port: cookies do not distinguish ports, and a host may run two
+    servers.
+    """
     server = scope.get("server")
     return f"duet-{server[1] if server else 0}"
 
 
 def new_secret() -> str:
-    """128 random bits for a cookie."""
+    """Return 128 random bits for a cookie."""
     return secrets.token_urlsafe(16)
 
 
 def ident_of(secret: str) -> str:
-    """The public name of the browser that has this cookie."""
+    """Return the public name of the browser that has this cookie."""
     return hashlib.sha256(f"duet visitor {secret}".encode()).hexdigest()[:IDENT_CHARACTERS]
 
 
 def read_cookie(scope: Scope) -> str:
-    """The value of our cookie; empty: none came."""
+    """Return the value of our cookie; empty if none came."""
     return named_cookie(scope, cookie_name(scope))
 
 
 def named_cookie(scope: Scope, name: str) -> str:
-    """The value of a cookie; empty: it did not come."""
+    """Return the value of a cookie; empty if it did not come."""
     try:
         cookies: SimpleCookie = SimpleCookie("; ".join(Headers(scope=scope).getlist("cookie")))
     except CookieError:
@@ -71,12 +72,14 @@ def named_cookie(scope: Scope, name: str) -> str:
     return cookies[name].value if name in cookies else ""
 
 
-def names_browser(scope: Scope) -> bool:
-    """Whether an answer may name a browser that sent no cookie.
+def may_name_browser(scope: Scope) -> bool:
+    """May the answer name a browser that sent no cookie?
 
-    Only the page itself and its socket do: files and calls that a new page asks for at once
-    would each give another name. A link on a foreign page opens this one without its
-    SameSite=Strict cookie, which must not be replaced; the page's socket then has it.
+    Only the page itself and its socket may: a new page requests several files at once, and each
+    would
+    give it another name. A link on a foreign page opens this page without its SameSite=Strict
+    cookie,
+    which must not be replaced; the page's socket has it then.
     """
     if scope["type"] == "websocket":
         return True
@@ -84,20 +87,20 @@ def names_browser(scope: Scope) -> bool:
 
 
 def from_elsewhere(scope: Scope) -> bool:
-    """Whether a page of another site led here, so that the browser held its cookie back."""
+    """Did a page of another site lead here, so that the browser withheld its cookie?"""
     return Headers(scope=scope).get("sec-fetch-site") == "cross-site"
 
 
 def cookie_line(scope: Scope, value: str) -> str:
-    """The Set-Cookie header, for the page's own path; Secure behind TLS (api/front.py)."""
-    path = f"{asked_of(scope).root}/"
+    """Return the Set-Cookie header, for the page's own path; Secure behind TLS (api/proxy.py)."""
+    path = f"{requested_address(scope).root}/"
     line = f"{cookie_name(scope)}={value}; Path={path}; Max-Age={COOKIE_S}; "
     line += "HttpOnly; SameSite=Strict"
     return line + ("; Secure" if scope.get("scheme") in ("https", "wss") else "")
 
 
 def with_cookie(send: Send, line: str) -> Send:
-    """A sender that adds a cookie to the head of the answer."""
+    """Return a sender that adds a cookie to the head of the answer."""
 
     async def wrapped(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.accept"):
@@ -110,15 +113,17 @@ def with_cookie(send: Send, line: str) -> Send:
 
 log = logging.getLogger("duet.api")
 CLASS = "class-"
-"""Begins the grant of who came by the code of a class; the rest is its id. No token is named so."""
+"""Prefix of the grant of a browser that came by a class code; the class id follows. No token
+has such a name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a cookie with a good signature says; its token may be gone, its time over.
+    """Content of a cookie with a valid signature; its token may be revoked, or its time over.
 
     Args:
-        person: with the role; None: the browser came by a token, which has one.
+        person: with the role; None: the browser came by a token, which has a role.
     """
 
     secret: str
@@ -127,11 +132,11 @@ class Claim:
 
 
 class Sessions:
-    """Makes and checks cookies.
+    """Creates and checks cookies.
 
     Args:
         clock: Unix time in s.
-        vouching: names of grants, other than tokens, that hold: those of platforms.
+        vouching: valid names of grants other than tokens: those of platforms.
     """
 
     def __init__(
@@ -145,15 +150,15 @@ class Sessions:
         self._vouching = frozenset(vouching)
         self._complained = ""
         self.class_goes_on: Callable[[str], bool] = lambda _: False
-        """Whether a class of that id goes on; its code lets in until it ends."""
+        """Is the class of that id open? Its code lets browsers in until it ends."""
 
     def token(self, plain: str) -> Token | None:
-        """The token that was given."""
+        """Return the token of this text, if it is valid."""
         access = self._access()
         return None if access is None else access.token(plain)
 
     def begin(self, token: Token, former: str) -> str:
-        """Value of the cookie for a browser that came by a token.
+        """Return the cookie for a browser that came by a token.
 
         Args:
             former: the cookie it came with; if we signed it, the browser keeps its name.
@@ -162,29 +167,30 @@ class Sessions:
         return sign_new(access, former, Grant(token.ident, self._clock() + SESSION_S))
 
     def begin_class(self, class_id: str, former: str) -> str:
-        """Value of the cookie for a browser that came by the code of a class.
+        """Return the cookie for a browser that came by a class code.
 
         Args:
-            former: see begin().
+            former: as for begin().
         """
         access = self._file.load()
         return sign_new(access, former, Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S))
 
     def name_of(self, cookie: str) -> str:
-        """Which browser sends a cookie, whatever became of its session; empty: not ours."""
+        """Return the browser's name in a cookie, even if its session is over; empty if not ours."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         return "" if claim is None else ident_of(claim.secret)
 
     def only_name(self) -> str:
-        """Value of the cookie for a browser that is not let in, so that it is known again."""
+        """Return a cookie for a browser that is refused, so that it is recognized again."""
         return sign_new(self._file.load(), "", Grant("", 0))
 
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
-        """Value of the cookie for a browser for whose person a platform vouches.
+        """Return the cookie for a browser whose person a platform vouches for.
 
-        The browser has the person's own name, so that runs belong to the person: a platform's
-        request brings no former cookie along, and who sits here next inherits nothing.
+        The browser's name is derived from the person, so runs belong to the person: a platform's
+        request
+        carries no former cookie, and the next person at this browser inherits nothing.
 
         Args:
             grant: names the platform; one of `vouching`.
@@ -196,7 +202,7 @@ class Sessions:
         return sign(access, Claim(secret, Grant(grant, until_s), (person, role)))
 
     def visitor(self, cookie: str) -> Visitor | None:
-        """Who sends a cookie; None: it is not ours, or the session is over."""
+        """Return the visitor of a cookie; None if it is not ours, or the session is over."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         if access is None or claim is None or not self._holds(access, claim.grant):
@@ -211,12 +217,12 @@ class Sessions:
         return Visitor(ident_of(claim.secret), role, claim.grant)
 
     def bearer(self, token: Token) -> Visitor:
-        """A script that sends the token itself with each request."""
+        """Return the visitor of a script that sends the token itself with each request."""
         grant = Grant(token.ident, self._clock() + SESSION_S)
         return Visitor(ident_of(token.ident), token.role, grant)
 
     def holds(self, visitor: Visitor) -> bool:
-        """Whether a visitor that was let in may still be here."""
+        """Is the session of a visitor still valid?"""
         access = self._access()
         return access is not None and (visitor.grant is None or self._holds(access, visitor.grant))
 
@@ -228,7 +234,9 @@ class Sessions:
         return grant.token in self._vouching or access.by_ident(grant.token) is not None
 
     def _access(self) -> Access | None:
-        """The file's content; None, and a line in the log: it is unusable, so nobody gets in."""
+        """Return the content of the file; None, and a log line, if it is unusable: then nobody
+        gets in.
+        """
         try:
             access = self._file.load()
         except DuetError as error:
@@ -241,13 +249,13 @@ class Sessions:
 
 
 def sign_new(access: Access, former: str, grant: Grant) -> str:
-    """A cookie with another grant; a browser whose former one we signed has its name again."""
+    """Sign a cookie with another grant; a browser with a cookie of ours keeps its name."""
     claim = read(access, former)
     return sign(access, Claim(claim.secret if claim is not None else new_secret(), grant))
 
 
 def sign(access: Access, claim: Claim) -> str:
-    """A claim as the value of a cookie: `secret.token.until.signature`.
+    """Sign a claim as the value of a cookie: `secret.token.until.signature`.
 
     With a person it is `secret.grant.until.role.key.name.signature`.
     """
@@ -260,7 +268,7 @@ def sign(access: Access, claim: Claim) -> str:
 
 
 def read(access: Access, cookie: str) -> Claim | None:
-    """The claim of a cookie that was signed with this key; None: it was not."""
+    """Return the claim of a cookie; None if the signature is not ours."""
     body, _, signature = cookie.rpartition(".")
     if not hmac.compare_digest(_signature(access, body).encode(), signature.encode()):
         return None

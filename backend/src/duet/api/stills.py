@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stills for readers without scripts: one is taken at a time, and the newest are kept."""
+"""Still pictures for browsers without JavaScript: taken one at a time, and cached."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from duet.lessons.view import Laid, step_text
 from duet.runs.fitting import best_recording
 from duet.server.director import Director
 
-# What an address asks a still of: the words of the page's own address (navigation/place.ts).
+# The query of a still uses the words of the page's own address (navigation/place.ts).
 
 Millis = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Word = Annotated[str, Field(max_length=200)]
 
 
 class StillQuery(BaseModel):
-    """The words that matter to a picture; others are passed over, as the page does."""
+    """The words that matter to a picture; others are ignored, as on the page."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
@@ -70,13 +70,14 @@ class StillRequest:
 
 
 def resolve_still(query: StillQuery, director: Director) -> StillRequest:
-    """What is to be taken of which file. Blocking.
+    """Find the file and the moment of a still. Blocking.
 
-    A run that goes on has no file yet, and its moments mean nothing in another run: of it the
-    step is shown where it looks by itself, on the lesson's recording.
+    A run that is still going on has no file yet, and its moments mean nothing in another run. So
+    its
+    still shows the step's own moment in the lesson's recording.
 
     Raises:
-        InputError: there is no such lesson, step, lane or run.
+        InputError: no such lesson, step, lane or run.
     """
     folder = lesson_cache.find(query.lesson)
     if folder.lesson.view is None:
@@ -84,7 +85,7 @@ def resolve_still(query: StillQuery, director: Director) -> StillRequest:
             f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
         )
     live = _has_no_file_yet(folder, query.run, director)
-    # Without a name the page shows the first step; a picture of no moment is the lesson's own.
+    # Without a name the page shows the first step; without a moment it is the lesson's picture.
     first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
     scene = scene_of(folder, query.step or first)
     arms = tuple(dict.fromkeys(arm for arm in query.arms.split(",") if arm))
@@ -102,7 +103,7 @@ def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool
 
 
 def _moment(shot: Shot, query: StillQuery) -> Shot:
-    """With the moment, window and alignment of an address."""
+    """Add the moment, window and alignment of an address."""
     window = query.start is not None and query.length is not None
     return replace(
         shot,
@@ -115,7 +116,7 @@ def _moment(shot: Shot, query: StillQuery) -> Shot:
 
 
 def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path:
-    """The file of a run; of none, of the recording that fits the step."""
+    """Return the file of a run; without a run, that of the recording that fits the step."""
     slug = folder.slug
     own = director.recordings.paths(slug)
     kind, _, name = run.partition(f":{slug}:")
@@ -124,21 +125,21 @@ def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path
         best = best_recording(folder, scene_of(folder, step), listing)
         if best is None:
             raise InputError(
-                f"lesson {slug} has no recording.", remedy=f"Make one: ./duet record {slug}."
+                f"lesson {slug} has no recording.", remedy=f"Record one: ./duet record {slug}."
             )
         return own[best]
     saved = director.saved.paths(slug) if kind == "kept" and director.saved else {}
     found = saved.get(name) if kind == "kept" else own.get(name if kind == "recorded" else run)
     if found is None:
         raise InputError(
-            f"lesson {slug} has no run '{run:.60}' that a picture could be taken of.",
+            f"lesson {slug} has no run '{run:.60}' to take a picture of.",
             remedy=f"Choose from: {', '.join(own) or 'none'}, or a saved run.",
         )
     return found
 
 
 def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None:
-    """Lanes that the run does not have would be awaited in vain."""
+    """Refuse lanes that the run does not have; Chromium would wait for them in vain."""
     there = [entry.name for entry in read_manifest(path).arms]
     for arm in arms:
         if folder.arm(arm).name not in there:
@@ -151,24 +152,24 @@ def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None
 MAX_CACHED = 64
 MAX_CACHED_BYTES = 16 << 20
 QUEUE = 8
-"""Requests that may wait for the one that is being taken."""
+"""Most requests that may wait."""
 WAIT_S = 60.0
-"""For one's turn."""
+"""Limit for waiting in the queue."""
 TAKE_S = 150.0
-"""For a picture, once its turn has come."""
+"""Limit for taking a picture."""
 LARGE = 64 << 20
-"""Of larger recordings no still is taken; decoding them takes minutes."""
+"""No still is taken of larger recordings; decoding them takes minutes."""
 
 Take = Callable[[LessonFolder, Path, Shot], Awaitable[bytes]]
 Key = tuple[str, tuple[object, ...], Shot]
 
 
 class Stills:
-    """Takes pictures and keeps them, by what they are of.
+    """Takes pictures and caches them.
 
     Args:
-        busy: what must not be disturbed now, in words; None: nothing.
-        take: how one is taken.
+        busy: says in words what must not be disturbed now; None: nothing.
+        take: takes one picture.
     """
 
     def __init__(self, busy: Callable[[], str | None], take: Take = taken_of) -> None:
@@ -180,29 +181,29 @@ class Stills:
         self._waiting = 0
 
     async def png(self, asked: StillRequest) -> bytes:
-        """The picture.
+        """Return the picture.
 
         Raises:
-            InfraError: no Chromium, no time, too many at once, or a measurement goes on.
+            InfraError: no Chromium, no time, too many at once, or a measurement is running.
         """
         key = await asyncio.to_thread(self._key, asked)
         if (found := self._found(key)) is not None:
             return found
         await self._my_turn()
         try:
-            if (found := self._found(key)) is not None:  # taken while this one waited
+            if (found := self._found(key)) is not None:  # taken while this request waited
                 return found
             if (what := self._busy()) is not None:
                 raise InfraError(
-                    f"no picture is taken while {what}, which it would disturb.",
-                    remedy="Ask again when it is over.",
+                    f"no picture is taken while {what}, because it would disturb that.",
+                    remedy="Try again afterwards.",
                 )
             async with asyncio.timeout(TAKE_S):
                 png = await self._take(asked.folder, asked.path, asked.shot)
         except TimeoutError as error:
             raise InfraError(
                 f"the picture was not taken within {TAKE_S:.0f} s.",
-                remedy="Ask again when the machine is less busy.",
+                remedy="Try again when the machine is less busy.",
             ) from error
         finally:
             self._turn.release()
@@ -212,7 +213,8 @@ class Stills:
     async def _my_turn(self) -> None:
         if self._waiting >= QUEUE:
             raise InfraError(
-                f"{QUEUE} pictures are waited for already.", remedy="Ask again in a minute."
+                f"{QUEUE} requests for pictures are waiting already.",
+                remedy="Try again in a minute.",
             )
         self._waiting += 1
         try:
@@ -221,19 +223,19 @@ class Stills:
         except TimeoutError as error:
             raise InfraError(
                 f"other pictures were being taken for {WAIT_S:.0f} s.",
-                remedy="Ask again in a minute.",
+                remedy="Try again in a minute.",
             ) from error
         finally:
             self._waiting -= 1
 
     def _key(self, asked: StillRequest) -> Key:
-        """The recording's checksum, and what else may change: the lesson, the built page."""
+        """Return the cache key: the recording's checksum, the lesson's files and the built page."""
         status = asked.path.stat()
         if status.st_size > LARGE:
             raise InfraError(
-                f"{asked.path.name} has {status.st_size >> 20} MB, and a still is taken of "
-                f"{LARGE >> 20} at most.",
-                remedy="Play it with scripts switched on.",
+                f"{asked.path.name} has {status.st_size >> 20} MB, but stills are limited to "
+                f"{LARGE >> 20} MB.",
+                remedy="Play it with JavaScript switched on.",
             )
         stamp = (asked.path, status.st_size, status.st_mtime_ns)
         known = self._sums.get(stamp)
@@ -265,27 +267,27 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-# What the page says where scripts are off: a still of its address's moment, and the step's text.
+# The page without JavaScript: a still of the address's moment, and the step's text.
 #
-# Everything from the address is written anew: known words only, encoded, then escaped.
+# Nothing is copied from the address: only known words are used, encoded, then escaped.
 
 LONGEST = 200
-"""Longer values than any of the page's own are left out."""
+"""Longer values are ignored; the page's own are shorter."""
 FIELDS = 100
 OFF = "This page plays it with JavaScript, which is switched off here."
 MAIN = '<main style="max-width: 120rem; margin: 0 auto; padding: 0.5rem 1rem; line-height: 1.5">'
 FITS = "display: block; width: 100%; max-width: calc((100vh - {}rem) * 16 / 9); margin: 0 auto"
-"""The picture and what stands around it, in whatever frame."""
+"""The picture in any frame, leaving room for the text around it."""
 AROUND_REM = {True: 6, False: 9}
 BELOW = "max-width: 44rem; margin: 1.5rem auto"
 WORDS_STYLE = "text-align: center; margin: 0.5rem"
 
 
 def noscript(query: str) -> str:
-    """The inside of the page's <noscript>.
+    """Return the content of the page's <noscript>.
 
     Args:
-        query: of the request, as it came.
+        query: of the request, as received.
     """
     words = _words(query)
     bare = words.pop("embed", "") == "1"
@@ -307,7 +309,7 @@ def noscript(query: str) -> str:
 
 
 def _said(folder: LessonFolder, language: str) -> Laid:
-    """The lesson's texts in the address's language; what it does not have is English."""
+    """Return the lesson's texts in the address's language; missing ones stay English."""
     try:
         return dict(laid_over(folder, language))
     except DuetError:  # duet lint reports it
@@ -334,7 +336,7 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
 
 
 def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
-    """The step's title, and the question."""
+    """Return the step's title and the question."""
     lesson = folder.lesson
     scene = scene_called(lesson.scenes, words.get("step"))
     title = lesson.title if scene is None else scene.title
@@ -342,7 +344,7 @@ def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
 
 
 def _contents() -> str:
-    """All lessons, for an address that names none."""
+    """List all lessons, for an address without a lesson."""
     links = "".join(
         f'<li><a href="?{urlencode({"lesson": f.slug})}">{escape(f.lesson.question)}</a></li>'
         for f in lesson_cache.usable()
@@ -354,32 +356,32 @@ def _contents() -> str:
 
 
 def _words(query: str) -> dict[str, str]:
-    """Of each known word the first value, as the page reads it."""
+    """Return the first value of each known word, as the page reads them."""
     try:
         found = parse_qs(query, max_num_fields=FIELDS)
-    except ValueError:  # more fields than any address has
+    except ValueError:  # more fields than a valid address has
         return {}
     known = {name: found[name][0] for name in (*WORDS, "embed", "lang") if name in found}
     return {name: value for name, value in known.items() if len(value) <= LONGEST}
 
 
-# Requests that take a second of a CPU or more: bounded, in turn, and never during a measurement.
+# Requests that take a CPU second or more are bounded, queued, and never run during a measurement.
 #
-# They have threads of their own, so that the threads that serve the page are free.
+# They have threads of their own, so that the threads that serve the page stay free.
 
 T = TypeVar("T")
 ALWAYS: Final = frozenset({"listing", "still"})
-"""Kinds that go on beside a measurement: they read little. Pictures have a rule of their own."""
+"""Kinds that also run during a measurement: they read little. Pictures have a rule of their own."""
 
 
 class Busy(InfraError):
-    """The server does not do it now; the same request may be made later."""
+    """The server is busy; the same request may succeed later."""
 
     code = "busy"
 
 
-class Line:
-    """Requests of one kind."""
+class RequestQueue:
+    """The queue for requests of one kind."""
 
     def __init__(self, kind: str, at_once: int, waiting: int, per_address: int) -> None:
         self.kind = kind
@@ -390,15 +392,15 @@ class Line:
 
     @asynccontextmanager
     async def turn(self, address: str) -> AsyncIterator[None]:
-        """Wait for one's turn.
+        """Wait for a turn.
 
         Raises:
-            Busy: too many are in line, in total or from this address, or it took too long.
+            Busy: the queue is full, in total or for this address, or the wait took too long.
         """
         if self._of.total() >= self._most or self._of[address] >= self._per_address:
             raise Busy(
-                f"too many requests of this kind ({self.kind}) are in line already.",
-                remedy=f"Ask again in {budgets.RETRY_AFTER_S} seconds.",
+                f"too many requests of this kind ({self.kind}) are waiting already.",
+                remedy=f"Try again in {budgets.RETRY_AFTER_S} seconds.",
             )
         self._of[address] += 1
         try:
@@ -407,9 +409,8 @@ class Line:
                     await self._turns.acquire()
             except TimeoutError as error:
                 raise Busy(
-                    f"the turn of this request ({self.kind}) did not come within "
-                    f"{budgets.COSTLY_WAIT_S:.0f} s.",
-                    remedy=f"Ask again in {budgets.RETRY_AFTER_S} seconds.",
+                    f"this request ({self.kind}) waited for {budgets.COSTLY_WAIT_S:.0f} s in vain.",
+                    remedy=f"Try again in {budgets.RETRY_AFTER_S} seconds.",
                 ) from error
             try:
                 yield
@@ -422,24 +423,24 @@ class Line:
 
 
 class Costly:
-    """All kinds of one server.
+    """The queues of one server, one for each kind of request.
 
     Args:
-        busy: what must not be disturbed now, in words; None: nothing.
+        busy: says in words what must not be disturbed now; None: nothing.
     """
 
     def __init__(self, busy: Callable[[], str | None]) -> None:
         self._busy = busy
-        self._lines = {kind: Line(kind, *bounds) for kind, bounds in budgets.COSTLY.items()}
+        self._lines = {kind: RequestQueue(kind, *bounds) for kind, bounds in budgets.COSTLY.items()}
         self._threads = ThreadPoolExecutor(budgets.COSTLY_THREADS, "costly")
         self._going: dict[object, asyncio.Task[Any]] = {}
 
     @asynccontextmanager
     async def turn(self, kind: str, address: str) -> AsyncIterator[None]:
-        """Wait for one's turn.
+        """Wait for a turn.
 
         Raises:
-            Busy: see Line.turn; or a measurement goes on.
+            Busy: as of Line.turn, or a measurement is running.
         """
         self._undisturbed(kind)
         async with self._lines[kind].turn(address):
@@ -449,13 +450,13 @@ class Costly:
     async def run(
         self, kind: str, address: str, work: Callable[[], T], same: object | None = None
     ) -> T:
-        """Do blocking work in a thread, in turn.
+        """Run blocking work in a thread, in turn.
 
         Args:
-            same: requests with equal ones that come meanwhile get the one result.
+            same: concurrent requests with equal values share one result.
 
         Raises:
-            Busy: see `turn`.
+            Busy: as of `turn`.
         """
         key = (kind, object() if same is None else same)
         going = self._going.get(key)
@@ -469,7 +470,7 @@ class Costly:
     def _over(self, key: object, task: asyncio.Task[Any]) -> None:
         self._going.pop(key, None)
         if not task.cancelled():
-            task.exception()  # who asked may be gone
+            task.exception()  # mark it as retrieved: the requester may be gone
 
     def close(self) -> None:
         """Begin nothing more."""
@@ -482,6 +483,6 @@ class Costly:
     def _undisturbed(self, kind: str) -> None:
         if kind not in ALWAYS and (what := self._busy()) is not None:
             raise Busy(
-                f"the server does nothing else ({kind}) while {what}, which it would disturb.",
-                remedy="Ask again when it is over.",
+                f"this request ({kind}) is refused while {what}, because it would disturb that.",
+                remedy="Try again afterwards.",
             )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tokens: one per role, stored as hashes in one file of the user, shown once when they are made.
+"""Tokens: one per role, stored as hashes in one file of the user, shown once when created.
 
-A token is 256 random bits, so a plain SHA-256 suffices at rest: there is nothing to guess that a
-slow hash would protect. The file also holds the key that signs sessions (see sessions.py).
+A token is 256 random bits, so a plain SHA-256 suffices at rest: a slow hash would protect nothing,
+since such a token cannot be guessed. The file also holds the key that signs sessions (sessions.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FORMAT = 1
 KEY_BYTES = 32
 TOKEN = re.compile(r"^[A-Za-z0-9_-]{43}$")
 MOST_BYTES = 64 * 1024
-"""The file has under 1 KiB; a larger one is no such file."""
+"""A valid file has less than 1 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Content of the file: the key of sessions, and the tokens, at most one per role."""
+    """Content of the file: the key of sessions, and at most one token per role."""
 
     key: bytes
     tokens: tuple[Token, ...] = ()
 
     def token(self, plain: str) -> Token | None:
-        """The token that was given; takes the same time for each wrong one."""
+        """Return the token of this text; each wrong one takes the same time."""
         given = hash_of(plain)
         found = None
         for token in self.tokens:
@@ -63,7 +63,7 @@ class Access:
         return found
 
     def by_ident(self, ident: str) -> Token | None:
-        """The token of that public id, if it was not rotated or revoked."""
+        """Return the token of that public id, unless it was rotated or revoked."""
         return next((token for token in self.tokens if token.ident == ident), None)
 
     def roles(self) -> set[Role]:
@@ -80,14 +80,13 @@ class AccessFile:
 
     @classmethod
     def default(cls) -> AccessFile:
-        """Where the environment says."""
         return cls(access_file())
 
     def load(self) -> Access:
-        """What is in the file; without one, a new key and no tokens.
+        """Read the file; if it is missing, return a new key and no tokens.
 
         Raises:
-            InputError: it is not such a file, or others may read or write it.
+            InputError: it is no file of tokens, or others may read or write it.
         """
         try:
             status = self.path.stat()
@@ -106,13 +105,13 @@ class AccessFile:
         return self._read[1]
 
     def make(self, roles: Iterable[Role], *, again: bool) -> dict[Role, str]:
-        """New tokens; the only moment at which they are known.
+        """Create tokens, and return their texts, which are known only now.
 
         Args:
-            again: also for roles that have one, whose old token and sessions then end.
+            again: also replace existing tokens, which ends their sessions.
 
         Raises:
-            InputError: see load.
+            InputError: as of load().
             InfraError: the file cannot be written.
         """
         access = self.load()
@@ -128,10 +127,10 @@ class AccessFile:
         return plain
 
     def revoke(self, roles: Iterable[Role]) -> set[Role]:
-        """Take tokens away, and with them their sessions; returns the roles that had one.
+        """Delete tokens, which ends their sessions; return the roles that had one.
 
         Raises:
-            InputError: see load.
+            InputError: as of load().
             InfraError: the file cannot be written.
         """
         access, gone = self.load(), set(roles)
@@ -162,7 +161,7 @@ class AccessFile:
     def _unreadable(self, error: OSError) -> InfraError:
         return InfraError(
             f"{self.path} cannot be read: {error.strerror}.",
-            remedy="Run as the user who made it, or name another file with DUET_ACCESS.",
+            remedy="Run as the owner of the file, or set DUET_ACCESS to another file.",
         )
 
     def _write(self, access: Access) -> None:
@@ -177,12 +176,12 @@ class AccessFile:
         except OSError as error:
             raise InfraError(
                 f"{self.path} cannot be written: {error.strerror or error}.",
-                remedy="Make room there, or name another file with DUET_ACCESS.",
+                remedy="Free space there, or set DUET_ACCESS to another file.",
             ) from error
 
 
 def hash_of(plain: str) -> str:
-    """SHA-256 of a token as hexadecimal digits."""
+    """Return the SHA-256 of a token as hexadecimal digits."""
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -192,12 +191,12 @@ def _token(tree: dict[str, str]) -> Token:
     return Token(tree["id"], Role[tree["role"].upper()], tree["sha256"].lower(), tree["created"])
 
 
-# The page of a visitor without a session. Plain HTML: the app itself is not given out.
+# The page of a visitor without a session. Plain HTML: the app itself is not sent.
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
-    """Why nobody is let in.
+class Refusal:
+    """Why a visitor is refused.
 
     Args:
         short: for the close frame of a socket, at most 123 bytes.
@@ -211,34 +210,34 @@ class Why:
 
 
 LINK = "Open the link that the person who runs this server gave you."
-NEEDED = Why(
+NEEDED = Refusal(
     401,
     "This page opens with a link",
-    "This server asks each browser for a link with a token, once, and this browser has no "
+    "This server requires a link with a token, once for each browser. This browser has no "
     "session here, or its session is over.",
     LINK,
     "This browser’s session is over. Open the link to this server again.",
 )
-WRONG = Why(
+WRONG = Refusal(
     401,
     "This link is not valid",
     "The token of this link is not one of this server’s: it was replaced, or a part is missing.",
     "Ask the person who runs this server for the new link.",
     "The token is not valid. Ask for the new link.",
 )
-NO_CLASS = Why(
+NO_CLASS = Refusal(
     401,
     "No class has this code",
     "The class has ended, or a word of its code differs.",
     "Ask the instructor for the link or the three words.",
     "No class has this code. Ask the instructor for it.",
 )
-TOO_MANY = Why(
+TOO_MANY = Refusal(
     429,
     "One moment",
-    "Many wrong codes of classes came from your network, so codes are looked at one after another.",
-    "This page tries yours again by itself. Browsers with a session go on meanwhile.",
-    "Many wrong codes of classes came. Try again in half a minute.",
+    "Many wrong class codes came from your network, so codes are checked one after another.",
+    "This page tries yours again by itself. Browsers with a session are not affected.",
+    "Many wrong class codes came. Try again in half a minute.",
 )
 
 # The colours and the type are those of frontend/src/ui/tokens.css.
@@ -273,19 +272,19 @@ OPERATOR = (
 )
 
 
-def token_page(why: Why, footer: str = OPERATOR, again_s: int | None = None) -> str:
-    """A page that says what is needed.
+def token_page(why: Refusal, footer: str = OPERATOR, again_s: int | None = None) -> str:
+    """Return a page that says what is needed.
 
     Args:
         footer: HTML.
-        again_s: it opens its own address once more after so long.
+        again_s: reload the page after this time.
     """
     body = f"<p>{escape(why.sentence)}</p>\n<p><b>{escape(why.remedy)}</b></p>\n{footer}"
     head = "" if again_s is None else f'<meta http-equiv="refresh" content="{again_s}">\n'
     return PAGE.format(head=head, title=escape(why.title), body=body)
 
 
-def going_on() -> str:
-    """A page that opens its own address once more."""
+def reload_page() -> str:
+    """Return a page that reloads its own address once."""
     refresh = '<meta http-equiv="refresh" content="0">\n'
     return PAGE.format(head=refresh, title="One moment", body='<p><a href="">Go on</a></p>')

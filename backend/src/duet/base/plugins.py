@@ -45,6 +45,10 @@ classrooms: `classrooms(store, live, days)`, classes that another plug-in keeps 
 """
 
 
+Group = Literal["watch", "try", "measure", "teach", "author", "operate"]
+"""Headings of `duet --help`, in its order."""
+
+
 class Registry:
     """What one plug-in offers."""
 
@@ -52,7 +56,7 @@ class Registry:
         self.name = name
         self.requires = requires
         self.modules: dict[Point, str] = {}
-        self.verbs: list[tuple[str, str, str]] = []
+        self.verbs: list[tuple[str, str, str, Group]] = []
 
     def offer(self, **modules: str) -> None:
         """Name the module for each extension point, relative to the plug-in's folder.
@@ -65,14 +69,15 @@ class Registry:
                 raise ValueError(f"{self.name} offers {point}, which is no extension point")
             self.modules[cast(Point, point)] = f"{PACKAGE}.{self.name}.{module}"
 
-    def verb(self, name: str, module: str, line: str) -> None:
+    def verb(self, name: str, module: str, line: str, group: Group) -> None:
         """Add a verb of `duet` (cli/app.py).
 
         Args:
             module: imported when the verb is called.
-            line: the first sentence of its help.
+            line: the first sentence of its help; at most 64 characters.
+            group: the heading of `duet --help` that lists the verb.
         """
-        self.verbs.append((name, f"{PACKAGE}.{self.name}.{module}", line))
+        self.verbs.append((name, f"{PACKAGE}.{self.name}.{module}", line, group))
 
 
 @cache

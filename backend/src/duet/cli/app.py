@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of verbs; the module of a verb is imported when the verb is called, or asked for help.
+"""The table of verbs. A verb's module is imported when the verb or its help is called.
 
-A verb is a module with a function of its name (`try_` where the name is a keyword, `_` for `-`),
-whose parameters are its options, and KEYS, the epilog of its help, where it takes `--json`.
+A verb is a module with a function of the same name (`try_` where the name is a keyword, `_` for
+`-`). The parameters of the function are the verb's options. A verb that takes `--json` also has
+KEYS, the epilog of its help.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import typer
 from typer.core import TyperGroup
 
 from duet.base import plugins
+from duet.base.plugins import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,171 +26,162 @@ class Verb:
     """A row of the table.
 
     Args:
-        name: what is typed.
         module: dotted.
-        help: the first sentence of its docstring.
+        help: the first sentence of the verb's docstring; at most 64 characters, so that it is
+            whole on one line of a terminal with 80 columns.
+        group: the heading of `duet --help` that lists the verb.
     """
 
     name: str
     module: str
     help: str
+    group: Group
 
 
-OURS = (
+CORE = (
     Verb(
-        "doctor",
-        "duet.cli.doctor",
-        "Check what this machine has and lacks, with a remedy for each.",
-    ),
-    Verb(
-        "selftest",
-        "duet.cli.selftest",
-        "Try on real guests what lessons need: vCPUs, clock, x-ray, a measurement.",
-    ),
-    Verb("build", "duet.cli.build", "Build the kernels that are not there yet."),
-    Verb("serve", "duet.cli.serve", "Serve the page; missing kernels are built in the background."),
-    Verb(
-        "token",
-        "duet.cli.token",
-        "Show, make, replace or take away the links that let people in.",
-    ),
-    Verb(
-        "backup",
-        "duet.cli.backup",
-        "Write saved runs, tokens, classes and visitors' changes into one file; the server "
-        "may run.",
-    ),
-    Verb(
-        "restore",
-        "duet.cli.backup",
-        "Check a backup by its hashes, then bring back what is in it.",
-    ),
-    Verb("run", "duet.cli.run", "Measure the arms of a lesson, one guest after another."),
-    Verb(
-        "measure",
-        "duet.cli.measure",
-        "Measure arms against each other, untraced, and say what that proves.",
+        "serve",
+        "duet.cli.serve",
+        "Serve the page; build missing kernels in the background.",
+        "watch",
     ),
     Verb(
         "record",
         "duet.cli.record",
-        "Record a run of real kernels, one lane after another, as a bundle that plays anywhere.",
+        "Record a run of real kernels into a file that plays anywhere.",
+        "watch",
     ),
+    Verb("runs", "duet.cli.runs", "List saved live runs; add one, or delete one.", "watch"),
+    Verb("replay", "duet.cli.replay", "Play a recording again and print its metrics.", "watch"),
+    Verb("inspect", "duet.cli.inspect", "Show what a recording contains, lane by lane.", "watch"),
     Verb(
-        "try",
-        "duet.cli.try_",
-        "Set your patch beside stock, on any command: build, record, measure, without a lesson.",
-    ),
-    Verb(
-        "bisect",
-        "duet.cli.bisect",
-        "Find the commit that made a number worse; the same call goes on after an interruption.",
-    ),
-    Verb(
-        "check",
-        "duet.cli.check",
-        "Run your patch under KASAN, lockdep and debug objects, with what exercises its files.",
-    ),
-    Verb(
-        "challenge",
-        "duet.cli.challenge",
-        "List a lesson's challenges, or judge your patch: claims on the count clock, and stress.",
-    ),
-    Verb(
-        "record-all",
-        "duet.cli.record_all",
-        "Make stale recordings and recorded tables anew, each by the parameters that it has.",
-    ),
-    Verb(
-        "runs",
-        "duet.cli.runs",
-        "List the live runs that are saved; the page plays them, and other verbs take their names.",
-    ),
-    Verb(
-        "inspect",
-        "duet.cli.inspect",
-        "Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event.",
-    ),
-    Verb(
-        "replay",
-        "duet.cli.replay",
-        "Play a recording through the path of a live run, and print the metrics that it gives.",
-    ),
-    Verb(
-        "microscope",
-        "duet.cli.microscope",
-        "Count every load and store that kernel functions make, by cache line, field and function.",
+        "compare",
+        "duet.cli.compare",
+        "Compare two recordings of a lesson: conditions, then figures.",
+        "watch",
     ),
     Verb(
         "export",
         "duet.cli.export",
-        "Write a recording as a page of its own, as pictures, or for other programs.",
+        "Export a recording as a web page, picture, film or trace.",
+        "watch",
+    ),
+    Verb("xray", "duet.cli.xray", "Read a structure of a running kernel with drgn.", "watch"),
+    Verb(
+        "microscope",
+        "duet.cli.microscope",
+        "Count each load and store of kernel functions, by cache line.",
+        "watch",
+    ),
+    Verb("drgn", "duet.cli.drgn", "Open a drgn shell on a running lane.", "watch"),
+    Verb("try", "duet.cli.try_", "Compare your patch with the stock kernel on any command.", "try"),
+    Verb(
+        "check",
+        "duet.cli.check",
+        "Test your patch under KASAN, lockdep or KCSAN, with stress.",
+        "try",
+    ),
+    Verb("bisect", "duet.cli.bisect", "Find the commit that made a number worse.", "try"),
+    Verb(
+        "challenge",
+        "duet.cli.challenge",
+        "List a lesson's challenges, or judge your patch by one.",
+        "try",
     ),
     Verb(
-        "compare",
-        "duet.cli.compare",
-        "Compare two recordings of a lesson: what they differ in, then their figures by arm.",
+        "run",
+        "duet.cli.run",
+        "Measure a lesson's arms quickly, one guest after another.",
+        "measure",
+    ),
+    Verb(
+        "measure",
+        "duet.cli.measure",
+        "Measure arms against each other, untraced, with verdicts.",
+        "measure",
     ),
     Verb(
         "reproduce",
         "duet.cli.reproduce",
-        "Run a recording's arms again, say what differs, and whether the lesson's claims hold.",
+        "Run a recording's arms again and check the lesson's claims.",
+        "measure",
     ),
     Verb(
-        "xray",
-        "duet.cli.xray",
-        "Boot an arm, run the workload, and read a structure of its kernel with drgn meanwhile.",
+        "token",
+        "duet.cli.token",
+        "Show, create, rotate or revoke the links that let people in.",
+        "teach",
     ),
     Verb(
-        "drgn",
-        "duet.cli.drgn",
-        "Open drgn's own shell on a lane that runs (of `duet serve`, `run`, `xray`).",
+        "new", "duet.cli.new", "Start a lesson from a small template that runs as it is.", "author"
     ),
-    Verb("new", "duet.cli.new", "Start a lesson: a copy of a small one that runs as it is."),
     Verb(
         "lint",
         "duet.cli.lint",
-        "Check lessons: schema, names of their views, programs, probes, patches, prose, "
-        "recordings.",
+        "Check lessons: files, views, programs, patches, recordings.",
+        "author",
     ),
     Verb(
-        "views",
-        "duet.cli.views",
-        "List the views: what each draws and needs, and the names that a lesson may use.",
+        "views", "duet.cli.views", "List the views and the names that a lesson may use.", "author"
     ),
     Verb(
-        "host",
-        "duet.cli.host",
-        "Run guests for a server of another machine, which starts this with a token that "
-        "counts once.",
+        "record-all",
+        "duet.cli.record_all",
+        "Record stale recordings and measured tables again.",
+        "author",
+    ),
+    Verb(
+        "doctor",
+        "duet.cli.doctor",
+        "Check this machine, with a remedy for everything missing.",
+        "operate",
+    ),
+    Verb(
+        "selftest",
+        "duet.cli.selftest",
+        "Test guests on this host: vCPUs, clock, x-ray, measurement.",
+        "operate",
+    ),
+    Verb("build", "duet.cli.build", "Build the kernels that are missing.", "operate"),
+    Verb("host", "duet.cli.host", "Run guests for a server on another machine.", "operate"),
+    Verb(
+        "backup",
+        "duet.cli.backup",
+        "Write saved runs, tokens, classes and changes into one file.",
+        "operate",
+    ),
+    Verb(
+        "restore",
+        "duet.cli.backup",
+        "Verify a backup by its hashes, then restore its contents.",
+        "operate",
     ),
 )
 
 
 def verbs() -> Iterator[Verb]:
-    """All rows, in the order of the help: ours, then those that plug-ins add."""
-    yield from OURS
-    yield from added()
+    """Core verbs, then those of plug-ins."""
+    yield from CORE
+    yield from plugin_verbs()
 
 
-def added() -> Iterator[Verb]:
-    """Rows of plug-ins."""
+def plugin_verbs() -> Iterator[Verb]:
     for plugin in plugins.found():
-        for name, module, line in plugin.verbs:
-            yield Verb(name, module, line)
+        for name, module, line, group in plugin.verbs:
+            yield Verb(name, module, line, group)
 
 
 def load(verb: Verb) -> Any:
-    """The command of a row, whose module is imported now."""
+    """Import a verb's module and make its command."""
     module, word = import_module(verb.module), verb.name.replace("-", "_")
-    found = getattr(module, word, None) or getattr(module, f"{word}_")
-    one = typer.Typer(add_completion=False, rich_markup_mode=None)
-    one.command(verb.name, epilog=getattr(module, "KEYS", None))(found)
-    return typer.main.get_command(one)
+    function = getattr(module, word, None) or getattr(module, f"{word}_")
+    program = typer.Typer(add_completion=False, rich_markup_mode=None)
+    program.command(verb.name, epilog=getattr(module, "KEYS", None))(function)
+    return typer.main.get_command(program)
 
 
-class Loaded(Mapping[str, Any]):
-    """Commands by name, each of which is loaded when it is looked up."""
+class LazyCommands(Mapping[str, Any]):
+    """Commands by name; each is loaded when it is looked up."""
 
     def __init__(self) -> None:
         self._commands: dict[str, Any] = {}
@@ -209,18 +202,22 @@ class Loaded(Mapping[str, Any]):
         return len(self._rows)
 
 
-class Verbs(TyperGroup):
-    """Lists verbs with their whole first sentence, from the table alone."""
+class GroupedVerbs(TyperGroup):
+    """Lists the verbs under the headings of their groups, from the table alone."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """See click.Group; a sentence that is longer than a line goes on below."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(verb.name, verb.help) for verb in verbs()])
+        rows = list(verbs())
+        width = max(len(verb.name) for verb in rows)
+        for group in get_args(Group):
+            with formatter.section(group.capitalize()):
+                formatter.write_dl(
+                    [(v.name.ljust(width), v.help) for v in rows if v.group == group]
+                )
 
 
-app = Verbs(
+app = GroupedVerbs(
     name="duet",
-    commands=cast(dict[str, Any], Loaded()),
+    commands=cast(dict[str, Any], LazyCommands()),
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Kernel Duet: two kernels, one workload, one screen.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which recording a word on the command line means: a file, a saved run, or one of a lesson."""
+"""Arguments that several verbs share: recordings, runs, layouts, vCPUs."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ OF_LESSON = re.compile(r"^(?:recorded:)?(\d{2}-[a-z0-9-]+)[/:]([A-Za-z0-9._-]+)$
 REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's recording."
 
 
-def which(text: str) -> Path:
-    """The file of a recording; it may turn out not to be there, or no recording.
+def find_recording(text: str) -> Path:
+    """Resolve a word of the command line to the file of a recording.
+
+    The file may turn out to be missing, or to be no recording.
 
     Raises:
         InputError: the word is no file, no saved run and no lesson's recording.
@@ -35,19 +37,19 @@ def which(text: str) -> Path:
     path = Path(text)
     if path.exists() or path.suffix == ".duet":
         return path
-    # With it come the messages of the server, longer than a small recording takes.
+    # This imports the server's messages, which takes longer than reading a small recording.
     from duet.server.archive import NAME, ArchiveFolder
 
     name = text.removeprefix("kept:").rpartition(":")[2]
     if NAME.match(name):
         return ArchiveFolder(runs_dir(), 0, 0).path(name)
     if found := OF_LESSON.match(text):
-        return of_lesson(found[1], found[2])
+        return lesson_recording(found[1], found[2])
     raise InputError(f"'{text:.80}' is no recording.", remedy=REMEDY)
 
 
-def of_lesson(slug: str, name: str) -> Path:
-    """One of the recordings that lie in a lesson's folder.
+def lesson_recording(slug: str, name: str) -> Path:
+    """Return the file of a lesson's recording.
 
     Raises:
         InputError: no such lesson, or no such recording.
@@ -61,11 +63,8 @@ def of_lesson(slug: str, name: str) -> Path:
     return known[name]
 
 
-# What a command line asks to be run, checked against the lesson.
-
-
 def read_request(lesson: str, arms: str, workload: str, clock: str, settings: list[str]) -> RunSpec:
-    """What was given, checked against the lesson.
+    """Check the options of a run against the lesson.
 
     Raises:
         InputError: unknown lesson, arm, workload, clock or knob, or a value out of range.
@@ -74,18 +73,15 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
     names = split_names(arms) or folder.usual_arms
     if arms and not split_names(arms):
         raise InputError(
-            f"--arms wants names with commas, but '{arms:.40}' came.",
+            f"--arms needs names separated by commas, but got '{arms:.40}'.",
             remedy=f"Choose from: {', '.join(names)}.",
         )
     return check_run(folder, names, workload, clock, parse_settings(settings))
 
 
-# An environment variable that has another value for a while.
-
-
 @contextmanager
-def variable(name: str, value: str | None) -> Iterator[None]:
-    """Set `name` to `value`; None leaves it as it is."""
+def environment_variable(name: str, value: str | None) -> Iterator[None]:
+    """Set `name` to `value` within the block; None leaves it unchanged."""
     before = os.environ.get(name)
     if value is not None:
         os.environ[name] = value
@@ -98,14 +94,11 @@ def variable(name: str, value: str | None) -> Iterator[None]:
             os.environ[name] = before
 
 
-# The further links that `duet measure --layouts` runs, made where they are not stored yet.
-
-
 def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
-    """Link the arms of a measurement in its orders, with a progress bar.
+    """Link the arms in all orders of `--layouts` that are not stored yet, with a progress bar.
 
     Raises:
-        DuetError: see relink().
+        DuetError: as of relink().
     """
     if not measurement.layouts:
         return
@@ -117,31 +110,31 @@ def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
         build_with_bar(todo, settings, partial(relink, count=measurement.layouts))
 
 
-# Several vCPUs on the count clock, as `duet measure` asks for them. Pure.
+# Several vCPUs on the count clock, for `duet measure`. Pure.
 
 Sweep = tuple[str, tuple[int, ...]] | None
 
 
 def with_vcpus(
-    folder: LessonFolder, params: dict[str, int], asked: Mapping[str, int]
+    folder: LessonFolder, params: dict[str, int], settings: Mapping[str, int]
 ) -> dict[str, int]:
-    """`params` with as many vCPUs as were asked for by name; `asked` was checked before."""
+    """Return `params` with the number of vCPUs from `settings`, which were checked before."""
     cpus = knob(folder.lesson, "cpus")
-    return {**params, cpus: asked[cpus]} if cpus is not None and cpus in asked else params
+    return {**params, cpus: settings[cpus]} if cpus is not None and cpus in settings else params
 
 
 def shares_thread(folder: LessonFolder, params: Mapping[str, int], sweep: Sweep) -> bool:
-    """Does some run of the count clock have several vCPUs?"""
+    """Does any run have several vCPUs? On the count clock these share one host thread."""
     cpus = knob(folder.lesson, "cpus") or ""
     swept = sweep[1] if sweep and sweep[0] == cpus else ()
     return max(params.get(cpus, 1), *swept, 1) > 1
 
 
 def untraced(folder: LessonFolder, workload: str) -> frozenset[str]:
-    """The metrics of a workload that need no trace: such guests are not traced.
+    """Return the metrics of a workload that need no trace.
 
     Raises:
-        InputError: it has none.
+        InputError: the workload has none.
     """
     found = frozenset(
         name
@@ -151,8 +144,8 @@ def untraced(folder: LessonFolder, workload: str) -> frozenset[str]:
     )
     if not found:
         raise InputError(
-            f"the workload '{workload}' has no number without a trace, and several vCPUs on the "
-            "count clock are not traced.",
-            remedy="Leave out the vCPUs, or add --clock wall.",
+            f"every metric of workload '{workload}' needs a trace, but several vCPUs on the count "
+            "clock cannot be traced.",
+            remedy="Use one vCPU, or add --clock wall.",
         )
     return found

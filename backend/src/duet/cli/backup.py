@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet backup` and `duet restore`: what a server stores, as one file."""
+"""`duet backup` and `duet restore`: all that a server stores, as one file."""
 
 from __future__ import annotations
 
@@ -20,43 +20,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BackupResult:
-    """Of `duet backup` and `duet restore`."""
-
     file: str
     made_at: str = key("ISO 8601 UTC")
-    version: str = key("of the Kernel Duet that made it")
+    version: str = key("of the Kernel Duet that wrote it")
     files: Mapping[Any, int] = key(shape="{run|owner|tokens|classes|change: n}")
     bytes: int = key("of all files")
 
 
 BackupFile = Annotated[
-    Path, typer.Argument(help="A file; it has hashes of tokens and a key in it.")
+    Path, typer.Argument(help="The backup; keep it safe: it has token hashes and a key.")
 ]
 
 KEYS = keys_text(BackupResult)
 
 
 def backup(file: BackupFile, as_json: Json = False) -> int:
-    """Write saved runs, tokens, classes and visitors' changes into one file; the server may run.
+    """Write saved runs, tokens, classes and changes into one file. The server may run.
 
-    Kernels are not in it: they are built again. Nor are trials of ./duet try.
+    Kernels are left out, because they can be built again. Trials of ./duet try are left out, too.
     """
     from duet.server.backup import Places, make
 
-    return tell("in the backup", file, make(file, Places.default()), as_json)
+    return print_contents("in the backup", file, make(file, Places.default()), as_json)
 
 
 def restore(
     file: BackupFile,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="In the place of what is stored now.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what is stored now.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Check a backup by its hashes, then bring back what is in it. End the server first."""
+    """Verify a backup by its hashes, then restore its contents. Stop the server first."""
     from duet.server import backup
 
-    return tell(
+    return print_contents(
         "restored", file, backup.restore(file, backup.Places.default(), replace=replace), as_json
     )
 
@@ -69,8 +65,7 @@ WORDS = {
 }
 
 
-def tell(done: str, file: Path, contents: Contents, as_json: bool) -> int:
-    """What is in a backup."""
+def print_contents(done: str, file: Path, contents: Contents, as_json: bool) -> int:
     counts = contents.counts()
     if as_json:
         emit(BackupResult(str(file), contents.made_at, contents.version, counts, contents.size))

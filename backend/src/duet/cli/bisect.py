@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet bisect`: which commit of a range made a number worse."""
+"""`duet bisect`: find the commit of a range that made a number worse."""
 
 from __future__ import annotations
 
@@ -29,15 +29,13 @@ from duet.cli.trial import (
 )
 
 if TYPE_CHECKING:
-    from duet.cli.trial_run import How, Tried
+    from duet.cli.trial_run import TrialOptions, TrialOutcome
     from duet.trials.ask import Asked
     from duet.trials.bisect import Commit, Found, Measured, Question, Step
 
 
 @dataclass(frozen=True, slots=True)
 class BisectCommit:
-    """A commit."""
-
     commit: str
     subject: str
     author: str
@@ -47,7 +45,7 @@ class BisectCommit:
 
 @dataclass(frozen=True, slots=True)
 class BisectStep:
-    """One commit that was measured, or skipped."""
+    """One commit that was measured or skipped."""
 
     step: int = key("0: the bad commit")
     commit: str = key()
@@ -63,8 +61,6 @@ class BisectStep:
 
 @dataclass(frozen=True, slots=True)
 class BisectResult:
-    """Of `duet bisect`."""
-
     name: str
     good: str
     bad: str
@@ -74,22 +70,20 @@ class BisectResult:
     worse_than: float = key("per cent")
     culprit: BisectCommit | None = key("null: only skipped commits are left")
     parent: str | None = key()
-    candidates: Sequence[str] = key()
+    candidates: Sequence[str] = key("the culprit is one of these")
     steps: Sequence[BisectStep] = key()
     report: str = key("path")
-    trial: str | None = key("command line of parent and culprit")
-    trial_folder: str | None = key("what DUET_LESSONS is to name; null with --no-trial")
+    trial: str | None = key("command line that compares parent and culprit")
+    trial_folder: str | None = key("value for DUET_LESSONS; null with --no-trial")
 
 
-KEYS = keys_text(
-    BisectResult, "Exit code 0: a culprit; 125: only commits that were skipped are left."
-)
+KEYS = keys_text(BisectResult, "Exit code 0: found a culprit; 125: only skipped commits are left.")
 
 
 def bisect(
-    tree: Annotated[Path, typer.Option("--tree", help="Repository; its files are not touched.")],
-    good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="A fast one.")],
-    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A slow one.")],
+    tree: Annotated[Path, typer.Option("--tree", help="Repository; its files stay unchanged.")],
+    good: Annotated[str, typer.Option("--good", metavar="COMMIT", help="A fast commit.")],
+    bad: Annotated[str, typer.Option("--bad", metavar="COMMIT", help="A slow commit.")],
     run: RunOption = "",
     config: Config = None,
     metric: Annotated[
@@ -100,9 +94,12 @@ def bisect(
             "`value`; default: the headline of `duet try`.",
         ),
     ] = "",
-    unit: Annotated[str, typer.Option("--unit", help="Of such an expression.")] = "",
+    unit: Annotated[str, typer.Option("--unit", help="Unit of such an expression.")] = "",
     better: Annotated[
-        str, typer.Option("--better", help="Of such an expression: higher or lower.")
+        str,
+        typer.Option(
+            "--better", help="Which values of the expression are better: higher or lower."
+        ),
     ] = "higher",
     worse_than: Annotated[
         float | None,
@@ -110,8 +107,8 @@ def bisect(
             "--worse-than",
             metavar="PERCENT",
             min=0,
-            help="A commit that is worse than the good one by more is bad; default: half of what "
-            "separates good from bad.",
+            help="A commit worse than the good one by more than this is bad; default: half of the "
+            "difference between good and bad.",
         ),
     ] = None,
     clock: Annotated[str, typer.Option("--clock", help="count or wall.")] = "count",
@@ -123,31 +120,33 @@ def bisect(
         str, typer.Option("--repeats", metavar="NUMBER", help="Runs of each kernel.")
     ] = "",
     name: Annotated[
-        str, typer.Option("--name", help="Of the bisection; default: the repository's.")
+        str, typer.Option("--name", help="Name of the bisection; default: the repository's.")
     ] = "",
     no_trial: Annotated[
-        bool, typer.Option("--no-trial", help="Do not run the culprit beside its parent.")
+        bool, typer.Option("--no-trial", help="Do not compare the culprit with its parent.")
     ] = False,
     abort: Annotated[
-        bool, typer.Option("--abort", help="Forget what was measured, instead of going on.")
+        bool, typer.Option("--abort", help="Forget what was measured, instead of resuming.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Find the commit that made a number worse; the same call goes on after an interruption."""
+    """Find the commit that made a number worse. After an interruption, call it again to resume."""
     from duet.trials.ask import Asked
     from duet.trials.write import SAMPLED
 
     named = metric in ("", *METRICS)
     if not named and "(?P<value>" not in metric:
         raise InputError(
-            f"--metric wants a name or a regular expression, but '{metric:.60}' came.",
+            "--metric needs a name or a regular expression with a group `value`, but "
+            f"got '{metric:.60}'.",
             remedy=f"Write one of {', '.join(METRICS)}, or 'rate=(?P<value>[0-9.]+)'.",
         )
     if metric in SAMPLED and clock_name(clock) == "count":
         raise InputError(
-            f"{metric} is sampled at the kernel's tick and not counted, so two equal runs on the "
-            "count clock prove nothing of it.",
-            remedy="Name --metric elapsed_ms, or add --clock wall.",
+            f"{metric} is sampled at the kernel's tick, so equal runs on the count "
+            "clock prove nothing "
+            "about it.",
+            remedy="Use --metric elapsed_ms, or add --clock wall.",
         )
     asked = Asked(
         run=run,
@@ -168,34 +167,31 @@ def bisect(
     return forget(what) if abort else find_culprit(what)
 
 
-# From a trial to what a bisection measured, and from a bisection to its document.
-
-
-def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:
-    """The second kernel of a trial beside its first.
+def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
+    """Compare the second kernel of a trial with its first.
 
     Args:
-        metric: its name; "": the headline.
+        metric: its name; "" for the headline.
 
     Returns:
-        What was measured, and the title of the metric.
+        The measurement, and the title of the metric.
 
     Raises:
-        DuetError: what stopped a kernel; of the first kernel it is no KernelError, since that is
-            no matter of the commit that is measured.
+        DuetError: what stopped a kernel. If that was the first kernel, the error is no KernelError,
+            since it says nothing about the commit being measured.
     """
     from duet.measure.compare import worse_by
     from duet.trials.bisect import Measured
 
     if tried.report is None:
-        raise InfraError("nothing was measured.", remedy="Call again.")
+        raise InfraError("nothing was measured.", remedy="Run the same command again.")
     table = tried.report.tables[0]
     first, second = (arm.name for arm in tried.trial.arms)
     if (error := table.errors.get(first)) is not None:
         if isinstance(error, KernelError):
             raise InputError(
                 f"the good commit does not run: {error.sentence}",
-                remedy="Name another good commit, or another command.",
+                remedy="Choose another good commit, or another command.",
                 detail=error.detail,
             )
         raise error
@@ -205,13 +201,13 @@ def measured_of(tried: Tried, metric: str) -> tuple[Measured, str]:
     series = [table.of(name, arm) for arm in (first, second)]
     worse, why = worse_by(table, name, (first, second))
     if series[0] is None or series[1] is None:
-        raise InputError(f"{why}.", remedy="Name one of these with --metric.")
+        raise InputError(f"{why}.", remedy="Choose one of these with --metric.")
     values = [one.figure if one else None for one in series]
     return Measured(worse, why, values[0], values[1], series[0].unit), series[0].title
 
 
 def bisect_result(asks: Question, found: Found, path: Path) -> BisectResult:
-    """The document of a bisection that is over; its trial is still to be run."""
+    """Return the document of a finished search; the trial of culprit and parent runs later."""
     culprit = found.culprit
     named = None
     if culprit is not None:
@@ -252,21 +248,21 @@ def _step(step: Step) -> BisectStep:
 
 
 FOLDER = "bisect.d"
-"""Beside the trials; no trial can have such a name."""
+"""Next to the trials; no trial can have such a name."""
 METRICS = ("elapsed_ms", "user_ms", "system_ms", "headline")
-"""Numbers of every trial by their names; the last is what the command prints."""
+"""Metrics that every trial has; `headline` is the number that the command prints."""
 ENDINGS = ("-one", "-two")
-"""Of the names of its trials: that of a step, and that of parent and culprit."""
+"""Suffixes of its trials' names: that of a step, and that of parent against culprit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bisect:
-    """What was asked for.
+    """The options of a bisection.
 
     Args:
         asked: as for a trial, without kernels.
-        metric: one of METRICS, or "": the trial's headline; a regular expression is in `asked`.
-        trial: whether the culprit is run beside its parent in the end.
+        metric: one of METRICS, or "" for the trial's headline; a regular expression is in `asked`.
+        trial: whether to compare the culprit with its parent in the end.
     """
 
     tree: Path
@@ -280,16 +276,18 @@ class Bisect:
     as_json: bool = False
 
 
-def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None) -> int:
-    """Search, print the culprit, and run it beside its parent.
+def find_culprit(
+    what: Bisect, run: Callable[[Asked, TrialOptions], TrialOutcome] | None = None
+) -> int:
+    """Search, print the culprit, and compare it with its parent.
 
     Args:
         run: runs a trial; default: run_trial.
 
     Returns:
-        0: a culprit; 125: only skipped commits are left.
+        0: found a culprit; 125: only skipped commits are left.
     """
-    from duet.cli.trial_run import How, run_trial
+    from duet.cli.trial_run import TrialOptions, run_trial
     from duet.kernels.image import SameKernel
     from duet.trials.ask import try_line
     from duet.trials.bisect import (
@@ -312,15 +310,15 @@ def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None)
     question |= {"repeats": what.repeats, "files": files_digest(asked.run)}
     memory = Memory(folder, question)
     if memory.known:
-        note(f"going on: {len(memory.known)} commits were measured before (--abort forgets them)")
+        note(f"resuming: {len(memory.known)} commits were measured before (--abort forgets them)")
     titles: list[str] = []
 
     def measure(commit: Commit) -> Measured:
         trees = (_at(tree, good), _at(tree, commit))
         step = replace(asked, trees=trees, name=asked.name + ENDINGS[0])
         try:
-            tried = run(step, How(record=False, repeats=what.repeats))
-        except SameKernel as error:  # it cannot be worse than itself
+            tried = run(step, TrialOptions(record=False, repeats=what.repeats))
+        except SameKernel as error:  # a kernel cannot be worse than itself
             return Measured(0.0, error.sentence)
         measured, title = measured_of(tried, what.metric)
         titles[:] = [title]
@@ -331,7 +329,7 @@ def find_culprit(what: Bisect, run: Callable[[Asked, How], Tried] | None = None)
         try:
             found = search.run(good, bad, what.worse_than)
         except BaseException:
-            note(f"{len(memory.known)} commits are measured; the same call goes on from there")
+            note(f"{len(memory.known)} commits are measured; run the same command to resume")
             raise
     shutil.rmtree(trials_dir() / (asked.name + ENDINGS[0]), ignore_errors=True)
     title = titles[0] if titles else what.metric or what.asked.metric or "headline"
@@ -351,10 +349,10 @@ def _finish(
     asks: Question,
     found: Found,
     lanes: Asked | None,
-    run: Callable[[Asked, How], Tried],
+    run: Callable[[Asked, TrialOptions], TrialOutcome],
 ) -> int:
-    """Write the report, then leave the trial of parent and culprit."""
-    from duet.cli.trial_run import How
+    """Write the report, then the trial of parent and culprit."""
+    from duet.cli.trial_run import TrialOptions
     from duet.measure.compare import Judgement
     from duet.trials.bisect import markdown
 
@@ -363,26 +361,26 @@ def _finish(
     result = bisect_result(asks, found, path)
     durable.write(path, text.encode())
     if lanes is not None and what.trial:
-        note("running the culprit beside its parent")
+        note("comparing the culprit with its parent")
         try:
-            tried = run(lanes, How(repeats=what.repeats))
+            tried = run(lanes, TrialOptions(repeats=what.repeats))
             result = replace(result, trial_folder=tried.result.folder)
         except DuetError as error:  # the search is over, and its result stands
-            note(f"warning: there is no trial of culprit and parent: {error.sentence}")
+            note(f"warning: culprit and parent could not be compared: {error.sentence}")
     durable.write(folder / "report.json", document(result).encode())
     if what.as_json:
         emit(result)
     else:
         print(text)
-        print(f"Report: {path} and report.json beside.")
+        print(f"Report: {path}, and report.json next to it.")
         if result.trial_folder:
-            print("To see both lanes in a browser:")
+            print("To see both kernels in a browser:")
             print(f"  DUET_LESSONS={result.trial_folder} ./duet serve")
     return Judgement.GOOD if found.culprit is not None else Judgement.UNKNOWN
 
 
 def forget(what: Bisect) -> int:
-    """Forget what was measured, and remove the work tree of a search that was killed."""
+    """Delete the measurements, and the work tree of a search that was killed."""
     from duet.trials.bisect import History
 
     folder = bisect_folder(what)
@@ -394,7 +392,6 @@ def forget(what: Bisect) -> int:
 
 
 def bisect_folder(what: Bisect) -> Path:
-    """Of the report and of what was measured."""
     from duet.trials.spec import plain_name
 
     name = what.asked.name or f"bisect-{what.tree.expanduser().resolve().name}"
@@ -406,5 +403,5 @@ def _at(tree: Path, commit: Commit) -> Path:
 
 
 def _plain(asked: Asked) -> dict[str, object]:
-    """What numbers depend on, for a file."""
+    """Return what the numbers depend on, as text for a file."""
     return {name: str(value) for name, value in asdict(asked).items()}

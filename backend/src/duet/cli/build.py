@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet build`: the kernels that are not there yet, with a progress bar."""
+"""`duet build`: build the missing kernels, with a progress bar."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuiltKernel:
-    """One kernel of `duet build`."""
-
     lesson: str
     arm: str
     key: str
@@ -34,8 +32,6 @@ class BuiltKernel:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """Of `duet build`."""
-
     built: int = key("int")
     seconds: float = key()
     kernels: Sequence[BuiltKernel] = key()
@@ -52,17 +48,17 @@ def build(
         list[str] | None, typer.Option("--arm", help="Only this arm; may be repeated.")
     ] = None,
     debug: Annotated[
-        bool, typer.Option("--debug", help="With debug.config: KASAN, lockdep. For stress only.")
+        bool, typer.Option("--debug", help="Use debug.config: KASAN, lockdep. For stress only.")
     ] = False,
     optional: Annotated[
-        bool, typer.Option("--optional", help="Also the arms that a lesson marks optional.")
+        bool, typer.Option("--optional", help="Also build arms that a lesson marks optional.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Build the kernels that are not there yet.
+    """Build the kernels that are missing.
 
-    With --base and no lesson: that base alone, its source and its own both/.
-    Arms that a lesson marks optional are built where --arm or --optional asks for them.
+    With --base and no lesson, build that base alone: its source and its own both/.
+    Arms that a lesson marks optional need --arm or --optional.
     """
     from duet.cli.building import build_with_bar, install_sources
     from duet.kernels import ArmSpec, KernelSettings, lookup, plan
@@ -70,7 +66,7 @@ def build(
 
     only = arm or []
     if only and not lesson:
-        raise InputError("--arm needs the lesson it belongs to.", remedy="Name the lesson first.")
+        raise InputError("--arm needs the lesson of the arm.", remedy="Name the lesson first.")
     began = time.monotonic()
     settings = KernelSettings.default(source, debug=debug, base=base)
     if base and not lesson:
@@ -105,17 +101,18 @@ def build(
     elif todo:
         print(f"Built {len(todo)} kernels in {seconds:.0f} s.")
     else:
-        print(f"All {len(rows)} kernels are there already.")
+        print(f"All {len(rows)} kernels are built already.")
     return 0
 
 
 def wanted_arms(
     folders: Sequence[LessonFolder], only: list[str], *, optional: bool = False
 ) -> list[ArmSpec]:
-    """The arms that were asked for.
+    """Return the arms to build.
 
     Args:
-        optional: those that are marked so, too, where no arm is named.
+        only: names of arms; empty: all but the optional ones.
+        optional: with no names, include the optional arms.
 
     Raises:
         InputError: unknown arm.
@@ -131,8 +128,8 @@ def wanted_arms(
 
 
 def _tell_left_out(folders: Sequence[LessonFolder]) -> None:
-    """Say which arms are not built, since nobody named them."""
+    """Say which optional arms are not built."""
     for folder in folders:
         later = ", ".join(arm.name for arm in folder.lesson.arms if arm.optional)
         if later:
-            note(f"{folder.slug}: left out, since optional: {later} (--optional builds them)")
+            note(f"{folder.slug}: optional and left out: {later} (--optional builds them)")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Background kernel builds in the terminal of `duet serve`, as lines and as a bar.
+"""Background kernel builds in the terminal of `duet serve`, as lines or as a bar.
 
-Each shows which kernel is being built, how many of its objects are compiled, and how long that
-will still take. The page shows the same messages per lesson.
+Both show the kernel being built, how many of its objects are compiled, and the time left. The page
+shows the same messages for each lesson.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from duet import messages as m
 from duet.cli.output import raw, visible
 
 LINE_EVERY_S = 60.0
-"""Without a tty a line is written at most so often for one kernel."""
+"""Without a terminal, the least time between two lines about one kernel."""
 ESTIMATE_AFTER_S = 5.0
 ESTIMATE_AFTER_OBJECTS = 20
-"""A rate over less than this says nothing about the rest."""
+"""With fewer objects, or less time, the rate says nothing about the rest."""
 
 DOING: dict[m.BuildPhase, str] = {
     "wait": "waiting for another build",
@@ -42,7 +42,7 @@ DOING: dict[m.BuildPhase, str] = {
 
 @dataclass
 class Estimate:
-    """Time left of one kernel, from the rate of its objects since compiling began.
+    """Time left for one kernel, from the rate of its objects since compiling began.
 
     Args:
         objects: how many were compiled at `since_s`.
@@ -53,7 +53,7 @@ class Estimate:
     since_s: float
 
     def left_s(self, build: m.Build, now_s: float) -> float | None:
-        """Seconds until the last object; None while that is unknown."""
+        """Return seconds until the last object; None while unknown."""
         made, took_s = build.done - self.objects, now_s - self.since_s
         if made < ESTIMATE_AFTER_OBJECTS or took_s < ESTIMATE_AFTER_S:
             return None
@@ -61,20 +61,20 @@ class Estimate:
 
 
 def left_words(left_s: float | None) -> str:
-    """`about 9 min left`, or nothing."""
+    """Return for example `about 9 min left`; empty when unknown."""
     if left_s is None:
         return ""
     return f"about {left_s / 60:.0f} min left" if left_s >= 90 else "about a minute left"
 
 
 def end_words(build: m.Build) -> str:
-    """A kernel that was built, or could not be."""
-    again = " to build; tried again in a minute" if build.phase == "failed" else ""
+    """Return a sentence about a kernel that was built, or whose build failed."""
+    again = " to build; the next try is in a minute" if build.phase == "failed" else ""
     return f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}{again}"
 
 
 class BuildProgress:
-    """What is known of all builds of a server; a subclass shows it.
+    """The state of all builds of a server; subclasses show it.
 
     Args:
         clock: seconds, monotonic.
@@ -88,22 +88,22 @@ class BuildProgress:
         self._estimate: Estimate | None = None
 
     def show(self) -> None:
-        """From now on the terminal may be drawn on; before, others print their greeting."""
+        """Allow drawing on the terminal; until then the greeting is printed."""
 
     def started(self, kernels: int) -> None:
-        """A round of builds begins.
+        """Begin a round of builds.
 
         Args:
-            kernels: how many are not built yet, over all lessons.
+            kernels: how many are missing, over all lessons.
         """
         self._kernels, self._done = kernels, 0
 
     def update(self, build: m.Build) -> None:
-        """A moment of one build."""
+        """Take a progress message of one build."""
         if build.phase in ("done", "failed"):
             self._done += build.phase == "done"
             self._kernel = None
-            self._show_end(build)  # why it failed stands in the log, once per lesson
+            self._show_end(build)  # the log has the reason of a failure, once per lesson
             return
         is_new = (build.lesson, build.arm) != self._kernel
         if is_new:
@@ -113,10 +113,10 @@ class BuildProgress:
         self._show(build, self._words(build), is_new)
 
     def finished(self) -> None:
-        """All kernels are built."""
+        """Called when all kernels are built."""
 
     def close(self) -> None:
-        """Show nothing more."""
+        """Stop showing anything."""
 
     def _words(self, build: m.Build) -> str:
         number = self._done + 1
@@ -134,7 +134,7 @@ class BuildProgress:
 
 
 class BuildLines(BuildProgress):
-    """For logs: a line when a kernel begins and ends, and one a minute between.
+    """For logs: a line when a kernel begins and ends, and one each minute in between.
 
     Args:
         out: where the lines go.
@@ -162,13 +162,11 @@ class BuildLines(BuildProgress):
         print(line, file=self._out, flush=True)
 
 
-# The terminal of `duet serve`: a bar while kernels are built, with the log above it.
-
 REFRESH_PER_S = 2.0
 
 
 class BuildBar(BuildProgress):
-    """For a terminal: one bar, which goes away when all kernels are built.
+    """For a terminal: one bar, which disappears when all kernels are built.
 
     Other output of the program appears above the bar.
 
@@ -240,7 +238,7 @@ class BuildLog(BuildLines):
 
 
 class ConsoleLog(logging.Handler):
-    """Log records appear above a bar, in whole lines, and cannot act on the terminal."""
+    """Prints log records above a bar, in whole lines, with control characters escaped."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -255,13 +253,15 @@ class ConsoleLog(logging.Handler):
 
 
 def stderr_console() -> Console:
-    """Standard error; what is printed to it has to be visible() already."""
+    """Return a console for stderr. Escape control characters with visible() before printing."""
     return Console(file=raw(sys.stderr))
 
 
 @contextlib.contextmanager
 def build_progress(console: Console, in_log: bool = False) -> Iterator[BuildProgress]:
-    """A bar or lines on the console, or lines in the log; a terminal is as before when it ends."""
+    """Show builds as a bar or lines on the console, or as lines in the log; restore the terminal at
+    exit.
+    """
     shown: BuildProgress = BuildLog() if in_log else BuildLines(console.file)
     if console.file.isatty() and not in_log:
         shown = BuildBar(console)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that a verb needs: their sources fetched, and built with a progress bar or lines."""
+"""Fetch the sources of the kernels that a verb needs, and build them, with progress."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from duet.lessons.load import LessonFolder
 
 
 def install_sources(specs: Sequence[ArmSpec], settings: KernelSettings) -> None:
-    """Fetch what is missing and needed.
+    """Fetch the sources of the kernels that are not built yet.
 
     Raises:
-        NoSource: one cannot be had.
+        NoSource: one is not available.
     """
 
     def stored(spec: ArmSpec) -> KernelImage | None:
@@ -31,7 +31,7 @@ def install_sources(specs: Sequence[ArmSpec], settings: KernelSettings) -> None:
 
 
 def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
-    """Build those that are not in the cache, with a progress bar.
+    """Build the kernels that are not in the cache, with a progress bar.
 
     Raises:
         DuetError: one cannot be built.
@@ -42,7 +42,7 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
 
 
 def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
-    """Build the optional ones of these arms, which a plain `duet build` leaves out.
+    """Build those of these arms that are optional; a plain `duet build` leaves them out.
 
     Raises:
         DuetError: one cannot be built.
@@ -55,10 +55,10 @@ def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSe
 def build_with_bar(
     todo: list[ArmSpec], settings: KernelSettings, work: Callable[..., object] = build_kernels
 ) -> None:
-    """Have `work` done on these arms, with a progress bar on a terminal, else with lines.
+    """Run `work` on these arms, with a progress bar on a terminal, else with lines.
 
     Raises:
-        DuetError: it cannot be done.
+        DuetError: as of `work`.
     """
     stop = threading.Event()
     former = signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -103,7 +103,7 @@ def _on_terminal(
 
 
 def _plain_lines() -> Callable[[BuildProgress], None]:
-    """One line per phase, per 100 objects and per link in another order, for logs."""
+    """Print one line per phase, per 100 objects and per link in another order, for logs."""
     last: list[tuple[str, Phase, int, str]] = []
 
     def tell(progress: BuildProgress) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet challenge`: a patch against what a lesson asks for, on the count clock and under stress."""
+"""`duet challenge`: judge a patch by a lesson's goals, on the count clock and under stress."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgedLine:
-    """One thing that was judged."""
+    """One criterion and its result."""
 
     kind: str = key("goal, rule, without, order or stress")
     says: str = key()
@@ -40,8 +40,6 @@ class JudgedLine:
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge of the lesson."""
-
     name: str
     title: str
     ask: str
@@ -52,17 +50,17 @@ class ListedChallenge:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeResult:
-    """Of `duet challenge`."""
+    """Without --patch the list; with --patch the judgement."""
 
     lesson: str
     challenges: Sequence[ListedChallenge] = key("without --patch")
-    challenge: str | None = key("that was judged, with --patch")
-    arm: str | None = key("the changed one")
+    challenge: str | None = key("with --patch: the one judged")
+    arm: str | None = key("the changed arm")
     met: bool | None = key()
     because: str = key()
     lines: Sequence[JudgedLine] = key()
-    seconds: float = key("of building, measuring and stress")
-    console: str | None = key("path; of the debug kernel")
+    seconds: float = key("for building, measuring and stress")
+    console: str | None = key("path of the debug kernel's console")
 
 
 KEYS = keys_text(
@@ -72,24 +70,29 @@ KEYS = keys_text(
 
 def challenge(
     lesson: Slug,
-    name: Annotated[str, typer.Argument(help="Of the challenge; all are listed without.")] = "",
+    name: Annotated[str, typer.Argument(help="Name of the challenge; default: list all.")] = "",
     patch: Annotated[
         Path | None,
-        typer.Option("--patch", help="A diff on top of the challenge's arm, to be judged."),
+        typer.Option("--patch", help="Your diff on top of the challenge's arm."),
     ] = None,
     seconds: Annotated[
-        int, typer.Option("--seconds", min=10, max=86400, help="Of stress on a debug kernel.")
+        int,
+        typer.Option(
+            "--seconds", min=10, max=86400, help="Length of the stress on a debug kernel."
+        ),
     ] = 60,
     stress: Annotated[
-        bool, typer.Option("--stress/--no-stress", help="Without it nothing is met.")
+        bool, typer.Option("--stress/--no-stress", help="A challenge is only met with stress.")
     ] = True,
     as_json: Json = False,
 ) -> int:
-    """List a lesson's challenges, or judge your patch: claims on the count clock, and stress."""
+    """List a lesson's challenges, or judge your patch by one. The patch is measured on the count
+    clock and stressed on a debug kernel.
+    """
     from duet.lessons import load as lessons
     from duet.trials.challenge import groups, judge, limits, tables_of, text, with_patch
 
-    what = Asked(lesson, name, patch, seconds if stress else 0, as_json)
+    what = ChallengeRequest(lesson, name, patch, seconds if stress else 0, as_json)
     folder = lessons.load(what.lesson)
     if not what.name or what.patch is None:
         return _list(folder, what)
@@ -116,17 +119,17 @@ def challenge(
 MET, NOT_MET, UNBUILT = 0, 1, 125
 """Exit codes, as `git bisect run` takes them."""
 FOLDER = "challenges.d"
-"""Beside the trials; no trial can have such a name."""
+"""Next to the trials; no trial can have such a name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What was asked for.
+class ChallengeRequest:
+    """The options of the verb.
 
     Args:
-        name: of the challenge; "": the list.
-        patch: on top of the challenge's arm; None: the challenge itself is shown.
-        seconds: of stress on the debug kernel; 0: none.
+        name: of the challenge; "" for the list.
+        patch: on top of the challenge's arm; None shows the challenge.
+        seconds: of stress on the debug kernel; 0 for none.
     """
 
     lesson: str
@@ -137,10 +140,10 @@ class Asked:
 
 
 def find(folder: LessonFolder, name: str) -> Challenge:
-    """The challenge of that name.
+    """Return the challenge of that name.
 
     Raises:
-        InputError: the lesson has none.
+        InputError: the lesson has no such challenge.
     """
     from duet.lessons.document import meant
 
@@ -153,13 +156,13 @@ def find(folder: LessonFolder, name: str) -> Challenge:
     return known[name]
 
 
-def _list(folder: LessonFolder, what: Asked) -> int:
+def _list(folder: LessonFolder, what: ChallengeRequest) -> int:
     from duet.trials.challenge import listing
 
     lesson = folder.lesson
     if what.patch is not None:
         raise InputError(
-            "--patch is judged by a challenge, but none is named.",
+            "--patch needs the name of a challenge.",
             remedy=f"Choose from: {', '.join(lesson.challenges) or 'none'}.",
         )
     if what.name:
@@ -177,7 +180,7 @@ def _list(folder: LessonFolder, what: Asked) -> int:
 
 
 async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> Mapping[int, Table]:
-    """Index of a group -> its table; blocks while kernels are built."""
+    """Measure each group: index of the group -> table. Blocks while kernels are built."""
     from duet.cli.measuring import ProgressBar
     from duet.cli.trial_run import build_arms
     from duet.host.judging import measured
@@ -191,7 +194,7 @@ async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> M
 
 
 def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None, Verdict | str]:
-    """Where the console of the debug kernel is, and what it says."""
+    """Stress the debug kernel; return the path of its console, and the verdict."""
     from duet.cli.trial_run import build_arms
     from duet.guests import ensure_root
     from duet.kernels import KernelSettings
@@ -199,9 +202,9 @@ def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None
 
     if not seconds:
         return None, "left out by --no-stress"
-    note("building with debug.config; the first time takes a quarter of an hour")
+    note("building with debug.config; the first build takes 15 minutes")
     image = build_arms(folder, [arm], KernelSettings.default(debug=True))[arm]
-    note(f"{arm}: {seconds} s of stress, and a slow boot")
+    note(f"{arm}: {seconds} s of stress, after a slow boot")
     said = stress.run(folder, image.bzimage, asyncio.run(ensure_root()), seconds)
     path = trials_dir() / FOLDER / f"{folder.slug}-{arm}.console"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -210,7 +213,7 @@ def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None
 
 
 def _result(
-    what: Asked, arm: str, judged: Judgement, seconds: float, console: Path | None
+    what: ChallengeRequest, arm: str, judged: Judgement, seconds: float, console: Path | None
 ) -> ChallengeResult:
     lines = [JudgedLine(**asdict(line)) for line in judged.lines]
     where = None if console is None else str(console)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet check`: patches on a kernel that looks for its own mistakes, under stress."""
+"""`duet check`: stress patches on a kernel with debug options that find bugs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSuite:
-    """One suite of KUnit."""
+    """Results of one KUnit suite."""
 
     suite: str
     passed: int = key()
@@ -53,12 +53,14 @@ class CheckedSuite:
 
 @dataclass(frozen=True, slots=True)
 class CheckedArm:
-    """One kernel after its stress."""
+    """Results of one kernel."""
 
     arm: str
     clean: bool
-    judged: bool = key("false: it did not boot and did not say why, or the command never ran")
-    found: str = key("in words")
+    judged: bool = key(
+        "false: the kernel did not boot and gave no reason, or the command never ran"
+    )
+    found: str = key("the result in words")
     patches: Sequence[str] = key(shape="[subject]")
     kernel: str = key("version")
     image: str = key("key of the debug kernel")
@@ -68,22 +70,20 @@ class CheckedArm:
     scripts: Sequence[str] = key()
     kunit: Sequence[CheckedSuite] = key()
     selftests_not_run: Sequence[str] = key(shape="[folder of tools/testing/selftests]")
-    kunit_silent: Sequence[str] = key("suites that fit, but gave no result")
-    rounds: int | None = key("null: the guest did not come to its end")
+    kunit_silent: Sequence[str] = key("suites that should have run but gave no result")
+    rounds: int | None = key("null: the guest did not reach its end")
     work: Mapping[str, int] = key(shape="{what: number}")
     complaints: Sequence[str] = key(shape="[line of the kernel]")
     failures: Sequence[str] = key(shape="[line of a program]")
     races_of_base: Sequence[str] = key("not counted; only with --kcsan")
-    races_elsewhere: Sequence[str] = key("not counted: in files that no patch touches")
+    races_elsewhere: Sequence[str] = key("not counted: in files that no patch changes")
     console: str = key("path")
-    source: TriedSource | None = key("null: the base is all there is to say")
+    source: TriedSource | None = key("null: the plain source of the base")
     made_of: Sequence[TriedPatch] = key()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Of `duet check`."""
-
     name: str
     clean: bool
     command: str | None = key("null without --run")
@@ -94,8 +94,8 @@ class CheckResult:
 
 KEYS = keys_text(
     CheckResult,
-    "Exit code, for `git bisect run`: 0: clean; 1: something was found; 125: it cannot be said "
-    "(a kernel does not build or boot, trouble of the host); 255: the call is not usable.",
+    "Exit code, for `git bisect run`: 0: clean; 1: found a problem; 125: undecided (a kernel does "
+    "not build or boot, or the host failed); 255: the command line is not usable.",
 )
 
 
@@ -104,14 +104,15 @@ def check(
     run: Annotated[
         str,
         typer.Option(
-            "--run", help="Runs in turn with the stress: a command line, a program, a folder."
+            "--run", help="Run this in turn with the stress: a command line, a program or a folder."
         ),
     ] = "",
     base: TrialBase = "",
     tree: Annotated[
         Paths,
         typer.Option(
-            "--tree", help="A source tree, or DIR@COMMIT; patches go on it, or a second is checked."
+            "--tree",
+            help="A source tree, or DIR@COMMIT: the base of the patches. A second tree is checked.",
         ),
     ] = None,
     with_: With = None,
@@ -119,21 +120,24 @@ def check(
     commits: Commits = None,
     repo: Repo = Path(),
     seconds: Annotated[
-        int, typer.Option("--seconds", min=10, max=86400, help="Of stress on each kernel.")
+        int,
+        typer.Option("--seconds", min=10, max=86400, help="Length of the stress on each kernel."),
     ] = 180,
     name: Annotated[
-        str, typer.Option("--name", help="Of the check; default: its first file's.")
+        str, typer.Option("--name", help="Name of the check; default: that of its first file.")
     ] = "",
     kcsan: Annotated[
         bool,
         typer.Option(
             "--kcsan",
-            help="Look for data races in place of the other mistakes: a kernel of its own.",
+            help="Look for data races instead, on a kernel with KCSAN.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Run your patch under KASAN, lockdep and debug objects, with what exercises its files."""
+    """Test your patch under KASAN, lockdep or KCSAN, with stress. The stress exercises the files
+    that the patch changes.
+    """
     from duet.trials.ask import Asked
 
     asked = Asked(
@@ -147,18 +151,18 @@ def check(
         config=tuple(config or ()),
         name=name,
     )
-    return check_kernels(Check(asked, seconds, as_json, kcsan))
+    return check_kernels(CheckRequest(asked, seconds, as_json, kcsan))
 
 
-# Which debug kernels a check builds, and what fits the files of its patches.
+# Which debug kernels a check builds, and which stress exercises the files of its patches.
 
 
 def settings_of(trial: Trial, folder: Path, *, races: bool = False) -> KernelSettings:
-    """Where the debug kernels come from, with the KUnit suites that fit all patches.
+    """Return the settings of the debug kernels, with the KUnit suites for all patched files.
 
     Args:
         folder: of the trial; the options of the suites are written there.
-        races: KCSAN in place of KASAN and lockdep.
+        races: KCSAN instead of KASAN and lockdep.
     """
     from duet.kernels import KernelSettings
     from duet.trials.check.chosen import fitting, fragment
@@ -173,31 +177,23 @@ def settings_of(trial: Trial, folder: Path, *, races: bool = False) -> KernelSet
 
 
 def plan_of(arm: TrialArm) -> Plan:
-    """What fits the files that the patches of an arm touch."""
+    """Return the stress that exercises the files that an arm's patches change."""
     from duet.trials.check.chosen import plan
 
     return plan(touched_files([arm]))
 
 
 def touched_files(arms: Iterable[TrialArm]) -> list[str]:
-    """Files that their patches touch, each once."""
+    """Return the files that the arms' patches change, each once."""
     from duet.kernels.recipe import patched_files
 
     patches = (patch for arm in arms for patch in arm.patches)
     return list(dict.fromkeys(name for one in patches for name in patched_files(one.diff)))
 
 
-# The result of `duet check` as a document.
-
-
 def check_result(
     trial: Trial, command: str, seconds: int, report: Path, arms: Sequence[Checked]
 ) -> CheckResult:
-    """All kernels of a check.
-
-    Args:
-        command: what ran besides the table's stress; "": nothing.
-    """
     known = {arm.name: arm for arm in trial.arms}
     rows = [_row(one, known[one.arm]) for one in arms]
     clean = all(one.clean for one in rows)
@@ -240,17 +236,17 @@ def _row(one: Checked, arm: TrialArm) -> CheckedArm:
 
 
 NOTHING = "sleep 0"
-"""The command of a trial without one; it is not run."""
+"""The command of a trial without a command; it is not run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """What was asked for.
+class CheckRequest:
+    """The options of a check.
 
     Args:
-        asked: its command may be empty.
+        asked: as for a trial; its command may be empty.
         seconds: of stress on each kernel.
-        races: on a kernel with KCSAN.
+        races: use a kernel with KCSAN.
     """
 
     asked: Asked
@@ -259,8 +255,8 @@ class Check:
     races: bool = False
 
 
-def check_kernels(what: Check) -> int:
-    """Build, stress and report; what a DuetError is for a bisection, output.py says."""
+def check_kernels(what: CheckRequest) -> int:
+    """Build, stress and report. output.py maps errors to exit codes for a bisection."""
     from duet.cli.trial_run import Notes, add_folder, built, prepare
     from duet.guests import ensure_root
     from duet.kernels.arms import arm_spec
@@ -281,7 +277,7 @@ def check_kernels(what: Check) -> int:
     specs = {arm.name: arm_spec(found, arm.name) for arm in trial.arms}
     prepare([specs[name] for name in arms], settings, Notes())
     refuse_unchecked(trial, unchecked(trial, specs, settings))
-    note("building a debug kernel; the first time takes a quarter of an hour")
+    note("building a debug kernel; the first build takes 15 minutes")
     images = built(found, {name: specs[name] for name in arms}, settings)
     refuse_unchecked(trial, unchecked(trial, specs, settings, images))
     root = asyncio.run(ensure_root())
@@ -292,24 +288,24 @@ def check_kernels(what: Check) -> int:
 
 
 def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None:
-    """Say which kernels have nothing of their patches.
+    """Say which kernels do not contain their patches.
 
     Raises:
-        SameKernel: none has.
+        SameKernel: no kernel contains its patches.
     """
     from duet.trials.kernels import same_error
 
     for name, (reason, option) in found.items():
         if len(found) == len(trial.arms) - 1:
             raise same_error([trial.arms[0].name, name], reason, option)
-        note(f"{name}: stress says nothing of its patches, because {reason}")
+        note(f"{name}: the stress does not test its patches, because {reason}")
 
 
 def read_check(asked: Asked) -> Trial:
-    """The trial of a check, under a name of its own.
+    """Read the trial of a check, under a name of its own.
 
     Raises:
-        InputError: its subclasses say what was wanted and what came.
+        InputError: an option is wrong.
     """
     from duet.cli.trial_run import known_programs
     from duet.trials.ask import read_trial
@@ -323,7 +319,7 @@ def read_check(asked: Asked) -> Trial:
 
 
 def _boot(
-    what: Check, found: LessonFolder, root: GuestRoot, image: KernelImage, program: str
+    what: CheckRequest, found: LessonFolder, root: GuestRoot, image: KernelImage, program: str
 ) -> str:
     from duet.lessons.plan import boot_cmdline
     from duet.trials.check.machine import boot
@@ -340,7 +336,7 @@ def _boot(
 
 
 def finish(
-    what: Check,
+    what: CheckRequest,
     trial: Trial,
     folder: Path,
     images: Mapping[str, KernelImage],
@@ -350,11 +346,11 @@ def finish(
     """Run each patched kernel, and report.
 
     Args:
-        run: boots the kernel of an arm with a first program, and gives its console.
-        tree: source of the kernels, which says what the functions of a file are.
+        run: boots the kernel of an arm with a first program, and returns its console.
+        tree: source of the kernels, to find the functions of a file.
 
     Returns:
-        BAD if anything was found on one of them; UNKNOWN if not, and one did not boot.
+        BAD if any kernel has a problem; UNKNOWN if none has but one did not boot.
     """
     from duet.trials.check.chosen import about, fitting, script
     from duet.trials.check.console import judge
@@ -368,7 +364,7 @@ def finish(
         fits = plan_of(arm)
         beside = {n: script(n) for n in fits.scripts}
         program = first_program(turns_of(what, trial, fits), beside, what.seconds)
-        note(f"{arm.name}: {what.seconds} s of stress, and a slow boot")
+        note(f"{arm.name}: {what.seconds} s of stress, after a slow boot")
         console = run(arm.name, program)
         path = folder / f"{arm.name}.console"
         durable.write(path, console.encode())
@@ -404,7 +400,7 @@ def finish(
         emit(result)
     else:
         print(text)
-        print(f"Report: {folder / 'check.md'} and check.json beside.")
+        print(f"Report: {folder / 'check.md'}, and check.json next to it.")
     if any(one.judged and not one.verdict.clean for one in arms):
         return BAD
     return GOOD if result.clean else UNKNOWN
@@ -418,21 +414,21 @@ def _races(
     run_base: Callable[[], str],
     tree: Path,
 ) -> Sorted:
-    """Sort the races of an arm; the base runs the same stress only if one may count."""
+    """Sort the races of an arm. The base runs the same stress only if a race may count."""
     from duet.trials.check.races import functions_of, sort
     from duet.trials.check.races import read as read_races
 
     found, touched = read_races(console), functions_of(arm.patches, tree)
     if not sort(found, (), touched).new:
         return sort(found, (), touched)
-    note(f"{trial.arms[0].name}: the same stress, since races that it has, too, do not count")
+    note(f"{trial.arms[0].name}: the same stress; races of the base do not count")
     beside = run_base()
     durable.write(folder / f"{arm.name}-base.console", beside.encode())
     return sort(found, read_races(beside), touched)
 
 
-def turns_of(what: Check, trial: Trial, fits: Plan) -> list[str]:
-    """The command, if there is one, then the stressors."""
+def turns_of(what: CheckRequest, trial: Trial, fits: Plan) -> list[str]:
+    """Return the turns: the command, if there is one, then the stressors."""
     from duet.lessons import load as lessons
     from duet.trials.check.machine import turn
 

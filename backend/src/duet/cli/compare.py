@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet compare`: two recordings, first what they differ in, then their figures by arm."""
+"""`duet compare`: two recordings; first how their conditions differ, then figures by arm."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
-    """One recording of `duet compare`."""
-
     created: str
     clock: str
     workload: str
@@ -32,8 +30,6 @@ class ComparedSide:
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """Of `duet compare`."""
-
     first: str = key("file")
     second: str = key("file")
     lesson: str = key()
@@ -54,11 +50,11 @@ def compare(
     second: File,
     as_json: Json = False,
 ) -> int:
-    """Compare two recordings of a lesson: what they differ in, then their figures by arm."""
-    from duet.cli.arguments import which
+    """Compare two recordings of a lesson: conditions, then figures. Figures are listed by arm."""
+    from duet.cli.arguments import find_recording
     from duet.runs.compare import compare as compared
 
-    one, other = which(first), which(second)
+    one, other = find_recording(first), find_recording(second)
     found = compared(one, other)
     if as_json:
         emit(result_of(one, other, found))
@@ -68,13 +64,12 @@ def compare(
 
 
 def result_of(first: Path, second: Path, found: Comparison) -> CompareResult:
-    """What `--json` prints."""
     tree = {"first": str(first), "second": str(second), **found.tree()}
     return from_tree(CompareResult, tree)
 
 
 def text(first: Path, second: Path, found: Comparison) -> list[str]:
-    """For people: the differences stand before any number."""
+    """Format the comparison for people; the differences come before any number."""
     from duet.cli.reproduce import figure_table
 
     lines = [f"first:  {first.name}, {said(found, 0)}", f"second: {second.name}, {said(found, 1)}"]
@@ -89,19 +84,19 @@ def text(first: Path, second: Path, found: Comparison) -> list[str]:
 
 
 def lanes(first: Path, second: Path, found: Comparison) -> list[str]:
-    """Where their lanes stand beside each other on the page."""
+    """Say how to see the lanes of both side by side on the page."""
     slug = found.one.manifest.lesson
     names = [page_name(slug, path) for path in (first, second)]
     if None in names:
-        return ["To see their lanes beside each other, add both with ./duet runs --add FILE."]
+        return ["To see their lanes side by side, add both with ./duet runs --add FILE."]
     return [
-        "Their lanes beside each other, on the page of ./duet serve: "
+        "Their lanes side by side, on the page of ./duet serve: "
         f"/?lesson={slug}&run={names[0]}&with={names[1]}"
     ]
 
 
 def page_name(slug: str, path: Path) -> str | None:
-    """What an address calls a recording; None: the page does not have it."""
+    """Return the name of a recording in the page's URL; None if the page does not have it."""
     from duet.lessons import load as lessons
     from duet.server.archive import ArchiveFolder
 
@@ -113,7 +108,7 @@ def page_name(slug: str, path: Path) -> str | None:
 
 
 def said(found: Comparison, side: int) -> str:
-    """When and where one of them was recorded."""
+    """Say when and where one of them was recorded."""
     manifest = (found.one, found.other)[side].manifest
-    host = manifest.host.get("cpu", "a host that is not named")
+    host = manifest.host.get("cpu", "an unnamed host")
     return f"recorded {manifest.created} on {host}, {manifest.clock} clock"

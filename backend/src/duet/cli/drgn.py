@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet drgn`: drgn's own shell on a running lane."""
+"""`duet drgn`: a drgn shell on a running lane."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ class DrgnLane:
 
 @dataclass(frozen=True, slots=True)
 class DrgnResult:
-    """Of `duet drgn --json`: opens no shell."""
-
-    lanes: Sequence[DrgnLane] = key("the running ones; no shell is opened")
+    lanes: Sequence[DrgnLane] = key("the running lanes; --json opens no shell")
 
 
 KEYS = keys_text(DrgnResult)
@@ -46,49 +44,50 @@ KEYS = keys_text(DrgnResult)
 def drgn(
     lane: Annotated[
         str | None,
-        typer.Argument(help="ARM, LESSON/ARM or a pid; may be left out when one lane runs."),
+        typer.Argument(help="ARM, LESSON/ARM or a pid; optional when only one lane runs."),
     ] = None,
     script: Annotated[
-        Path | None, typer.Option("--script", exists=True, help="Run it instead of a shell.")
+        Path | None, typer.Option("--script", exists=True, help="Run this script, open no shell.")
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Open drgn's own shell on a lane that runs (of `duet serve`, `run`, `xray`)."""
+    """Open a drgn shell on a running lane. Lanes run in `duet serve`, `run` and `xray`."""
     from duet.guests.lanes_file import running
 
     if as_json:
-        emit(DrgnResult([DrgnLane(name_of(one), one.pid) for one in running()]))
+        emit(DrgnResult([DrgnLane(lane_name(one), one.pid) for one in running()]))
         return 0
-    info = pick(lane, running())
+    info = find_lane(lane, running())
     program = Path(sys.executable).with_name("drgn")
     if not program.exists():
-        raise InfraError("drgn is not installed beside this Python.", remedy="Run ./setup.sh page.")
+        raise InfraError("drgn is not installed for this Python.", remedy="Run ./setup.sh page.")
     words = [str(program), "-q", "--qemu", info.socket, "-s", info.vmlinux]
     words += [str(script)] if script else []
     if script is None and sys.stdin.isatty():
-        print(f"drgn on {name_of(info)}; `prog` is its kernel, the guest goes on meanwhile.")
+        print(f"drgn on {lane_name(info)}; `prog` is its kernel. The guest keeps running.")
     sys.stdout.flush()
-    # A child, not exec: the guest's socket is free again whatever ends it.
+    # A child, not exec: the guest's socket is released however drgn ends.
     return subprocess.run(words, env=os.environ, check=False).returncode
 
 
-START = "Start one: ./duet serve and a run, or ./duet run, and leave it running."
+START = "Start one with ./duet run, or a live run of ./duet serve, and leave it running."
 
 
-def name_of(info: LaneInfo) -> str:
-    """How a lane is named on the command line."""
+def lane_name(info: LaneInfo) -> str:
+    """Return the name of a lane on the command line."""
     return f"{info.lesson}/{info.arm}" if info.lesson else info.arm
 
 
-def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
-    """The lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the pid.
+def find_lane(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
+    """Return the lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the
+    pid.
 
     Raises:
-        InputError: none or several run, or none of that name.
+        InputError: no lane runs, several match, or none has that name.
     """
     if not lanes:
         raise InputError("no guest of this user is running.", remedy=START)
-    names = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in lanes)
+    names = ", ".join(f"{lane_name(one)} (pid {one.pid})" for one in lanes)
     if wanted is None:
         if len(lanes) == 1:
             return lanes[0]
@@ -103,7 +102,7 @@ def pick(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
     if not found:
         raise InputError(f"no lane '{wanted:.80}' is running.", remedy=f"Choose from: {names}.")
     if len(found) > 1:
-        several = ", ".join(f"{name_of(one)} (pid {one.pid})" for one in found)
+        several = ", ".join(f"{lane_name(one)} (pid {one.pid})" for one in found)
         raise InputError(
             f"'{wanted:.80}' names {len(found)} running lanes.",
             remedy=f"Give the pid: {several}.",

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""main(): runs a verb and turns whatever happens into two lines and an exit code.
+"""main(): runs a verb and turns any error into two lines and an exit code.
 
-Exit codes: 0 done, 1 something unexpected, 2 the input is not usable, 3 the host cannot do it,
-4 a guest kernel did something wrong, 130 interrupted. Calls that judge a kernel have those of
-`output.py`.
+Exit codes: 0 done, 1 unexpected error, 2 unusable input, 3 the host cannot do it, 4 a guest kernel
+failed, 130 interrupted. Verbs that judge a kernel have the exit codes of `output.py`.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ INTERRUPTED = 130
 def main(
     arguments: list[str] | None = None, program: TyperGroup = app, called: str = "./duet"
 ) -> int:
-    """Run one command; returns its exit code.
+    """Run one command; return its exit code.
 
     Args:
         program: has the command; a tool may have verbs of its own.
-        called: how it is called, for the remedy of a mistake.
+        called: the program's name in the remedy of an error.
     """
     with plain_output():
         return _run(arguments, program, called)
@@ -40,9 +39,9 @@ def main(
 def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
-    # Programs that come with the Python environment (vng and its helpers) call each other by name.
-    beside = str(Path(sys.executable).parent)
-    os.environ["PATH"] = os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
+    # Programs of the Python environment (vng and its helpers) call each other by name.
+    programs = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
     try:
         with typed(given):
             name = called.removeprefix("./")
@@ -66,15 +65,15 @@ def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (| head); Python must not complain once more at exit.
+        # The reader has gone (| head); keep Python from printing an error at exit.
         silence(sys.stdout)
         return STOP if judges(given) else 1
     except Exception as error:
         if os.environ.get("DUET_DEBUG"):
             raise
         unexpected = DuetError(
-            f"something unexpected happened ({type(error).__name__}: {error}).",
-            remedy="Set DUET_DEBUG=1 and run it again to see where, and report it.",
+            f"an unexpected error occurred ({type(error).__name__}: {error}).",
+            remedy="Run it again with DUET_DEBUG=1 for a traceback, and report it.",
         )
         unexpected.code = "unexpected"
         _report(unexpected, as_json)
@@ -87,7 +86,7 @@ def _code(error: DuetError, given: list[str]) -> int:
 
 
 def _report(error: DuetError, as_json: bool) -> None:
-    """Print an error; a device without room changes nothing about the exit code."""
+    """Print an error. A full device does not change the exit code."""
     try:
         fail(error, as_json)
         sys.stdout.flush()
@@ -101,6 +100,6 @@ def _verb(given: list[str], program: TyperGroup) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Typer's message as one sentence."""
+    """Turn typer's message into one sentence."""
     flat = " ".join(text.split())
     return flat if flat.endswith((".", "?")) else f"{flat}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet export`: a recording as a page of its own, as pictures, or in formats of other programs."""
+"""`duet export`: a recording as a web page, as pictures, or in formats of other programs."""
 
 from __future__ import annotations
 
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """One file of `duet export`."""
-
     path: str
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """Of `duet export`."""
-
     file: str
     to: str
     files: Sequence[ExportedFile]
@@ -45,8 +41,8 @@ def export(
     run: Annotated[
         str,
         typer.Argument(
-            help="A .duet file, a run of ./duet runs, or LESSON/NAME; for a site or pdf also "
-            "LESSON, with all of its recordings."
+            help="A .duet file, a run of ./duet runs, or LESSON/NAME. For a site or pdf also "
+            "LESSON: all of its recordings."
         ),
     ],
     out: Annotated[
@@ -58,29 +54,39 @@ def export(
         typer.Option(
             "--to",
             help="site: a folder that plays in any browser without a server; pdf: the "
-            "slides of present mode, one a page; png, svg, gif, webm: pictures for slides; "
+            "slides of present mode, one per page; png, svg, gif, webm: pictures for slides; "
             "perfetto: one trace for its viewer; trace.dat: one file per lane, for trace-cmd; "
             "csv: one file per table and per kind of event.",
         ),
     ],
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    step: Annotated[str, typer.Option("--step", help="Picture: a step of the lesson.")] = "",
-    at: Annotated[float | None, typer.Option("--at", help="Picture: its moment, ms.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    step: Annotated[
+        str, typer.Option("--step", help="Picture: show this step of the lesson.")
+    ] = "",
+    at: Annotated[
+        float | None, typer.Option("--at", help="Picture: show this moment, ms of guest time.")
+    ] = None,
     from_ms: Annotated[
-        float | None, typer.Option("--from", help="Film: begins here, ms of guest time.")
+        float | None, typer.Option("--from", help="Film: first moment, ms of guest time.")
     ] = None,
-    to_ms: Annotated[float | None, typer.Option("--to-ms", help="Film: ends here.")] = None,
+    to_ms: Annotated[
+        float | None, typer.Option("--to-ms", help="Film: last moment, ms of guest time.")
+    ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", min=0.2, help="Film: takes so long; default: 5.")
+        float | None, typer.Option("--seconds", min=0.2, help="Film: its length; default: 5.")
     ] = None,
-    arms: Annotated[str, typer.Option("--arms", help="Pictures: lanes, with commas.")] = "",
-    size: Annotated[str, typer.Option("--size", help="Pictures: default 1280x720.")] = "",
+    arms: Annotated[
+        str, typer.Option("--arms", help="Pictures: these lanes, separated by commas.")
+    ] = "",
+    size: Annotated[
+        str, typer.Option("--size", help="Pictures: WIDTHxHEIGHT; default: 1280x720.")
+    ] = "",
     theme: Annotated[str, typer.Option("--theme", help="Pictures: light or dark.")] = "",
     as_json: Json = False,
 ) -> int:
-    """Write a recording as a page of its own, as pictures, or for other programs."""
+    """Export a recording as a web page, picture, film or trace."""
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.cli.output import split_names
     from duet.export import FORMATS as FILES
     from duet.export import export as write_files
@@ -93,11 +99,11 @@ def export(
     formats = ("site", "pdf", *pictures.FORMATS, *FILES)
     if to not in formats:
         raise InputError(
-            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(formats)}."
+            f"there is no export format '{to:.20}'.", remedy=f"Choose from: {', '.join(formats)}."
         )
     if shot != Shot() and to not in pictures.FORMATS:
         raise InputError(
-            f"an export to {to} takes no step, moment, range, lanes, size or theme.",
+            f"an export to {to} has no step, moment, range, lanes, size or theme.",
             remedy=f"Leave them out, or export to {', '.join(pictures.FORMATS)}.",
         )
     if to == "site":
@@ -108,14 +114,14 @@ def export(
         handout.write(target, *recordings_of(run))
         written = target.written
     elif to in pictures.FORMATS:
-        path = which(run)
+        path = find_recording(run)
         target = Target(out, force=force)
         target.check_file()
         folder = lessons.load(open_bundle(path).manifest.lesson)
         pictures.take(target, to, folder, path, shot)
         written = target.written
     else:
-        written = write_files(open_bundle(which(run)), to, out, force=force)
+        written = write_files(open_bundle(find_recording(run)), to, out, force=force)
     if as_json:
         files = [ExportedFile(name, count) for name, count in written.items()]
         emit(ExportResult(run, to, files))
@@ -131,39 +137,41 @@ SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
 
 
 def export_site(run: str, out: Path) -> dict[str, int]:
-    """Write a site of one recording, or of all that a lesson has."""
+    """Write a site of one recording, or of all recordings of a lesson."""
     from duet.export import pictures, site
     from duet.export.site import SITE_BYTES
 
     folder, chosen = recordings_of(run)
     if folder.lesson.view is None:
         raise InputError(
-            f"lesson {folder.slug} has no picture yet, so there is nothing to play.",
+            f"lesson {folder.slug} has no view yet, so there is nothing to play.",
             remedy="Choose a recording of another lesson.",
         )
     target = site.check_site(out)
     for language in site.write(target, folder, chosen):
-        note(f"The words in {language} are left out: {SITE_BYTES:,} bytes have no room for them.")
+        note(f"The texts in {language} are left out: they do not fit into {SITE_BYTES:,} bytes.")
     for name, path in chosen.items():
         for patch in other_patches(folder, path):
-            note(f"{name}: {patch} was another one when this was recorded; the page shows today's.")
+            note(
+                f"{name}: {patch} has changed since the recording; the page shows the new version."
+            )
     try:
         site.add_picture(target, folder, pictures.picture_of(out, folder))
     except InfraError as error:
-        note(f"No picture for readers without scripts: {error.sentence} {error.remedy}")
+        note(f"No still picture for browsers without JavaScript: {error.sentence} {error.remedy}")
     if sum(target.written.values()) > SITE_BYTES:
         note(f"This is more than {SITE_BYTES:,} bytes; fewer recordings make a smaller site.")
     return target.written
 
 
 def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
-    """The lesson, and name -> recording.
+    """Return the lesson, and its recordings by name.
 
     Raises:
-        InputError: no such recording, or a lesson that has none.
+        InputError: no such recording, or a lesson without recordings.
     """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
     from duet.lessons.load import SLUG
 
@@ -172,21 +180,21 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
         chosen = {path.stem: path for path in folder.recordings()}
         if not chosen:
             raise InputError(
-                f"lesson {run} has no recording.", remedy=f"Make one: ./duet record {run}."
+                f"lesson {run} has no recording.", remedy=f"Record one: ./duet record {run}."
             )
         return folder, chosen
-    path = which(run)
+    path = find_recording(run)
     folder = lessons.load(open_bundle(path).manifest.lesson)
     return folder, {plain_name(path.stem): path}
 
 
 def plain_name(stem: str) -> str:
-    """A file's name as it may stand in addresses and names of scripts."""
+    """Turn a file's name into one that is safe in URLs and names of scripts."""
     return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:60] or "recording"
 
 
 def other_patches(folder: LessonFolder, path: Path) -> list[str]:
-    """Patches of a recording that are not those of this checkout."""
+    """Return the patches of a recording that differ from this checkout's."""
     from duet.bundle import open_bundle
 
     bundle = open_bundle(path)
@@ -205,13 +213,13 @@ def read_shot(
     size: str,
     theme: str,
 ) -> Shot:
-    """What the options of a picture say.
+    """Check the options of a picture.
 
     Args:
         given: step, at, from, to, seconds.
 
     Raises:
-        InputError: a size or a theme that is none.
+        InputError: no such size or theme.
     """
     from duet.export.browser import Screen
     from duet.export.pictures import Shot
@@ -226,7 +234,7 @@ def read_shot(
         sides = (int(found[1]), int(found[2])) if found else (0, 0)
         if not all(200 <= side <= 4000 for side in sides):
             raise InputError(
-                f"--size wants WIDTHxHEIGHT from 200 to 4000, but '{size:.20}' came.",
+                f"--size needs WIDTHxHEIGHT, each from 200 to 4000, but got '{size:.20}'.",
                 remedy="Write for example: --size 1600x900.",
             )
         screen = replace(screen, width=sides[0], height=sides[1])

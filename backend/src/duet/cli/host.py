@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet host`: runs guests for a server of another machine."""
+"""`duet host`: run guests for a server on another machine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ TOKEN_CHARS = 400
 def host(
     join: Annotated[str, typer.Option(help="The server: ws://NAME:PORT/hosts/join, or wss://.")],
     token_file: Annotated[
-        Path | None, typer.Option(help="Has the token in its first line; default: standard input.")
+        Path | None,
+        typer.Option(help="File whose first line is the token; default: standard input."),
     ] = None,
 ) -> int:
-    """Run guests for a server of another machine, which starts this with a token that counts once.
+    """Run guests for a server on another machine.
 
-    The server asks for runs, and gets their events while they go on. When the connection breaks,
-    nothing is lost; when the server is away for 30 s, this ends its guests and itself.
+    The server starts this program with a token that is valid once. It requests runs, and receives
+    their events as they happen. A broken connection loses nothing. After 30 s without the server,
+    this program ends its guests and itself.
     """
     from duet.host import process
 
@@ -39,10 +41,10 @@ def host(
 
 
 def read_token(file: Path | None) -> str:
-    """The first line of a file, or of standard input.
+    """Read the first line of a file, or of standard input.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no token.
     """
     name = "standard input" if file is None else f"the file {file}"
     try:
@@ -53,12 +55,12 @@ def read_token(file: Path | None) -> str:
                 line = lines.readline(TOKEN_CHARS)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{name} cannot be read ({error}).", remedy="Give the token of a server, in one line."
+            f"{name} cannot be read ({error}).", remedy="Provide the token of a server on one line."
         ) from error
     token = line.strip()
     if not token or not token.isprintable() or " " in token:
         raise InputError(
             f"{name} has no token in its first line.",
-            remedy="Give the token that the server has made for this host.",
+            remedy="Provide the token that the server created for this host.",
         )
     return token

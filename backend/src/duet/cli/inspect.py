@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet inspect`: what a recording holds. Every checksum is checked, every page decoded."""
+"""`duet inspect`: what a recording contains. Verifies every checksum and decodes every page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InspectedLane:
-    """One lane of `duet inspect`."""
+    """One lane of the recording."""
 
     name: str
     title: str
@@ -53,8 +53,6 @@ class InspectedLane:
 
 @dataclass(frozen=True, slots=True)
 class InspectResult:
-    """Of `duet inspect`."""
-
     file: str
     bytes: int
     format: int
@@ -80,13 +78,15 @@ KEYS = keys_text(InspectResult)
 
 
 def inspect(file: File, as_json: Json = False) -> int:
-    """Say what a recording holds: manifest, lanes, events, samples, losses, bytes an event."""
+    """Show what a recording contains, lane by lane. Lists manifest, events, samples, losses and
+    bytes per event.
+    """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
 
-    path = which(file)
+    path = find_recording(file)
     bundle = open_bundle(path)
-    lanes = [look(bundle, entry) for entry in bundle.manifest.arms]
+    lanes = [summarize_lane(bundle, entry) for entry in bundle.manifest.arms]
     if as_json:
         emit(result_of(path, bundle, lanes))
     else:
@@ -94,14 +94,12 @@ def inspect(file: File, as_json: Json = False) -> int:
     return 0
 
 
-# What `duet inspect` prints of a recording and of its lanes.
-
 HEADINGS = ("lane", "kernel", "config", "packed", "unpacked", "pages", "events", "lost", "samples")
 
 
 @dataclass(slots=True)
-class LaneFound:
-    """What was found in one lane."""
+class LaneSummary:
+    """Contents of one lane."""
 
     entry: ArmEntry
     contents: LaneContents
@@ -115,18 +113,17 @@ class LaneFound:
 
     @property
     def events(self) -> int:
-        """Records decoded, of all kinds."""
+        """Number of decoded records of all kinds."""
         return sum(self.types.values()) + self.unknown
 
     @property
     def guest_ms(self) -> float:
-        """From the first event to the last."""
+        """Time from the first event to the last."""
         if self.first_ns is None or self.last_ns is None:
             return 0.0
         return (self.last_ns - self.first_ns) / 1e6
 
     def result(self) -> InspectedLane:
-        """What `--json` prints of one lane."""
         from duet.bundle import patches_of
 
         entry, lane = self.entry, self.contents
@@ -160,28 +157,28 @@ class LaneFound:
         )
 
 
-def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
-    """For people: what was run, then the lanes, then their events."""
+def text(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> list[str]:
+    """Format the contents for people: the run, then the lanes, then their events."""
     manifest = bundle.manifest
     events = sum(lane.events for lane in lanes)
     knobs = ", ".join(f"{name}={value}" for name, value in manifest.params.items())
     shift = f", shift {manifest.shift}" if manifest.clock == "count" else ""
     window = f"{manifest.window_ms} ms from each start" if manifest.window_ms else "whole runs"
-    each = f"{bundle.file_bytes / events:.2f} bytes an event" if events else "no events"
+    each = f"{bundle.file_bytes / events:.2f} bytes per event" if events else "no events"
     lines = [
         f"{file.name}: {bundle.file_bytes:,} bytes, format {manifest.format}, {events:,} events, "
         f"{each}",
         f"recorded {manifest.created}: {window}",
         f"{manifest.lesson}, {manifest.workload}, {manifest.clock} clock{shift}, "
         f"seed {manifest.seed}; {knobs or 'no knobs'}",
-        "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "not said"),
-        "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "not said"),
-        f"checksums: {len(manifest.sums)} of {len(manifest.sums)} members are what SHA-256 says",
-        *waited(manifest),
+        "host: " + (", ".join(f"{k} {v}" for k, v in manifest.host.items()) or "unknown"),
+        "versions: " + (", ".join(f"{k} {v}" for k, v in manifest.versions.items()) or "unknown"),
+        f"checksums: SHA-256 matches for {len(manifest.sums)} of {len(manifest.sums)} members",
+        *contention_lines(manifest),
         *(f"left out: {arm}: {why}" for arm, why in manifest.left_out.items()),
         "",
         *_columns([HEADINGS, *(_cells(lane) for lane in lanes)]),
-        *(line for lane in lanes for line in made_of(lane.entry)),
+        *(line for lane in lanes for line in kernel_lines(lane.entry)),
         *(f"{x.entry.name}: the run sent more than was kept" for x in lanes if x.entry.truncated),
         "",
     ]
@@ -191,19 +188,19 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> list[str]:
     return lines + _columns([heads, *rows])
 
 
-def made_of(entry: ArmEntry) -> list[str]:
-    """Key, compiler and patches of a lane's kernel, where the recording has them."""
+def kernel_lines(entry: ArmEntry) -> list[str]:
+    """Return key, compiler and patches of a lane's kernel, if the recording has them."""
     from duet.bundle import patches_of
 
     key, compiler = (str(entry.kernel.get(name, "")) for name in ("key", "compiler"))
     if not key:
         return []
     patches = [f"  {path} {sha[:12]}" for path, sha in patches_of(entry).items()]
-    return [f"{entry.name}: kernel {key}, {compiler or 'compiler not said'}", *patches]
+    return [f"{entry.name}: kernel {key}, {compiler or 'compiler unknown'}", *patches]
 
 
-def waited(manifest: Manifest) -> list[str]:
-    """How long vCPUs waited for the host, where the recording says so."""
+def contention_lines(manifest: Manifest) -> list[str]:
+    """Say how long vCPUs waited for the host, if the recording has it."""
     found = [
         (entry.name, entry.contention.waited_s, entry.contention.ran_s)
         for entry in manifest.arms
@@ -215,14 +212,14 @@ def waited(manifest: Manifest) -> list[str]:
     return [f"vCPUs on the host: {each}"]
 
 
-def _cells(lane: LaneFound) -> tuple[str, ...]:
+def _cells(lane: LaneSummary) -> tuple[str, ...]:
     entry, contents = lane.entry, lane.contents
     pages = sum(len(pages) for pages in contents.pages.values()) // contents.page_bytes
     samples = ", ".join(f"{n} {probe}" for probe, n in sorted(lane.samples.items()))
     return (
         entry.name,
-        entry.kernel_version or "not said",
-        entry.config_sha256[:12] or "not said",
+        entry.kernel_version or "unknown",
+        entry.config_sha256[:12] or "unknown",
         f"{lane.packed:,}",
         f"{contents.stream_bytes:,}",
         f"{pages:,}",
@@ -241,7 +238,7 @@ def _columns(rows: list[tuple[str, ...]]) -> list[str]:
     return rendered
 
 
-def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
+def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
     """Decode one lane.
 
     Raises:
@@ -262,7 +259,7 @@ def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
                 times += [int(table.ts_ns.min()), int(table.ts_ns.max())]
             overwritten += sum(loss.count or 0 for loss in part.losses)
         unknown = sum(decoder.unknown.values())
-    return LaneFound(
+    return LaneSummary(
         entry=entry,
         contents=lane,
         packed=bundle.packed[f"lanes/{entry.name}/stream.bin"],
@@ -276,7 +273,7 @@ def look(bundle: Bundle, entry: ArmEntry) -> LaneFound:
 
 
 def _samples(lane: LaneContents) -> Counter[str]:
-    """Samples by probe; states of a lens are not counted, what cannot be read is."""
+    """Count samples by probe, and unreadable records; states of a lens do not count."""
     from duet.lenses import LensState, unpack_record
 
     found: Counter[str] = Counter()
@@ -291,8 +288,7 @@ def _samples(lane: LaneContents) -> Counter[str]:
     return found
 
 
-def result_of(file: Path, bundle: Bundle, lanes: list[LaneFound]) -> InspectResult:
-    """What `--json` prints."""
+def result_of(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> InspectResult:
     manifest = bundle.manifest
     said = manifest.model_dump(mode="json", exclude={"arms", "sums"})
     events = sum(lane.events for lane in lanes)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a verb prints with `--json`: a model, and the sentence about its keys in the verb's help.
+"""Models of what verbs print with `--json`, and the text about their keys in the verb's help.
 
-No pydantic here: the help of every verb imports this, and must come at once.
+Without pydantic, because the help of every verb imports this and must appear at once.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ Model = TypeVar("Model")
 
 
 def key(note: str = "", shape: str = "", per: str = "") -> Any:
-    """A key of a document.
+    """Declare a key of a document.
 
     Args:
-        note: what the help says of it, in brackets.
-        shape: of its value, where that is no model of its own: "{role: url}".
+        note: what the help says about it, in brackets.
+        shape: of its value, if that is no model of its own: "{role: url}".
         per: what the keys of a mapping of models are: "arm".
     """
     return dataclasses.field(metadata={"note": note, "shape": shape, "per": per})
 
 
 def shape_of(model: type) -> str:
-    """The keys of a model: "ok (bool), checks: [{name, found}]"."""
+    """Describe the keys of a model: "ok (bool), checks: [{name, found}]"."""
     hints = get_type_hints(model)
     parts = []
     for one in dataclasses.fields(model):
@@ -39,7 +39,7 @@ def shape_of(model: type) -> str:
 
 
 def keys_text(model: type, more: str = "", when: str = "") -> str:
-    """The epilog of a verb's help.
+    """Return the epilog of a verb's help.
 
     Args:
         more: sentences after the keys.
@@ -50,7 +50,7 @@ def keys_text(model: type, more: str = "", when: str = "") -> str:
 
 
 def from_tree(model: type[Model], tree: Mapping[str, object]) -> Model:
-    """A model of what a lower layer gives as a tree, and of the models in it.
+    """Build a model, and the models in it, from a tree of a lower layer.
 
     Raises:
         TypeError: the tree's keys are not those of the model.
@@ -61,7 +61,7 @@ def from_tree(model: type[Model], tree: Mapping[str, object]) -> Model:
 
 
 def _nested(hint: object, per: str) -> str:
-    """The shape of the models that a type holds; empty: it holds none."""
+    """Return the shape of the models that a type contains; empty if it contains none."""
     origin, inner = get_origin(hint), get_args(hint)
     if isinstance(hint, type) and is_dataclass(hint):
         return f"{{{shape_of(hint)}}}"
@@ -73,7 +73,7 @@ def _nested(hint: object, per: str) -> str:
 
 
 def _filled(hint: object, value: Any) -> object:
-    """A value of a tree, with models where its type has them."""
+    """Build the models in a value of a tree, where its type has them."""
     origin, inner = get_origin(hint), get_args(hint)
     if value is None or not _nested(hint, ""):
         return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does KVM work here? Only a guest that has really booted under it says so."""
+"""Does KVM work here? Only a guest that really booted under KVM proves it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from duet.lessons import load as lessons
 
 
 def kvm_works() -> tuple[bool, str]:
-    """Whether a guest boots under KVM, and if not, why. The answer is kept by duet.guests."""
+    """Return whether a guest boots under KVM, and if not, why. duet.guests caches the answer."""
     if why := kvm_refusal():
         return False, f"{why} Guests are emulated."
     image = _any_image()
     if image is None:
-        return False, "not probed yet, since no kernel is built"
+        return False, "not probed yet, because no kernel is built"
     try:
         works = asyncio.run(_boots(image))
     except DuetError as error:
-        return False, f"the probe guest did not come up: {error.sentence}"
+        return False, f"the probe guest did not boot: {error.sentence}"
     return (
         works,
         "" if works else "/dev/kvm opens, but no guest boots under it: guests are emulated",

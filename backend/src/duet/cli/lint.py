@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lint`: is each lesson whole, fair and true? Boots nothing."""
+"""`duet lint`: check that lessons are complete, fair and true. Boots nothing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LintResult:
-    """Of `duet lint`."""
-
     ok: bool = key("bool")
     lessons: Sequence[str] = key(shape="[slug]")
     problems: Sequence[Mapping[str, object]] = key(
@@ -34,14 +32,14 @@ class LintResult:
 
 
 Schemas = Annotated[
-    bool, typer.Option("--schemas", help="First write lessons/schema/*.json, for editors.")
+    bool, typer.Option("--schemas", help="First write lessons/schema/*.json for text editors.")
 ]
 
 Watch = Annotated[
     bool, typer.Option("--watch", help="Check again whenever a file changes, until Ctrl-C.")
 ]
 
-KEYS = keys_text(LintResult, "With --watch one document a line.")
+KEYS = keys_text(LintResult, "With --watch, one document per line.")
 
 
 def lint(
@@ -50,7 +48,7 @@ def lint(
     schemas: Schemas = False,
     watch: Watch = False,
 ) -> int:
-    """Check lessons: schema, names of their views, programs, probes, patches, prose, recordings."""
+    """Check lessons: files, views, programs, patches, recordings. Also checks probes and prose."""
     from duet.lessons import author as editor
     from duet.lessons import load as lessons
     from duet.lint.lessons import beside, stale_schemas
@@ -74,7 +72,7 @@ def lint(
 
 
 SHOWN = 3
-"""Names of changed files in a line."""
+"""How many changed files a line names."""
 
 
 def _watch(
@@ -83,7 +81,7 @@ def _watch(
     result: Result,
     as_json: bool,
 ) -> int:
-    """Print, and again after each change; Ctrl-C ends it."""
+    """Print the result, and again after each change, until Ctrl-C."""
     from duet.lint.lessons import lint as check
     from duet.lint.watch import changes
 
@@ -107,7 +105,6 @@ def _print(result: Result, as_json: bool) -> None:
 
 
 def document(result: Result) -> LintResult:
-    """What `--json` prints."""
     return LintResult(
         ok=not result.problems,
         lessons=list(result.lessons),
@@ -117,7 +114,7 @@ def document(result: Result) -> LintResult:
 
 
 def text(result: Result) -> str:
-    """What a terminal gets."""
+    """Format the result for a terminal."""
     parts = [str(problem) for problem in result.problems]
     parts += [f"not checked: {sentence}." for sentence in result.not_checked]
     count, of = len(result.problems), len(result.lessons)

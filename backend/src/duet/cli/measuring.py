@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a measurement on a terminal: progress with an ETA on stderr, signals that end it well."""
+"""Run a measurement on a terminal: progress with an ETA on stderr, and a clean end on signals."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ from duet.measure import Progress
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
-ONE_WISH_S = 1.0
-"""Signals so close together count as one: timeout(1) signals a process and then its group."""
+SAME_SIGNAL_S = 1.0
+"""Signals this close together count as one: timeout(1) signals a process, then its group."""
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
-    """Run to the end, or until SIGINT or SIGTERM; False when it was cut short.
+    """Run until the end, or until SIGINT or SIGTERM. Return False if it was interrupted.
 
-    Guests are gone in either case. A second signal, later than ONE_WISH_S, ends this process at
-    once, and its guests with it. After a cut that stays so, because what was measured is still to
-    be written: an echo of the first signal must not kill that.
+    Guests are gone in either case. A second signal, later than SAME_SIGNAL_S, ends this process at
+    once, and its guests with it. After an interruption the handler stays, because the results are
+    still to be written: an echo of the first signal must not kill that.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
-    asked: float | None = None
+    signalled: float | None = None
 
     def end(number: int, frame: object) -> None:
-        nonlocal asked
-        if asked is None:
-            asked = time.monotonic()
-            note("ending; what was measured so far follows")
+        nonlocal signalled
+        if signalled is None:
+            signalled = time.monotonic()
+            note("ending; the results so far follow")
             loop.call_soon_threadsafe(task.cancel)
-        elif time.monotonic() - asked > ONE_WISH_S:
+        elif time.monotonic() - signalled > SAME_SIGNAL_S:
             os._exit(INTERRUPTED)
 
     before = {number: signal.signal(number, end) for number in SIGNALS}
     try:
         await task
     except asyncio.CancelledError:
-        if asked is None:
+        if signalled is None:
             raise
         return False
     finally:
-        if asked is None:
+        if signalled is None:
             for number, handler in before.items():
                 signal.signal(number, handler)
     return True
 
 
 def interrupted_exit_code() -> int:
-    """The exit code of a measurement that was cut short, for when its report is written.
+    """Return the exit code of an interrupted measurement, once its report is written.
 
-    From here on an echo of the signal is ignored: a Python that ends has no handlers, and would
-    be killed by it.
+    From here on an echo of the signal is ignored. Python has no handlers while it exits, and the
+    signal would kill it.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -71,7 +71,7 @@ def interrupted_exit_code() -> int:
 
 
 class ProgressBar:
-    """Tells progress on stderr: a bar on a terminal, else a line per run. Use as `with`."""
+    """Reports progress on stderr: a bar on a terminal, else a line per run. A context manager."""
 
     def __init__(self) -> None:
         columns = (
@@ -101,7 +101,7 @@ class ProgressBar:
             self._bar.stop()
 
     def tell(self, step: Progress) -> None:
-        """One run begins."""
+        """Report that a run begins."""
         left = "" if step.left_s is None else f"about {format_duration(step.left_s)} left"
         if self._bar and self._task is not None:
             self._bar.update(
@@ -116,7 +116,7 @@ class ProgressBar:
 
 
 def format_duration(seconds: float) -> str:
-    """'40 s', '3 min', '2 h 5 min'."""
+    """Return for example '40 s', '3 min', '2 h 5 min'."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,14 +13,9 @@ from duet.cli.keys import key, keys_text
 from duet.cli.options import Json
 from duet.cli.output import emit
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, slots=True)
 class NewResult:
-    """Of `duet new`."""
-
     lesson: str = key("slug")
     folder: str = key()
     patches: str = key()
@@ -32,16 +27,16 @@ KEYS = keys_text(NewResult)
 
 
 def new(
-    slug: Annotated[str, typer.Argument(help="Its name, e.g. 06-my-question.")],
+    slug: Annotated[str, typer.Argument(help="Name of the lesson, e.g. 06-my-question.")],
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--in", help="Folder for lessons/ and kernel-patches/; default: the checkout."
+            "--in", help="Folder for lessons/ and kernel-patches/; default: this checkout."
         ),
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Start a lesson: a copy of a small one that runs as it is."""
+    """Start a lesson from a small template that runs as it is."""
     from duet.lessons.author import next_steps, start
 
     made = start(slug, folder)

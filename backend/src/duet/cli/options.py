@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options and arguments that several verbs share, and the words that were typed."""
+"""Options and arguments that several verbs share, and the command line as typed."""
 
 from __future__ import annotations
 
@@ -16,51 +16,48 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on s
 
 
 def first_lesson() -> str:
-    """Slug of the first lesson there is."""
     from duet.lessons.load import slugs
 
     return slugs()[0]
 
 
-Slug = Annotated[str, typer.Argument(help="Slug: the name of its folder, NN-name.")]
+Slug = Annotated[str, typer.Argument(help="Slug: the name of the lesson's folder, NN-name.")]
 FirstLesson = Annotated[
     str,
     typer.Argument(
         default_factory=first_lesson, show_default=False, help="Slug; default: the first lesson."
     ),
 ]
-MaybeLesson = Annotated[str | None, typer.Argument(help="Slug; all lessons when left out.")]
+MaybeLesson = Annotated[str | None, typer.Argument(help="Slug; default: all lessons.")]
 Source = Annotated[
     Path | None,
-    typer.Option("--source", help="A linux-*.tar.*, or a folder with one unpacked, to build from."),
+    typer.Option("--source", help="Kernel source: a linux-*.tar.*, or a folder with it unpacked."),
 ]
 Base = Annotated[
     str | None,
     typer.Option(
         "--base",
-        help="Base of arms that name none: one of kernel-patches/bases, or a folder with a "
+        help="Base of arms that name no base: one of kernel-patches/bases, or a folder with a "
         "base.yaml. Also $DUET_BASE.",
     ),
 ]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", help="A knob, NAME=NUMBER; may be repeated.")
+    list[str] | None, typer.Option("--set", help="Set a knob, NAME=NUMBER; repeatable.")
 ]
-Arms = Annotated[str, typer.Option("--arms", help="Names with commas; default: all arms.")]
+Arms = Annotated[str, typer.Option("--arms", help="Arms, separated by commas; default: all.")]
 Workload = Annotated[str, typer.Option("--workload", help="Default: the lesson's first.")]
-File = Annotated[
-    str, typer.Argument(help="A .duet file, a run of ./duet runs, or LESSON/NAME of a recording.")
-]
+File = Annotated[str, typer.Argument(help="A .duet file, a run of ./duet runs, or LESSON/NAME.")]
 ClockOption = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
 
 
-# What was typed, for reports that say how to get them again.
+# The command line, for reports that say how to reproduce them.
 
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
 
 @contextmanager
 def typed(words: Sequence[str]) -> Iterator[None]:
-    """While this lasts, typed_line() is of these words."""
+    """Set the words that typed_line() returns within the block."""
     token = _WORDS.set(tuple(words))
     try:
         yield
@@ -69,6 +66,6 @@ def typed(words: Sequence[str]) -> Iterator[None]:
 
 
 def typed_line() -> str:
-    """The command line, quoted for a shell; "" outside a call of main()."""
+    """Return the command line, quoted for a shell; "" outside a call of main()."""
     words = _WORDS.get()
     return shlex.join(["./duet", *words]) if words else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes to stdout (results) and to stderr (progress, errors)."""
+"""Output of verbs: results on stdout, progress and errors on stderr."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from duet.base.errors import DuetError, InfraError, InputError, KernelError
 
 
 def document(tree: object) -> str:
-    """The text of a JSON document: of a tree, or of a model (duet.cli.keys)."""
+    """Format a tree or a model (duet.cli.keys) as a JSON document."""
     if is_dataclass(tree) and not isinstance(tree, type):
         tree = asdict(tree)
     return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
 
 
 def emit(tree: object) -> None:
-    """One JSON document on stdout."""
+    """Print one JSON document on stdout."""
     sys.stdout.write(document(tree))
 
 
 def note(text: str) -> None:
-    """One line of progress on stderr."""
+    """Print one line of progress on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 def fail(error: DuetError, as_json: bool) -> None:
-    """An error as two lines on stderr, or as JSON on stdout."""
+    """Print an error as two lines on stderr, or as JSON on stdout."""
     if as_json:
         body = {
             "code": error.code,
@@ -50,11 +50,11 @@ def fail(error: DuetError, as_json: bool) -> None:
 
 
 DETAIL_LINES = 15
-"""Lines of a console or log tail that a terminal gets; --json has all of it."""
+"""Last lines of a console or log that a terminal shows; --json has all of it."""
 
 
 def parse_settings(settings: list[str]) -> dict[str, int]:
-    """`--set hogs=9` as name -> value.
+    """Parse `--set hogs=9` as name -> value.
 
     Raises:
         InputError: not NAME=WHOLE NUMBER, or one knob with two values.
@@ -69,44 +69,44 @@ def parse_settings(settings: list[str]) -> dict[str, int]:
             number = int(value)
         except ValueError:
             raise InputError(
-                f"--set wants NAME=NUMBER, but '{setting:.60}' came.",
-                remedy="Write for example: --set hogs=9.",
+                f"--set needs NAME=NUMBER, but got '{setting:.60}'.",
+                remedy="Write for example --set hogs=9.",
             ) from None
         if values.setdefault(name, number) != number:
             raise InputError(
                 f"--set gives '{name:.40}' two values, {values[name]} and {number}.",
-                remedy="Give each knob once; --sweep measures several values of one.",
+                remedy="Give each knob once; --sweep measures several values of a knob.",
             )
     return values
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """`rwsem,srcu` as a tuple; empty text gives none."""
+    """Split `rwsem,srcu`; an empty text gives an empty tuple."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-# What verbs print cannot act on the terminal that shows it, and a full device is one sentence.
+# Output is safe for terminals, and a full device gives one error sentence.
 #
-# Recordings and guests bring text of their own: titles, compilers, lines of workloads, error
-# details. A control character in it could rename the window or fill the clipboard, and a
-# bidirectional override could show another file name than the real one. So every such character is
-# printed as its escape (`\u001b`), which in JSON means the same character again. Source: ECMA-48;
-# UTR 36, 2.10.
+# Recordings and guests contain foreign text: titles, compilers, output of workloads, error details.
+# A control character in it could rename the window or fill the clipboard. A bidirectional override
+# could disguise a file name. So each such character is printed as its escape (`\u001b`), which in
+# JSON stands for the same character. Source: ECMA-48; UTR 36, 2.10.
 
 HARMLESS = frozenset("\n\t")
 UNSAFE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
-"""General categories: controls, format characters (bidirectional ones among them), surrogates,
-line and paragraph separators."""
+"""General categories: controls, format characters (including bidirectional overrides), surrogates,
+line and paragraph separators.
+"""
 
 
 class OutputFull(InfraError):
-    """Standard output takes nothing more."""
+    """Standard output cannot be written: the device is full."""
 
     code = "output"
 
 
 def visible(text: str) -> str:
-    """The text with every unsafe character as its escape."""
+    """Replace each unsafe character with its escape."""
     if text.isprintable():
         return text
     return "".join(_escape(each) if _is_unsafe(each) else each for each in text)
@@ -122,30 +122,30 @@ def _escape(character: str) -> str:
 
 
 class Plain:
-    """A stream that passes visible text only; everything else is the stream's own.
+    """A stream that escapes unsafe characters; everything else is delegated to the wrapped stream.
 
     Args:
-        stream: sys.stdout or sys.stderr as it was.
+        stream: the original sys.stdout or sys.stderr.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        """See TextIO.write.
+        """Write escaped text.
 
         Raises:
-            OutputFull: the device has no room.
+            OutputFull: the device is full.
         """
         with _full():
             self.stream.write(visible(text))
         return len(text)
 
     def flush(self) -> None:
-        """See TextIO.flush.
+        """Flush the wrapped stream.
 
         Raises:
-            OutputFull: the device has no room.
+            OutputFull: the device is full.
         """
         with _full():
             self.stream.flush()
@@ -159,37 +159,40 @@ def _full() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise  # the reader has gone, which is no trouble
+        raise  # the reader has gone, which is no error
     except OSError as error:
         raise OutputFull(
             f"the result could not be written: {error.strerror or error}.",
-            remedy="Make room where the output goes, then run it again.",
+            remedy="Free space on the output's device, then run it again.",
         ) from error
 
 
 @contextlib.contextmanager
 def plain_output() -> Iterator[None]:
-    """Within, sys.stdout and sys.stderr pass visible text only."""
+    """Make sys.stdout and sys.stderr escape unsafe characters within the block."""
     out, err = cast(TextIO, Plain(sys.stdout)), cast(TextIO, Plain(sys.stderr))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         yield
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream below, for a progress bar, which moves the cursor and shows no foreign text."""
+    """Return the wrapped stream, for a progress bar, which moves the cursor and shows no foreign
+    text.
+    """
     return stream.stream if isinstance(stream, Plain) else stream
 
 
 def silence(stream: TextIO) -> None:
-    """Write nothing more to a stream; else Python complains once more at exit."""
+    """Discard all further output; else Python prints an error at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-# Exit codes of the calls that judge a kernel, as `git bisect run` takes them.
+# Exit codes of verbs that judge a kernel, for `git bisect run`.
 #
-# 0 is good, 125 cannot be said, above 127 stops the bisection, all others are bad. So no trouble
-# may end with one of these others. Source: git-bisect(1), "Bisect run".
+# 0 is good, 125 is undecided, above 127 stops the bisection, all others are bad. So no error may
+# end
+# with one of these others. Source: git-bisect(1), "Bisect run".
 
 GOOD, BAD, UNKNOWN, STOP = 0, 1, 125, 255
 ALWAYS = "check"
@@ -197,17 +200,18 @@ IF_ASKED = ("try", "--worse-than")
 
 
 def judges(words: Sequence[str]) -> bool:
-    """Whether a command line asks for a judgement: `check`, or `try` with --worse-than."""
+    """Does a command line judge a kernel: `check`, or `try` with --worse-than?"""
     verb, option = IF_ASKED
     asked = any(word == option or word.startswith(f"{option}=") for word in words)
     return words[:1] == [ALWAYS] or (words[:1] == [verb] and asked)
 
 
 def code_of(error: DuetError) -> int:
-    """What an error is for a bisection.
+    """Map an error to an exit code for a bisection.
 
-    A kernel that does not build or boot, and trouble of the host, are no judgement of this commit;
-    what the next commit would meet as well (a call that is not usable) ends the search.
+    A kernel that does not build or boot, or a failure of the host, says nothing about this commit.
+    An
+    error that the next commit would meet, too (an unusable command line), ends the search.
     """
     from duet.kernels.compiler import CompileFails, OptionLost
     from duet.kernels.diffs import PatchFails

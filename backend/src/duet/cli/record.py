@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet record`: a run of real kernels in one file, each lane with the machine for itself."""
+"""`duet record`: record a run of real kernels into one file, one lane at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedArm:
-    """One lane of `duet record`."""
+    """One lane."""
 
     arm: str
     phase: str
@@ -41,8 +41,6 @@ class RecordedArm:
 
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """Of `duet record`."""
-
     file: str | None = key("null with --only-measured")
     bytes: int = key()
     lesson: str = key()
@@ -61,10 +59,16 @@ def record(
     workload: Workload = "",
     clock: ClockOption = "",
     set: Set = None,
-    name: Annotated[str, typer.Option(help="Name of the recording; default: its workload's.")] = "",
+    name: Annotated[
+        str, typer.Option(help="Name of the recording; default: that of its workload.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(help="File; default: recorded/NAME.duet.")] = None,
-    window_ms: Annotated[int, typer.Option(min=1, help="Kept of each lane from its start.")] = 400,
-    whole: Annotated[bool, typer.Option("--whole", help="Keep all, whatever --window-ms.")] = False,
+    window_ms: Annotated[
+        int, typer.Option(min=1, help="Keep this much of each lane from its start.")
+    ] = 400,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Keep everything, and ignore --window-ms.")
+    ] = False,
     measured: Annotated[
         bool, typer.Option("--measured", help="Also record the measured table (n = 5).")
     ] = False,
@@ -73,7 +77,7 @@ def record(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Record a run of real kernels, one lane after another, as a bundle that plays anywhere."""
+    """Record a run of real kernels into a file that plays anywhere. One lane runs at a time."""
     from duet.cli.arguments import read_request
     from duet.cli.building import build_optional
     from duet.cli.recorded_table import record_table
@@ -86,7 +90,7 @@ def record(
     if not NAME.match(name):
         raise InputError(
             f"'{name:.40}' is no name for a recording.",
-            remedy="Use small letters, digits and hyphens.",
+            remedy="Use lower-case letters, digits and hyphens.",
         )
     path = out or request.folder.folder / "recorded" / f"{name}.duet"
     kernels = KernelSettings.default()
@@ -121,14 +125,14 @@ async def record_run(
     shift: int = 0,
     refuse: Callable[[LaneResult], None] = lambda lane: None,
 ) -> tuple[dict[str, LaneResult], int]:
-    """Run each lane by itself and write what they sent.
+    """Run one lane at a time and write all lanes to a file.
 
     Args:
         window_ms: kept of each lane from its start; None: all.
         refuse: raises for a lane after which the others need not run.
 
     Raises:
-        DuetError: a lane failed, or sent too much, or the file cannot be written.
+        DuetError: a lane failed or sent too much, or the file cannot be written.
     """
     from duet.bundle import trim
     from duet.cli.sinks import CollectingConsoleSink
@@ -155,8 +159,8 @@ async def record_run(
             refuse(lane)
             if lane.transcript is None or lane.transcript.truncated:
                 raise KernelError(
-                    f"lane {arm} sent more than can be kept of one run.",
-                    remedy="Record fewer --set seconds.",
+                    f"lane {arm} sent more data than a recording may have.",
+                    remedy="Record a shorter run: --set seconds=NUMBER.",
                 )
             lanes[arm] = lane
             records[arm] = list(lane.transcript.records())
@@ -170,7 +174,7 @@ async def record_run(
 
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
-    """What the cut transcript says by itself."""
+    """Compute the figures of the trimmed transcript."""
     from duet.runs.replay import play, records_source
 
     cut = records_source(source.arm, records, source.symbols)
@@ -207,14 +211,12 @@ def _tree(
     )
 
 
-# How long recordings took on this machine, for estimates of what is left.
-
 GUEST_S = 12.0
-"""Seconds of a run of one guest, before any was timed here."""
+"""Seconds of one guest's run, before any was timed on this machine."""
 
 
-def guests(item: Item) -> int:
-    """Runs that an item takes."""
+def guest_runs(item: Item) -> int:
+    """Return the number of guest runs that recording an item takes."""
     from duet.measure.plan import PERTURBED, default_repeats
 
     if item.kind == "recording":
@@ -224,10 +226,10 @@ def guests(item: Item) -> int:
 
 
 class Pace:
-    """Seconds of each item that was made on this machine.
+    """How many seconds each item took on this machine, to estimate the time left.
 
     Args:
-        path: where they are stored; an unreadable file counts as none.
+        path: where they are stored; an unreadable file counts as empty.
     """
 
     def __init__(self, path: Path) -> None:
@@ -245,13 +247,15 @@ class Pace:
         self._seconds = 0.0
 
     def left_s(self, items: Iterable[Item]) -> float:
-        """Seconds that these will take: as they took last time, else by what a guest took."""
+        """Estimate the seconds for these: what each took last time, else from the mean of a guest's
+        run.
+        """
         each = self._seconds / self._runs if self._runs else GUEST_S
-        return sum(self._known.get(item.title, each * guests(item)) for item in items)
+        return sum(self._known.get(item.title, each * guest_runs(item)) for item in items)
 
     def took(self, item: Item, seconds: float) -> None:
-        """One was made."""
-        self._runs += guests(item)
+        """Store how long an item took."""
+        self._runs += guest_runs(item)
         self._seconds += seconds
         self._known[item.title] = round(seconds, 1)
         with contextlib.suppress(OSError):  # only an estimate
@@ -259,15 +263,13 @@ class Pace:
             durable.write(self._path, json.dumps(self._known, indent=1).encode())
 
 
-# A lesson's largest recording, cut into segments as the server cuts it, and their sizes.
-
-
 async def segment_sizes(slug: str) -> list[int]:
-    """Bytes of each segment, packed; of the recording with the largest file.
+    """Cut a lesson's largest recording into segments, as the server does; return their packed
+    bytes.
 
     Raises:
-        InputError: there is no such lesson.
-        InfraError: it has no recording, or none that can be read.
+        InputError: no such lesson.
+        InfraError: the lesson has no readable recording.
     """
     from duet.server.recordings import LessonRecordings
 
@@ -289,7 +291,7 @@ async def segment_sizes(slug: str) -> list[int]:
 
 
 def cut(log: RunLog) -> list[int]:
-    """Sizes of the segments of a run that is whole (see stream.cutting.Cutting.begin)."""
+    """Return the sizes of the segments of a finished run (stream.cutting.Cutting.begin)."""
     from duet.stream.segments import SegmentLog, pack_cut
 
     segments, sizes = SegmentLog(log.run_id), []

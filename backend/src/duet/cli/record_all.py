@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet record-all`: every recording and recorded table that is stale, made anew."""
+"""`duet record-all`: record all stale recordings and recorded tables again."""
 
 from __future__ import annotations
 
@@ -39,13 +39,11 @@ class RecordedItem:
 
 @dataclass(frozen=True, slots=True)
 class RecordAllResult:
-    """Of `duet record-all`."""
-
     items: Sequence[RecordedItem]
-    left_s: float = key("what the stale ones will take, about")
+    left_s: float = key("estimate for the stale ones")
 
 
-KEYS = keys_text(RecordAllResult, "States are those after the work.")
+KEYS = keys_text(RecordAllResult, "States are those at the end.")
 
 
 def record_all(
@@ -53,17 +51,19 @@ def record_all(
         list[str] | None,
         typer.Argument(help="LESSON, LESSON/NAME or LESSON/measured; default: all lessons."),
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Also what is up to date.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also record what is up to date.")] = False,
     listing: Annotated[
-        bool, typer.Option("--list", help="Only say what is stale, and why.")
+        bool, typer.Option("--list", help="Only list what is stale, and why.")
     ] = False,
-    most: Annotated[int, typer.Option("--most", min=0, help="End after so many; 0: make all.")] = 0,
+    most: Annotated[
+        int, typer.Option("--most", min=0, help="Record at most this many; 0: all.")
+    ] = 0,
     as_json: Json = False,
 ) -> int:
-    """Make stale recordings and recorded tables anew, each by the parameters that it has.
+    """Record stale recordings and measured tables again. Each keeps its parameters.
 
-    Stale is what was made with other patches or another config than the tree's. Missing kernels
-    are built first. What is finished stays when this is interrupted, and the next call goes on.
+    An item is stale if its kernels' patches or config have changed since. Missing kernels are built
+    first. After an interruption, finished items stay, and the next call resumes.
     """
     from duet.cli.building import build_missing
     from duet.cli.measuring import INTERRUPTED, interruptible
@@ -79,14 +79,14 @@ def record_all(
     todo = [item for item in items if all or item.stale]
     todo = todo[:most] if most else todo
     pace = Pace(kernels.cache / PACE)
-    done, whole = Done(), True
+    done, whole = ItemResults(), True
     if not listing and todo:
         arms = {(item.lesson, arm) for item in todo for arm in item.arms}
         known = {slug: lessons.load(slug) for slug, _ in arms}
         for item in todo:
             checked_params(known[item.lesson], item)
         build_missing([arm_spec(known[slug], arm) for slug, arm in sorted(arms)], kernels)
-        whole = asyncio.run(interruptible(make(todo, pace, kernels, done)))
+        whole = asyncio.run(interruptible(record_items(todo, pace, kernels, done)))
     if as_json:
         emit(result_of(items, pace, done))
     else:
@@ -97,24 +97,25 @@ def record_all(
 
 
 PACE = "record-pace.json"
-"""In the cache folder."""
+"""File in the cache folder."""
 TABLES = "measured"
 """LESSON/measured names the recorded tables of a lesson."""
 
 
 @dataclass(slots=True)
-class Done:
-    """What came of the items: how long one took, or why it could not be made."""
+class ItemResults:
+    """How long each item took, or why it failed."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     errors: dict[str, DuetError] = field(default_factory=dict)
 
 
 def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
-    """Recordings and tables of these lessons, or those named LESSON/NAME; nothing: of all.
+    """Find recordings and tables of these lessons, or those named LESSON/NAME; by default of all
+    lessons.
 
     Raises:
-        InputError: there is no such lesson or recording, or one cannot be opened.
+        InputError: no such lesson or recording, or one cannot be opened.
     """
     from duet.lessons import load as lessons
     from duet.server.recorded_items import recordings_of, tables_of
@@ -135,8 +136,10 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
     return list(found.values())
 
 
-async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: Done) -> None:
-    """One after another; one that fails leaves its old file, and the others go on."""
+async def record_items(
+    todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: ItemResults
+) -> None:
+    """Record one after another. A failure keeps the old file and does not stop the others."""
     from duet.cli.measuring import format_duration
     from duet.server.recorded_items import take_off
 
@@ -145,7 +148,7 @@ async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: 
         note(f"{number + 1} of {len(todo)}: {item.title} (about {left} left)")
         began = time.monotonic()
         try:
-            await make_one(item, kernels)
+            await record_item(item, kernels)
         except DuetError as error:
             done.errors[item.title] = error
             note(f"error: {item.title}: {error.sentence}\nremedy: {error.remedy}")
@@ -155,11 +158,11 @@ async def make(todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: 
         pace.took(item, done.seconds[item.title])
 
 
-async def make_one(item: Item, kernels: KernelSettings) -> None:
-    """The item again, by the parameters that it has.
+async def record_item(item: Item, kernels: KernelSettings) -> None:
+    """Record an item again, with its parameters.
 
     Raises:
-        DuetError: a lane failed, or the file cannot be written; the old one is still there.
+        DuetError: a lane failed, or the file cannot be written; the old file is still there.
     """
     from duet.cli.record import record_run
     from duet.cli.recorded_table import record_table
@@ -177,9 +180,9 @@ async def make_one(item: Item, kernels: KernelSettings) -> None:
 
 
 def lines(
-    items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: Done, listing: bool
+    items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: ItemResults, listing: bool
 ) -> list[str]:
-    """For people: what is stale and why, or what was made."""
+    """Format for people what is stale and why, or what was recorded."""
     from duet.cli.measuring import format_duration
 
     if listing:
@@ -189,14 +192,12 @@ def lines(
         return [*found, f"{stale} of {len(items)} are stale{time_left}."]
     failed = f", {len(done.errors)} failed" if done.errors else ""
     rest = len(todo) - len(done.seconds) - len(done.errors)
-    not_begun = f", {rest} not made" if rest else ""
+    not_begun = f", {rest} not begun" if rest else ""
     fresh = len(items) - len(todo)
-    return [f"Made {len(done.seconds)} anew{failed}{not_begun}; {fresh} were left as they are."]
+    return [f"Recorded {len(done.seconds)} again{failed}{not_begun}; left {fresh} unchanged."]
 
 
-def result_of(items: Sequence[Item], pace: Pace, done: Done) -> RecordAllResult:
-    """What `--json` prints."""
-
+def result_of(items: Sequence[Item], pace: Pace, done: ItemResults) -> RecordAllResult:
     def state(item: Item) -> str:
         if item.title in done.seconds:
             return "made"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measured table that is recorded beside a lesson's runs."""
+"""The measured table that is recorded with a lesson's runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from duet.session import RunSpec
 
 
 async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
-    """Measure, and put the table beside the recordings; one of the same run is replaced in place.
+    """Measure, and store the table with the recordings; replace a table of the same run.
 
-    On the wall clock five runs per arm; on the count clock two equal runs and three perturbed
-    starts, at 1 ns an instruction.
+    On the wall clock five runs per arm. On the count clock two equal runs and three perturbed
+    starts,
+    at 1 ns per instruction.
 
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
@@ -47,14 +48,14 @@ async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
 
 
 def store_table(request: RunSpec, report: Report, perturbed: int) -> Path:
-    """Put the headline of a report beside the recordings; one of the same run is replaced.
+    """Store the headline of a report with the recordings; replace a table of the same run.
 
     Args:
-        perturbed: starts of the count clock beside the equal runs.
+        perturbed: perturbed starts of the count clock, besides the equal runs.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
     message = measured_message(request, report, None, "recorded")
-    if request.folder.lesson.made_by:  # others have no such lesson
+    if request.folder.lesson.made_by:  # a trial: others do not have this lesson
         message = message.model_copy(update={"command": report.command})
     path = request.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in request.folder.lesson.params.items()}
@@ -63,10 +64,10 @@ def store_table(request: RunSpec, report: Report, perturbed: int) -> Path:
 
 
 def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
-    """Into the file, at the place of the table of the same run; else behind the others.
+    """Replace the table of the same run in the file, or append.
 
     Args:
-        usual: values of the lesson's knobs, for those that an older table did not have.
+        usual: defaults of the lesson's knobs, for knobs that an older table does not have.
     """
 
     def run_of(one: Measured) -> tuple[object, ...]:
@@ -84,5 +85,5 @@ def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
     except OSError as error:
         raise InfraError(
             f"the table could not be written to {path.name}: {error.strerror or error}.",
-            remedy="Make room on the disk, and measure again.",
+            remedy="Free disk space, and measure again.",
         ) from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet replay`: a recording through the path of a live run; its metrics against the kept ones."""
+"""`duet replay`: play a recording through the code of a live run, and compare its figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedLane:
-    """One lane of `duet replay`."""
+    """One lane."""
 
     arm: str
     same: bool | None
@@ -31,8 +31,6 @@ class ReplayedLane:
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """Of `duet replay`."""
-
     file: str
     lesson: str
     workload: str
@@ -47,12 +45,14 @@ KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recor
 
 
 def replay(file: File, as_json: Json = False) -> int:
-    """Play a recording through the path of a live run, and print the metrics that it gives."""
+    """Play a recording again and print its metrics. It takes the path of a live run, and the
+    metrics are compared with the recorded ones.
+    """
     from duet.bundle import open_bundle
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.lessons import load as lessons
 
-    path = which(file)
+    path = find_recording(file)
     bundle = open_bundle(path)
     manifest = bundle.manifest
     lanes = replayed(lessons.load(manifest.lesson), bundle)
@@ -83,7 +83,7 @@ def replay(file: File, as_json: Json = False) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LaneReplay:
-    """One lane: what it says now, and what differs from what was kept."""
+    """Figures of one lane now, and the recorded ones."""
 
     arm: str
     now: Figures
@@ -91,21 +91,22 @@ class LaneReplay:
 
     @property
     def same(self) -> bool | None:
-        """None: nothing was kept."""
+        """None: the recording has no figures."""
         return None if self.recorded is None else not self.differences
 
     @property
     def differences(self) -> list[dict[str, JsonValue]]:
-        """Figures that differ, by name."""
+        """Figures that differ, sorted by name."""
         if self.recorded is None:
             return []
         return differences(self.recorded, self.now)
 
 
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
-    """What differs of two lanes' figures; who counted, and tables nobody counted, do not.
+    """Compare two lanes' figures.
 
-    Nor do metrics that the lesson got after the recording was made.
+    Ignored are who counted, tables that one side lacks, and metrics that the lesson got after the
+    recording.
     """
     from duet.runs.compare import flat
 
@@ -142,7 +143,7 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
 
 
 def table(lanes: list[LaneReplay]) -> list[str]:
-    """Figures down, lanes across; what is nowhere anything but 0 is left out."""
+    """Format figures as rows and lanes as columns; rows of zeros are left out."""
     from duet.runs.compare import flat
 
     columns = [flat(lane.now) for lane in lanes]
@@ -169,14 +170,14 @@ def _cell(value: JsonValue) -> str:
 
 
 def difference_lines(lanes: list[LaneReplay]) -> list[str]:
-    """A sentence per lane."""
+    """Return at least one sentence per lane."""
     lines: list[str] = []
     for lane in lanes:
         if lane.recorded is None:
-            lines.append(f"{lane.arm}: the recording keeps no figures to compare with.")
+            lines.append(f"{lane.arm}: the recording has no figures to compare with.")
         elif not lane.differences:
             by = f" (counted by Kernel Duet {lane.recorded.by})" if lane.recorded.by else ""
-            lines.append(f"{lane.arm}: every figure is the recorded one{by}.")
+            lines.append(f"{lane.arm}: every figure equals the recorded one{by}.")
         for found in lane.differences:
             lines.append(
                 f"{lane.arm}: {found['figure']} was recorded as {found['recorded']}, "

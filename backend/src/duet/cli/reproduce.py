@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet reproduce`: the same arms run again; what differs first, then whether claims hold.
+"""`duet reproduce`: run the same arms again, say what differs, and check the claims.
 
-Patches in a recording are never built: a kernel's makefiles run on this host, and a recording may
-come from anywhere. The arms of this checkout run, and where they differ, that is said first.
+Patches in a recording are never built: makefiles run on this host, and a recording may come from
+anywhere. The arms of this checkout run instead; the verb first says how they differ.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ DIFFERENCE_SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class ReproduceResult:
-    """Of `duet reproduce`."""
-
     file: str
     lesson: str
     clock: str
@@ -64,26 +62,28 @@ KEYS = keys_text(ReproduceResult, "Exit code 1 when a claim does not hold.")
 
 def reproduce(
     file: File,
-    out: Annotated[Path | None, typer.Option("--out", help="Keep the new recording here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the new recording to this file.")
+    ] = None,
     no_claims: Annotated[
-        bool, typer.Option("--no-claims", help="Only run it again; measure no claims.")
+        bool, typer.Option("--no-claims", help="Only run the arms again; measure no claims.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Run a recording's arms again, say what differs, and whether the lesson's claims hold."""
+    """Run a recording's arms again and check the lesson's claims. First it says what differs."""
     from duet.bundle import open_bundle
     from duet.bundle.decoding import differences
-    from duet.cli.arguments import which
+    from duet.cli.arguments import find_recording
     from duet.cli.building import build_missing
     from duet.kernels import KernelSettings
     from duet.kernels.arms import arm_specs
     from duet.lessons import load as lessons
     from duet.runs.compare import figure_rows, figures_of
 
-    path = which(file)
+    path = find_recording(file)
     claims = not no_claims
     if out is not None and out.exists():
-        raise InputError(f"{out} is there already.", remedy="Name another file with --out.")
+        raise InputError(f"{out} already exists.", remedy="Choose another file with --out.")
     bundle = open_bundle(path)
     folder = lessons.load(bundle.manifest.lesson)
     request = request_of(folder, bundle)
@@ -119,16 +119,16 @@ def reproduce(
     return 1 if holds is False else 0
 
 
-# Which claims of a lesson a recording bears on, measured anew, untraced.
+# Claims of the lesson that fit the recording, measured again without tracing.
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedClaim:
     """One claim, measured.
 
     Args:
-        trouble: what is wrong with it; None when it holds.
-        own_knobs: it was measured under its own knobs, not the recording's.
+        trouble: why it does not hold; None if it holds.
+        own_knobs: it was measured with its own knobs, not the recording's.
     """
 
     claim: Claim
@@ -137,7 +137,6 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """True if the claim holds."""
         return self.trouble is None
 
     def tree(self) -> dict[str, object]:
@@ -155,18 +154,19 @@ class Checked:
     def __str__(self) -> str:
         from duet.measure.claims import claim_text
 
-        where = " (under its own knobs)" if self.own_knobs else ""
+        where = " (with its own knobs)" if self.own_knobs else ""
         if self.trouble is None:
             return f"holds: {claim_text(self.claim)}{where}"
         return f"does not hold: {claim_text(self.claim)}{where}: {self.trouble}"
 
 
 def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
-    """Claims about these arms, workload, clock and knobs.
+    """Find the claims about these arms, this workload and this clock.
 
     Returns:
-        Those whose knobs are the recording's, and False. Where there are none: those that name no
-        other value of a knob, or else all, and True: they are measured under their own knobs.
+        Claims with the recording's knobs, and False. If there are none: claims that contradict no
+        knob
+        of the recording, or else all, and True; they are measured with their own knobs.
     """
     lesson = request.folder.lesson
     first = next(iter(lesson.workloads))
@@ -189,7 +189,7 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
 
 
 def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
-    """All knobs but the length of the run, which a claim leaves open."""
+    """Return all knobs but the length of the run, which a claim leaves open."""
     from duet.lessons.load import knob
 
     params = request.params
@@ -199,8 +199,8 @@ def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
     return {name: value for name, value in params.items() if name != duration}
 
 
-def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[Checked]:
-    """Measure what the recording bears on.
+def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[CheckedClaim]:
+    """Measure the claims about the recording.
 
     Raises:
         DuetError: nothing could be measured.
@@ -210,7 +210,7 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
     claims, own_knobs = claims_about(request, shift)
     plans = {id(claim): _plan(request, claim, own_knobs) for claim in claims}
     tables: dict[str, Table] = {}
-    checked: list[Checked] = []
+    checked: list[CheckedClaim] = []
     for claim in claims:
         key = _key(plans[id(claim)])
         if key not in tables:
@@ -219,7 +219,7 @@ def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[
         table = tables[key]
         errors = [table.errors[a] for a in (claim.arm, claim.to) if a in table.errors]
         trouble = errors[0].sentence if errors else broken(claim, table)
-        checked.append(Checked(claim, trouble, own_knobs))
+        checked.append(CheckedClaim(claim, trouble, own_knobs))
     return checked
 
 
@@ -236,7 +236,9 @@ def _key(plan: MeasurePlan) -> str:
 
 
 def _merged(request: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
-    """Claims under one condition share their runs; arms stand in the recording's order."""
+    """Merge claims under one condition, so that they share runs; arms keep the recording's
+    order.
+    """
     wanted = {arm for plan in plans for arm in plan.arms}
     return replace(
         plans[0],
@@ -255,10 +257,10 @@ async def _measure(plan: MeasurePlan, kernels: KernelSettings) -> Table:
 
 
 def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
-    """What was recorded, as it can be run here. Knobs that the lesson no longer has are left out.
+    """Build the run of a recording, without knobs that the lesson no longer has.
 
     Raises:
-        InputError: an arm, a workload or a clock is not the lesson's, or a knob is out of range.
+        InputError: the lesson lacks an arm, the workload or the clock, or a knob is out of range.
     """
     from duet.lessons.plan import workload_of
     from duet.session import RunSpec
@@ -271,7 +273,6 @@ def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
 
 
 def _again(bundle: Bundle, request: RunSpec, kernels: KernelSettings, out: Path | None) -> Bundle:
-    """Record the same once more."""
     from duet.bundle import open_bundle
     from duet.cli.record import record_run
 
@@ -286,9 +287,9 @@ def _again(bundle: Bundle, request: RunSpec, kernels: KernelSettings, out: Path 
 
 
 def difference_lines(found: list[Difference]) -> list[str]:
-    """What is not the same, before any number."""
+    """Say what differs from the recording."""
     if not found:
-        return ["Kernels, config, patches, host and programs are those of the recording."]
+        return ["Kernels, config, patches, host and programs equal those of the recording."]
     places = dict.fromkeys(difference.of for difference in found)
     lines = [f"What differs from the recording ({', '.join(places)}):"]
     for one in found:
@@ -298,22 +299,22 @@ def difference_lines(found: list[Difference]) -> list[str]:
 
 
 def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
-    """The table, and what it is worth."""
+    """Format the table, and say what it proves."""
     from duet.measure.model import SAME
 
     if bundle.manifest.clock == "count":
         near = [row for row in rows if _near(row)]
         worth = (
             f"{len(near)} of {len(rows)} figures are within {SAME:.0%} of the recorded ones "
-            "(traced runs on the count clock repeat nearly)."
+            "(traced runs on the count clock nearly repeat)."
         )
     else:
-        worth = "Traced runs on the wall clock are for looking; they prove nothing either way."
+        worth = "Traced runs on the wall clock prove nothing: tracing and the host change them."
     return [*figure_table(rows, ("recorded", "now")), worth]
 
 
 def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> list[str]:
-    """Figures of two sides, and the change from one to the other."""
+    """Format figures of two sides, and the change from the first to the second."""
     cells = [("arm", "figure", *heads, "change")]
     for row in rows:
         ratio = row["ratio"]
@@ -341,14 +342,13 @@ def _number(value: JsonValue) -> str:
     return "-"
 
 
-def verdict_of(checked: list[Checked], asked: bool, found: list[Difference]) -> str:
-    """One sentence."""
-    if not asked:
+def verdict_of(checked: list[CheckedClaim], wanted: bool, found: list[Difference]) -> str:
+    if not wanted:
         return "Claims were not measured (--no-claims)."
     if not checked:
         return "No claim of the lesson is about these arms, this workload and this clock."
     same = not [d for d in found if d.of in ("kernel", "config", "patches")]
-    kernels = "the same kernels" if same else "kernels that are not those of the recording"
+    kernels = "the same kernels" if same else "other kernels than the recording's"
     broken = [claim for claim in checked if not claim.holds]
     if not broken:
         return f"All {len(checked)} claims still hold, on {kernels}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet run`: the quick look at a lesson: rates untraced, waits from one traced run per arm."""
+"""`duet run`: a quick look at a lesson: untraced rates, and waits from one traced run per arm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunArm:
-    """One arm of `duet run`."""
+    """One arm."""
 
     arm: str
     ops: int | None
@@ -46,8 +46,6 @@ class RunArm:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """Of `duet run`."""
-
     lesson: str
     clock: str
     workload: str
@@ -64,10 +62,11 @@ class RunResult:
 
 KEYS = keys_text(
     RunResult,
-    "ops and median are medians of the untraced runs, median and samples in unit; ops_per_s and "
-    "ops_per_s_all are the same where unit is a rate, else null and empty; "
-    "wait_ns, cycles (of the lesson's first track) and events_* come from the traced run of the "
-    "same arm and are null with --no-trace.",
+    "ops and median are medians of the untraced runs; median and samples are in unit. "
+    "ops_per_s and "
+    "ops_per_s_all are the same if unit is a rate, else null and empty. "
+    "wait_ns, cycles (of the lesson's first track) and events_* come from the arm's traced run and "
+    "are null with --no-trace.",
 )
 
 
@@ -78,10 +77,10 @@ def run(
     clock: ClockOption = "",
     set: Set = None,
     repeats: Annotated[int, typer.Option(min=1, max=100, help="Untraced runs per arm.")] = 3,
-    no_trace: Annotated[bool, typer.Option("--no-trace", help="No traced run.")] = False,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Leave out the traced run.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Measure the arms of a lesson, one guest after another."""
+    """Measure a lesson's arms quickly, one guest after another."""
     from duet.cli.arguments import read_request
     from duet.cli.building import build_optional
     from duet.kernels import KernelSettings
@@ -101,12 +100,9 @@ def run(
     return max((error.exit_code for error in errors.values()), default=0)
 
 
-# A row of `duet run`: the workload's own counts, and what the traced run explains. Pure.
-
-
 @dataclass(slots=True)
 class RunRow:
-    """One arm.
+    """Results of one arm. Pure.
 
     Args:
         samples: the headline of each untraced run.
@@ -127,13 +123,13 @@ class RunRow:
     refused: str | None = None
 
     def add_untraced(self, lane: LaneResult) -> None:
-        """Take the workload's own count of a run without tracing."""
+        """Add the workload's own count of an untraced run."""
         self._learn(lane)
         if lane.error is None and not lane.status and lane.ops is not None:
             self.ops.append(lane.ops)
 
     def add_traced(self, lane: LaneResult) -> None:
-        """Take waits and counts of a traced run; numbers that rest on lost events are refused."""
+        """Add waits and counts of a traced run. If events were lost, refuse the numbers."""
         self._learn(lane)
         if lane.error is not None:
             return
@@ -142,7 +138,7 @@ class RunRow:
         if metrics.events_lost:
             self.refused = (
                 f"{metrics.events_lost} events were lost in the traced run, "
-                "so its waits and cycles are not given"
+                "so waits and cycles are not shown"
             )
             return
         self.cycles = metrics.cycles
@@ -157,7 +153,6 @@ class RunRow:
             self.refused = lane.error.sentence
 
     def result(self) -> RunArm:
-        """For JSON."""
         rates = self.samples if self.unit.endswith("/s") else []
         return RunArm(
             arm=self.arm,
@@ -178,7 +173,6 @@ class RunRow:
         )
 
     def cells(self) -> tuple[str, ...]:
-        """For the table that people read."""
         waits = self.wait_ns or {}
         return (
             self.arm,
@@ -191,7 +185,7 @@ class RunRow:
 
 
 def middle(counts: list[int]) -> int | None:
-    """The median of whole numbers, itself one of them."""
+    """Return the (lower) median, itself one of the counts."""
     return sorted(counts)[(len(counts) - 1) // 2] if counts else None
 
 
@@ -205,7 +199,7 @@ async def measure_request(
     traced: bool,
     kernels: KernelSettings | None = None,
 ) -> tuple[Report, dict[str, RunRow]]:
-    """Measure the headline, telling progress on stderr.
+    """Measure the headline, with progress on stderr.
 
     Raises:
         DuetError: a kernel is not built, or no guest ran.
@@ -240,10 +234,10 @@ async def measure_request(
 
 
 def refuse_nothing(report: Report) -> None:
-    """An empty report is a failure, not a result.
+    """Raise if no arm has a result.
 
     Raises:
-        InfraError, KernelError: whatever the first arm met.
+        InfraError, KernelError: the error of the first arm.
     """
     tables = report.tables
     errors: list[DuetError] = [e for table in tables for e in table.errors.values()]
@@ -252,7 +246,6 @@ def refuse_nothing(report: Report) -> None:
 
 
 def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
-    """What `--json` prints."""
     from duet.measure.compare import verdict_line, warnings
 
     table = report.tables[0]
@@ -274,18 +267,18 @@ def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
 
 
 MOST_TITLE = 24
-"""Letters of a track's title over its column."""
+"""Characters of a track's title above its column."""
 HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max")
 
 
 def cycles_title(lesson: Lesson) -> str:
-    """What the cycles of a lane are: its first track of the lesson, or just cycles."""
+    """Return the title of the lesson's first own track, which counts cycles; else "cycles"."""
     titles = [track.title for track in lesson.tracks if track.lesson]
     return titles[0] if titles else "cycles"
 
 
 def print_table(report: Report, rows: dict[str, RunRow], lesson: Lesson) -> None:
-    """For people: plain columns, one line per arm."""
+    """Print one line per arm."""
     from duet.measure.compare import verdict_line, warnings
 
     table = report.tables[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet runs`: the live runs that are saved; one more may be added, or one taken away."""
+"""`duet runs`: list saved live runs, add one, or delete one."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 _RUN = (
-    "[{name, lesson (null: it cannot be opened), arms, workload, params, clock, seconds, bytes, "
+    "[{name, lesson (null: unreadable), arms, workload, params, clock, seconds, bytes, "
     "recorded_at}]"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RunsResult:
-    """Of `duet runs`; a run is as the server's archive describes it."""
+    """The runs are as the server's archive describes them."""
 
     folder: str
     most: int
     most_bytes: int
     added: str | None = key("name or null")
-    runs: Sequence[Mapping[str, object]] = key("the newest first", _RUN)
+    runs: Sequence[Mapping[str, object]] = key("newest first", _RUN)
 
 
 KEYS = keys_text(RunsResult)
@@ -43,16 +43,18 @@ KEYS = keys_text(RunsResult)
 
 def runs(
     add: Annotated[
-        Path | None, typer.Option("--add", help="Keep this recording, to play it on the page.")
+        Path | None, typer.Option("--add", help="Save this recording, to play it on the page.")
     ] = None,
-    delete: Annotated[str, typer.Option("--delete", help="Take the run of this name away.")] = "",
+    delete: Annotated[str, typer.Option("--delete", help="Delete the run of this name.")] = "",
     as_json: Json = False,
 ) -> int:
-    """List the live runs that are saved; the page plays them, and other verbs take their names."""
+    """List saved live runs; add one, or delete one. The page plays them, and other verbs accept
+    their names.
+    """
     from duet.server.archive import ArchivedRuns, ArchiveFolder
 
     if add is not None and delete:
-        raise InputError("--add and --delete were both given.", remedy="Do one at a time.")
+        raise InputError("--add and --delete exclude each other.", remedy="Use one at a time.")
     folder = ArchiveFolder.default()
     added = folder.add(add) if add is not None else None
     if delete:
@@ -65,14 +67,13 @@ def runs(
     if added:
         print(f"Saved as {added}.")
     if delete:
-        print(f"Took {delete} away.")
+        print(f"Deleted {delete}.")
     if not add and not delete:
         print("\n".join([*map(line, found), *([""] if found else []), summary(folder, found)]))
     return 0
 
 
 def line(entry: dict[str, JsonValue]) -> str:
-    """One run."""
     name, size = f"{entry['name']}", entry["bytes"]
     if entry["lesson"] is None:
         return f"{name}  cannot be opened; ./duet inspect {name} says why"
@@ -88,10 +89,10 @@ def line(entry: dict[str, JsonValue]) -> str:
 
 
 def summary(folder: ArchiveFolder, found: list[dict[str, JsonValue]]) -> str:
-    """How full it is."""
+    """Say how full the archive is."""
     sizes = [entry["bytes"] for entry in found]
     total = sum(size for size in sizes if isinstance(size, int))
     return (
         f"{len(found)} of {folder.most} runs, {total / 2**20:.1f} of {folder.most_bytes >> 20} "
-        f"MiB, in {folder.folder}. The oldest go first."
+        f"MiB, in {folder.folder}. The oldest are deleted first."
     )

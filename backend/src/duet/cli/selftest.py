@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet selftest`: what a host's guests must be able to do, tried on real ones, and written down.
+"""`duet selftest`: test on real guests what Kernel Duet needs from a host.
 
-Under KVM nobody of this project could try it: whoever has such a host runs it once. Reports of
-measurements on that host then name it (duet.measure.provenance).
+The project has no host with KVM, so users of such hosts run it once. Reports of measurements on
+that host then mention it (duet.measure.provenance).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.sinks import Watch
+    from duet.cli.sinks import PhaseSink
     from duet.guests import Accel
     from duet.kernels import KernelSettings
     from duet.lessons.load import LessonFolder
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SelftestStep:
-    """One thing that `duet selftest` tried."""
+    """One test."""
 
     name: str
     ok: bool = key("bool")
@@ -43,15 +43,13 @@ class SelftestStep:
 
 @dataclass(frozen=True, slots=True)
 class SelftestResult:
-    """Of `duet selftest`."""
-
     ok: bool = key("bool")
-    accel: str = key("kvm, or auto: what the host gives")
+    accel: str = key("kvm, or auto: the host's choice")
     qemu: str = key()
     lesson: str = key()
     host: Mapping[str, str] = key(shape="{name: text}")
     steps: Sequence[SelftestStep] = key()
-    file: str = key("where the result of --kvm was written")
+    file: str = key("where --kvm stored the result")
 
 
 KEYS = keys_text(SelftestResult)
@@ -59,17 +57,16 @@ KEYS = keys_text(SelftestResult)
 
 def selftest(
     lesson: MaybeLesson = None,
-    kvm: Annotated[
-        bool, typer.Option("--kvm", help="Under KVM, and write the result down.")
-    ] = False,
+    kvm: Annotated[bool, typer.Option("--kvm", help="Require KVM, and store the result.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Try on real guests what lessons need: vCPUs, clock, x-ray, a measurement.
+    """Test guests on this host: vCPUs, clock, x-ray, measurement.
 
-    LESSON: one whose kernels are built; default: the first such. With --kvm the result is written
-    down, and reports of measurements on this host name it.
+    LESSON: a lesson with built kernels; default: the first such. With --kvm the result is stored,
+    and
+    reports of measurements on this host mention it.
     """
-    from duet.cli.arguments import read_request, variable
+    from duet.cli.arguments import environment_variable, read_request
     from duet.cli.kvm import kvm_works
     from duet.guests import Accel
     from duet.measure.provenance import host_fingerprint, remember
@@ -79,11 +76,11 @@ def selftest(
         if not works:
             raise InfraError(
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
-                remedy="Run it on a host with KVM; ./duet doctor says what is missing here.",
+                remedy="Run it on a host with KVM. ./duet doctor says what is missing here.",
             )
-    request = smallest(read_request(lesson or _ready_lesson(), "", "", "wall", []))
+    request = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))
     test = Selftest(request, Accel.KVM if kvm else None)
-    with variable("DUET_ACCEL", "kvm" if kvm else None):
+    with environment_variable("DUET_ACCEL", "kvm" if kvm else None):
         steps = asyncio.run(_all(test))
     result = SelftestResult(
         ok=all(step.ok for step in steps),
@@ -106,18 +103,18 @@ def selftest(
 
 CPU_COUNTS: Final = (1, 2, 4)
 RATE_OFF: Final = 0.05
-"""Guest time by host time may be so far from 1, beside what BUSY_S does. Usual: 0.005."""
+"""Guest time by host time may differ from 1 by this, plus the effect of BUSY_S. Usual: 0.005."""
 BUSY_S: Final = 0.3
-"""What begins and ends a run may come so late. Usual: 0.02 s; on a busy host 0.2 s."""
+"""The start and end of a run may be seen this late. Usual: 0.02 s; on a busy host 0.2 s."""
 REPEATS: Final = 2
 
 
 class Selftest:
-    """The steps, each on guests of its own.
+    """The tests, each on guests of its own.
 
     Args:
         request: a run of a lesson on the wall clock whose kernels are built.
-        accel: what every guest has to run under; None: whatever the host gives.
+        accel: what every guest has to run under; None: the host's choice.
     """
 
     def __init__(self, request: RunSpec, accel: Accel | None) -> None:
@@ -125,11 +122,11 @@ class Selftest:
 
         self._request, self._accel = request, accel
         self._cpus = knob(request.folder.lesson, "cpus")
-        self._looked: tuple[Watch, LaneResult] | None = None
+        self._usual_run: tuple[PhaseSink, LaneResult] | None = None
         self.qemu = ""
 
     async def steps(self) -> AsyncIterator[SelftestStep]:
-        """All of them; one that fails does not end the others."""
+        """Run all tests; a failure does not end the others."""
         most = len(os.sched_getaffinity(0))
         for count in CPU_COUNTS if self._cpus else ():
             if count <= most:
@@ -143,8 +140,8 @@ class Selftest:
         boot_s = lane.facts.boot_s if lane.facts else 0.0
         if lane.metrics.events_lost or not lane.metrics.events_read:
             raise InfraError(
-                f"{lane.metrics.events_read} events came, {lane.metrics.events_lost} were lost.",
-                remedy="Run it again on a host with nothing else to do.",
+                f"{lane.metrics.events_read} events arrived, {lane.metrics.events_lost} were lost.",
+                remedy="Run it again while the host is idle.",
             )
         return f"booted in {boot_s:.2f} s, {lane.metrics.events_read} events, none lost"
 
@@ -155,13 +152,13 @@ class Selftest:
         if lane.clocksource not in TSC:
             raise InfraError(
                 f"the guest's clock source is {lane.clocksource}, not tsc.",
-                remedy="Look whether the host's TSC is stable: dmesg, current_clocksource.",
+                remedy="Check whether the host's TSC is stable: dmesg, current_clocksource.",
             )
         rate = lane.metrics.watermark_ns / 1e9 / watch.host_s()
         if abs(rate - 1) > RATE_OFF + BUSY_S / watch.host_s():
             raise InfraError(
                 f"a second of the host is {rate:.3f} s of the guest.",
-                remedy="Look whether the host changes the speed of its TSC.",
+                remedy="Check whether the host changes the speed of its TSC.",
             )
         return f"{lane.clocksource}; a second of the host is {rate:.3f} s of the guest"
 
@@ -191,17 +188,17 @@ class Selftest:
         self._check(Accel(report.host["accel"]))
         if report.partial:
             raise InfraError(
-                f"the measurement is not whole: {report.partial}.", remedy="Try again."
+                f"the measurement is incomplete: {report.partial}.", remedy="Try again."
             )
         return f"{len(arms)} arms, {REPEATS} runs each; CPUs of its own: {report.host['own_cpus']}"
 
-    async def _usual(self) -> tuple[Watch, LaneResult]:
-        """One run with as many vCPUs as the lesson has, for all that looks at one."""
-        self._looked = self._looked or await self._once(None)
-        return self._looked
+    async def _usual(self) -> tuple[PhaseSink, LaneResult]:
+        """Run once with the lesson's number of vCPUs; the tests that only look share this run."""
+        self._usual_run = self._usual_run or await self._once(None)
+        return self._usual_run
 
-    async def _once(self, cpus: int | None) -> tuple[Watch, LaneResult]:
-        from duet.cli.sinks import Watch
+    async def _once(self, cpus: int | None) -> tuple[PhaseSink, LaneResult]:
+        from duet.cli.sinks import PhaseSink
         from duet.kernels import KernelSettings
         from duet.runs.sources import kernel_sources
         from duet.session import Lanes, RunSession, RunSpec
@@ -211,7 +208,7 @@ class Selftest:
         if cpus is not None and self._cpus:
             params[self._cpus] = cpus
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
-        watch = Watch()
+        watch = PhaseSink()
         spec = RunSpec(request.folder, (arm,), request.workload, params, "wall", run_id="selftest")
         async with Lanes() as lanes:
             result = await RunSession(lanes, spec, sources, watch).execute()
@@ -254,18 +251,18 @@ def _ready_lesson() -> str:
     for slug in lessons.slugs():
         if len(built_arms(lessons.load(slug), settings)) > 1:
             return slug
-    raise InfraError("no lesson has two kernels that are built.", remedy="Run ./duet build.")
+    raise InfraError("no lesson has two built kernels.", remedy="Run ./duet build.")
 
 
 def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
-    """A lesson's arms whose kernels are there."""
+    """Return a lesson's arms whose kernels are built."""
     from duet.kernels.arms import ready_arms
 
     return [arm for arm, ready in ready_arms(folder, settings).items() if ready]
 
 
-def smallest(request: RunSpec) -> RunSpec:
-    """The same for as short as the lesson allows: it is a test, no figure."""
+def shortest_run(request: RunSpec) -> RunSpec:
+    """Return the same run, as short as the lesson allows: a test needs no figure."""
     from duet.lessons.load import knob
 
     lesson = request.folder.lesson

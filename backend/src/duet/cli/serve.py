@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet serve`: binds first, tells the address at once, and ends within END_S of a signal."""
+"""`duet serve`: listen first, print the address at once, and end within END_S of a signal."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from duet.processes.cpus import session_first
 from duet.processes.run_dir import sweep_all
 
 if TYPE_CHECKING:
-    from duet.api.front import Front, PublicUrl
+    from duet.api.proxy import Front, PublicUrl
     from duet.server.doors import Door, Foreign
 
 
 @dataclass(frozen=True, slots=True)
 class ServeResult:
-    """Of `duet serve`, once it listens."""
+    """Printed once the server listens."""
 
     url: str
     host: str
     port: int
     pid: int
-    tokens: bool = key("bool: one is needed")
-    links: Mapping[Any, str] = key("those made now", "{role: url}")
+    tokens: bool = key("bool: a token is required")
+    links: Mapping[Any, str] = key("of the tokens made now", "{role: url}")
 
 
 KEYS = keys_text(ServeResult, when="one line, once it listens")
@@ -48,7 +48,7 @@ KEYS = keys_text(ServeResult, when="one line, once it listens")
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8642,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")] = 8642,
     no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
     no_guests: Annotated[
         bool, typer.Option("--no-guests", help="Show recordings only; boot and build nothing.")
@@ -56,34 +56,37 @@ def serve(
     open: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="A host name to answer to; repeatable."),
+        typer.Option("--allow-host", help="Accept requests for this host name; repeatable."),
     ] = None,
     token_required: Annotated[
         bool,
-        typer.Option("--token-required", help="Let in by links only; made where there are none."),
+        typer.Option(
+            "--token-required", help="Require a link with a token; create missing tokens."
+        ),
     ] = False,
     new_tokens: Annotated[
-        bool, typer.Option("--new-tokens", help="The same, with new links; the old ones end.")
+        bool, typer.Option("--new-tokens", help="The same, and replace all tokens: old links end.")
     ] = False,
     public_url: Annotated[
         str | None,
-        typer.Option("--public-url", help="What browsers open behind a proxy: https://HOST/PATH/"),
+        typer.Option("--public-url", help="The address behind a proxy: https://HOST/PATH/"),
     ] = None,
     trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option("--trusted-proxy", help="Address or network of a proxy; repeatable."),
+        typer.Option("--trusted-proxy", help="Address or network of a trusted proxy; repeatable."),
     ] = None,
     hub: Annotated[
         bool,
-        typer.Option("--hub", help="Let in the users of JupyterHub, of which this is a service."),
+        typer.Option("--hub", help="Run as a service of JupyterHub, and let its users in."),
     ] = False,
     source: Source = None,
     as_json: Json = False,
 ) -> int:
-    """Serve the page; missing kernels are built in the background.
+    """Serve the page; build missing kernels in the background.
 
-    On this machine alone everybody may do everything. Beyond it (--host) a link with a token is
-    needed: one each for operator, instructors, students and viewers; see ./duet token.
+    On this machine everybody may do everything. With --host a link with a token is required: one
+    each
+    for operator, instructors, students and viewers (./duet token).
     """
     from duet.api.app import create_app
     from duet.cli.build_progress import ConsoleLog, build_progress, stderr_console
@@ -102,7 +105,7 @@ def serve(
     console = stderr_console()
     as_lines = log_form() == "json"
     begin_log(ConsoleLog(console), as_lines)
-    refuse_open_house(host, live)
+    refuse_shared_files(host, live)
     sweep_all()
     allow_files()
     with bind(host, port) as listener, build_progress(console, as_lines) as progress:
@@ -134,7 +137,7 @@ def serve(
     return 0
 
 
-# Who a server lets in: everybody on this machine, whoever has a link, or the users of a hub.
+# Who may enter: everybody on this machine, people with a link, or the users of a hub.
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +145,9 @@ class TokenOptions:
     """Options of `duet serve`.
 
     Args:
-        required: tokens even on loopback; made where there are none.
-        new: replace those that there are.
-        hub: none; the users of JupyterHub are let in.
+        required: require tokens even on loopback, and create missing ones.
+        new: replace all tokens.
+        hub: no tokens; the users of JupyterHub are let in.
     """
 
     required: bool = False
@@ -157,8 +160,8 @@ class Admission:
     """How visitors are let in.
 
     Args:
-        links: tokens that were made just now.
-        who: who says who comes, for the terminal.
+        links: tokens that were just created.
+        who: who authenticates visitors, for the greeting.
         foreign: what pages of other sites may do.
     """
 
@@ -169,12 +172,13 @@ class Admission:
 
 
 def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
-    """Who checks visitors.
+    """Choose how visitors are authenticated.
 
     Raises:
-        InputError: the address can be reached from elsewhere and there are no tokens, their file
-            is not usable, or the hub's variables are missing; or a plug-in begins sessions without
-            tokens, and none are asked for.
+        InputError: the address is reachable from other machines and there are no tokens; their file
+            is
+            unusable; the hub's variables are missing; or a plug-in starts sessions without tokens
+            while none are required.
         InfraError: tokens cannot be stored.
     """
     from duet.api.guard import is_loopback
@@ -201,41 +205,44 @@ def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
     elif not file.load().tokens:
         if not tokens.required:
             raise InputError(
-                f"{host or 'every address'} can be reached from other machines, and there are no "
-                "tokens yet that say who may do what.",
-                remedy="Add --token-required, which makes them and prints a link for each role.",
+                f"{host or 'every address'} can be reached from other machines, and "
+                "there are no tokens "
+                "yet.",
+                remedy="Add --token-required, which creates tokens and prints a link "
+                "for each role.",
             )
         made = file.make(Role, again=False)
     return Admission(TokensOnly(Sessions(file, vouching=vouching)), "tokens", made)
 
 
 def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
-    """The users of a hub, of which this server is a service.
+    """Let in the users of the hub whose service this server is.
 
     Raises:
-        InputError: options exclude each other, or something about the hub is not known.
+        InputError: options exclude each other, or a setting of the hub is missing.
     """
     if tokens.required or tokens.new:
         raise InputError(
-            "--hub lets in the users of JupyterHub, and --token-required whoever has a link.",
+            "--hub lets in the users of JupyterHub, but --token-required people with a link.",
             remedy="Leave one of them out.",
         )
     hub = next(iter(plugins.offered("hub")), None)
     if hub is None:
         raise InputError(
-            "this Kernel Duet has no plug-in for JupyterHub.",
-            remedy="Use --token-required, or an installation that has it.",
+            "the plug-in for JupyterHub is not installed.",
+            remedy="Use --token-required, or install the plug-in.",
         )
     door, foreign = hub.admission(front)
     return Admission(door, "hub", foreign=foreign)
 
 
-# What a server prints when it listens, and the addresses in it.
+# The greeting, and the addresses in it.
 
 ANY = ("", "0.0.0.0", "::", "0")
 TEST_NET = ("192.0.2.1", 9)
-"""An address of documentation (RFC 5737): a datagram socket to it has our own address in the
-network, and nothing is sent."""
+"""A documentation address (RFC 5737). A UDP socket connected to it has our own network address;
+nothing is sent.
+"""
 FOR_WHOM = {
     Role.OPERATOR: "for you (operator)",
     Role.INSTRUCTOR: "for instructors",
@@ -245,18 +252,19 @@ FOR_WHOM = {
 
 
 OPEN_PROXY = (
-    "Whoever passes the proxy may do everything here, unless you add --token-required, or the\n"
-    "proxy itself asks who comes."
+    "Everybody who passes the proxy may do everything here, unless you add "
+    "--token-required or the\n"
+    "proxy itself authenticates visitors."
 )
 
 
 def front_of(public: str | None, proxies: list[str] | None) -> Front:
-    """What stands before the server, by options or else the environment.
+    """Read the public address and the trusted proxies from options, else from the environment.
 
     Raises:
         InputError: no such address.
     """
-    from duet.api.front import Front, Proxies, PublicUrl
+    from duet.api.proxy import Front, Proxies, PublicUrl
 
     address = public or public_url()
     return Front(
@@ -266,12 +274,12 @@ def front_of(public: str | None, proxies: list[str] | None) -> Front:
 
 
 def link(url: str, token: str) -> str:
-    """The address that lets a browser in."""
+    """Return the address that lets a browser in."""
     return f"{url}?{urlencode({'token': token})}"
 
 
 def shown_name(host: str, names: tuple[str, ...]) -> str:
-    """The name of this server in links; beyond loopback the first of --allow-host, if any."""
+    """Return the server's name for links; beyond loopback the first of --allow-host, if any."""
     from duet.api.guard import is_loopback
 
     if is_loopback(host):
@@ -290,12 +298,11 @@ def shown_name(host: str, names: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """What the terminal says once the server listens.
+    """What the terminal shows once the server listens.
 
     Args:
-        name: see shown_name.
-        links: tokens that were made just now.
-        public: what browsers open instead, where a proxy stands before the server.
+        name: as of shown_name.
+        public: the address for browsers, if a proxy stands before the server.
     """
 
     browser: bool
@@ -305,7 +312,7 @@ class Greeting:
     public: PublicUrl | None = None
 
     def say(self, host: str, port: int) -> None:
-        """Print it, and open a browser if that was asked for."""
+        """Print the greeting, and open a browser if requested."""
         shown = f"[{self.name}]" if ":" in self.name else self.name
         own = f"http://{shown}:{port}/"
         url = own if self.public is None else str(self.public)
@@ -325,29 +332,29 @@ class Greeting:
                 if who == "nobody":
                     print(OPEN_PROXY)
             if who == "hub":
-                print("JupyterHub says who comes.")
+                print("JupyterHub authenticates visitors.")
             if links:
-                print("Links, each opened once per browser; they are not shown again:")
+                print("Links, to be opened once in each browser; they are not shown again:")
                 print(link_lines(links))
             elif who == "tokens":
-                print("It opens with the links that ./duet token or an earlier start printed;")
-                print("./duet token rotate makes new ones and ends the old.")
+                print("Open it with the links that ./duet token or an earlier start printed;")
+                print("./duet token rotate replaces them.")
         sys.stdout.flush()
         if self.browser:
             webbrowser.open(links.get(Role.OPERATOR, url))
 
 
 def link_lines(links: Mapping[Role, str]) -> str:
-    """A line per link, the operator's first."""
+    """Return a line per link, the operator's first."""
     return "\n".join(f"  {FOR_WHOM[role]:<19} {links[role]}" for role in FOR_WHOM if role in links)
 
 
 GRACE_S = 2
-"""Open connections get this to finish after the signal."""
+"""After a signal, open connections get this long to finish."""
 
 
 def hosts_url(host: str, listener: socket.socket) -> str:
-    """What host processes of a pool dial, where the operator has not named it."""
+    """Return the address that host processes of a pool dial, unless the operator sets another."""
     from duet.api.guard import is_loopback
     from duet.server.hosts.door import DOOR_PATH
 
@@ -357,25 +364,26 @@ def hosts_url(host: str, listener: socket.socket) -> str:
 
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:
-    """Names by which host processes of a pool and other servers call this one."""
+    """Return the names by which host processes of a pool and other servers call this server."""
     from duet.store.database import servers_url
 
     urls = [servers_url(), *(one.dialled(usual_url) for one in plugins.offered("stage"))]
     return tuple(name for url in urls if (name := urlsplit(url).hostname))
 
 
-def refuse_open_house(host: str, live: bool) -> None:
-    """No guest that shares the host's files is offered to other machines.
+def refuse_shared_files(host: str, live: bool) -> None:
+    """Refuse to offer other machines a guest that shares this host's files.
 
     Raises:
-        InputError: it would be.
+        InputError: other machines could start such a guest.
     """
     from duet.api.guard import is_loopback
     from duet.guests.registry import default_kind
 
     if live and default_kind() == "vng" and not is_loopback(host):
         raise InputError(
-            f"DUET_GUEST=vng shows this machine's files in each guest, and '{host:.80}' lets other "
-            "machines start guests.",
+            "with DUET_GUEST=vng each guest sees this machine's files, and --host "
+            f"'{host:.80}' lets "
+            "other machines start guests.",
             remedy="Unset DUET_GUEST for sealed guests, or use --host 127.0.0.1.",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process of `duet serve`: its files, its socket, and uvicorn with our own signals."""
+"""The process of `duet serve`: open files, socket, and uvicorn with our own signals."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 KERNEL_QUEUE = 1024
-"""Connections that wait in the kernel while the server is busy."""
+"""Listen backlog: connections that wait in the kernel while the server is busy."""
 OPEN_FILES = 8192
-"""Files that the server asks to be allowed; a session's usual 1,024 are 768 connections."""
+"""Wanted limit of open files; the usual 1,024 allow only 768 connections."""
 
 
 def allow_files() -> None:
-    """Raise the soft limit of open files as far as it may be."""
+    """Raise the soft limit of open files to OPEN_FILES, or to the hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -38,17 +38,17 @@ def allow_files() -> None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket.
+    """Return a bound socket.
 
     Raises:
-        InfraError: the port is taken or not allowed.
+        InfraError: the port is in use or not allowed.
         InputError: no such address.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror as error:
         raise InputError(
-            f"'{host:.80}' is not an address that can be listened on ({error.strerror}).",
+            f"the server cannot listen on '{host:.80}' ({error.strerror}).",
             remedy="Use --host 127.0.0.1, or 0.0.0.0 for the whole network.",
         ) from None
     family, _, _, _, address = found[0]
@@ -72,7 +72,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 class DuetServer(uvicorn.Server):
-    """uvicorn with our own signals and our own greeting."""
+    """uvicorn with our own signal handling and greeting."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class DuetServer(uvicorn.Server):
         self._manager = ServiceManager()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then tell where."""
+        """Listen, then print the address."""
         asyncio.get_running_loop().set_exception_handler(OutOfFiles())
         loop_first()
         await super().startup(sockets)
@@ -100,13 +100,14 @@ class DuetServer(uvicorn.Server):
         self._manager.listening()
 
     async def main_loop(self) -> None:
-        """Serve, until the server is to end."""
         async with self._manager.going_on():
             await super().main_loop()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP end the server; a second one, or END_S, ends the process."""
+        """SIGINT, SIGTERM and SIGHUP end the server; a second signal, or END_S, ends the
+        process.
+        """
         with ending(self._end):
             yield
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet token`: which tokens there are; new ones; none. Plain tokens are printed once."""
+"""`duet token`: list, create, rotate and revoke tokens. Plain tokens are printed once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenEntry:
-    """A token as `duet token` lists it; never its text."""
+    """A token as `duet token` lists it, without its text."""
 
     role: str
     id: str
@@ -30,11 +30,9 @@ class TokenEntry:
 
 @dataclass(frozen=True, slots=True)
 class TokenResult:
-    """Of `duet token`."""
-
     file: str
     tokens: Sequence[TokenEntry]
-    links: Mapping[Any, str] = key("those made now", "{role: url}")
+    links: Mapping[Any, str] = key("of the tokens made now", "{role: url}")
     revoked: Sequence[str] = key(shape="[role]")
 
 
@@ -43,7 +41,7 @@ KEYS = keys_text(TokenResult)
 
 def token(
     action: Annotated[
-        str, typer.Argument(help="show, create (where none is), rotate (new ones), or revoke.")
+        str, typer.Argument(help="show, create (if missing), rotate (replace) or revoke.")
     ] = "show",
     role: Annotated[
         list[str] | None,
@@ -51,16 +49,15 @@ def token(
     ] = None,
     url: Annotated[
         str,
-        typer.Option(
-            "--url", envvar="DUET_PUBLIC_URL", help="Address of the server, for the links."
-        ),
+        typer.Option("--url", envvar="DUET_PUBLIC_URL", help="Address of the server in the links."),
     ] = "http://localhost:8642/",
     as_json: Json = False,
 ) -> int:
-    """Show, make, replace or take away the links that let people in.
+    """Show, create, rotate or revoke the links that let people in.
 
-    Tokens are stored as hashes, so a link is printed once. A running server follows at once;
-    sessions of a token that is rotated or revoked end within a second.
+    Tokens are stored as hashes, so a link is printed once. A running server applies changes at
+    once;
+    sessions of a rotated or revoked token end within a second.
     """
     from duet.api.tokens import AccessFile
     from duet.cli.serve import link, link_lines
@@ -68,7 +65,7 @@ def token(
     roles = role or []
     if action not in ACTIONS:
         raise InputError(
-            f"'{action:.40}' is no action of ./duet token.",
+            f"./duet token has no action '{action:.40}'.",
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
     chosen = read_roles(roles)
@@ -89,11 +86,11 @@ def token(
         emit(TokenResult(str(file.path), tokens, by_word, gone))
         return 0
     if links:
-        print("Links, each opened once per browser; they are not shown again:")
+        print("Links, to be opened once in each browser; they are not shown again:")
         print(link_lines(links))
         return 0
     if action == "create":
-        print("These roles have tokens already; ./duet token rotate makes new ones.")
+        print("These roles already have tokens; ./duet token rotate replaces them.")
     elif action == "revoke":
         gone_words = ", ".join(sorted(role.word for role in revoked)) or "nothing, there was none"
         print(f"Revoked: {gone_words}.")
@@ -108,7 +105,7 @@ ACTIONS = ("show", "create", "rotate", "revoke")
 
 
 def read_roles(names: list[str]) -> tuple[Role, ...]:
-    """Roles by name; all where none is given.
+    """Return the roles of these names; all roles if there are none.
 
     Raises:
         InputError: no such role.
@@ -123,11 +120,11 @@ def read_roles(names: list[str]) -> tuple[Role, ...]:
 
 
 def read_url(url: str) -> str:
-    """An address that a token may be added to.
+    """Check an address that a token is added to.
 
     Raises:
-        InputError: it is none.
+        InputError: not a usable address.
     """
-    from duet.api.front import PublicUrl
+    from duet.api.proxy import PublicUrl
 
     return str(PublicUrl.parse(url))

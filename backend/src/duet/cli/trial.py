@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the verbs that need no lesson share: options, and models of what is printed of a kernel.
-
-These verbs are `try`, `check` and `bisect`.
-"""
+"""Options of `try`, `check` and `bisect`, and the models of the kernels that they print."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ Patches = Annotated[
 RunOption = Annotated[
     str,
     typer.Option(
-        "--run", help="What each kernel runs: a command line, a program or script, a folder."
+        "--run", help="What each kernel runs: a command line, a program or script, or a folder."
     ),
 ]
 TrialBase = Annotated[
@@ -48,40 +45,39 @@ Commits = Annotated[
 ]
 With = Annotated[
     Paths,
-    typer.Option("--with", help="Patches that every kernel carries: a file or a folder."),
+    typer.Option("--with", help="Patches for every kernel: a file or a folder."),
 ]
 Config = Annotated[
     Words,
-    typer.Option(
-        "--config", help="An option that every kernel has, NAME=y, or a file of such lines."
-    ),
+    typer.Option("--config", help="An option for every kernel, NAME=y, or a file of such lines."),
 ]
 Repo = Annotated[Path, typer.Option("--repo", help="Repository of --commits.")]
 Timeout = Annotated[
     int,
-    typer.Option(
-        "--timeout", metavar="SECONDS", min=1, max=3400, help="After which --run has failed."
-    ),
+    typer.Option("--timeout", metavar="SECONDS", min=1, max=3400, help="Limit for one --run."),
 ]
-TimesInARow = Annotated[int, typer.Option("--times", min=1, max=1000, help="Runs in a row.")]
+TimesInARow = Annotated[
+    int, typer.Option("--times", min=1, max=1000, help="Execute --run this many times in a row.")
+]
 
 
 def _vcpus(number: int) -> int:
-    """As many as kernels and ports of guests have; this machine may have fewer CPUs.
+    """Check the number of vCPUs against the kernels' and guests' limit; warn if the host has fewer
+    CPUs.
 
     Raises:
-        InputError: no guest has so many.
+        InputError: beyond the limit.
     """
     from duet.cli.output import note
     from duet.guests.limits import MAX_CPUS
 
     if not 1 <= number <= MAX_CPUS:
         raise InputError(
-            f"--vcpus wants 1 to {MAX_CPUS}, which is NR_CPUS of the kernels, but {number} came.",
+            f"--vcpus must be 1 to {MAX_CPUS} (NR_CPUS of the kernels), but got {number}.",
             remedy="Choose another number.",
         )
     if number > max(own := len(os.sched_getaffinity(0)), USUAL_VCPUS):
-        note(f"{number} vCPUs share {own} CPUs of this machine: on the wall clock they wait")
+        note(f"{number} vCPUs share {own} CPUs of this machine, so on the wall clock they wait")
     return number
 
 
@@ -92,7 +88,7 @@ MemoryMb = Annotated[int, typer.Option("--memory-mb", min=128, max=8192, help="M
 
 
 def clock_name(text: str) -> Clock:
-    """wall or count.
+    """Check that the clock is wall or count.
 
     Raises:
         InputError: another word.
@@ -104,7 +100,7 @@ def clock_name(text: str) -> Clock:
 
 
 def better_name(text: str) -> Better:
-    """higher or lower.
+    """Check that the word is higher or lower.
 
     Raises:
         InputError: another word.
@@ -117,26 +113,26 @@ def better_name(text: str) -> Better:
 
 def _not_one_of(option: str, words: str, text: str) -> InputError:
     return InputError(
-        f"{option} wants {words}, but '{text:.20}' came.", remedy="Choose one of them."
+        f"{option} must be {words}, but got '{text:.20}'.", remedy="Choose one of them."
     )
 
 
-# What is printed of the kernels of a trial.
+# Models of the kernels of a trial.
 
 
 @dataclass(frozen=True, slots=True)
 class TriedPatch:
-    """One patch of a kernel of a trial."""
+    """One patch of a kernel."""
 
     subject: str
     sha256: str = key("of its diff")
-    commit: str | None = key("null where none is named")
+    commit: str | None = key("null: the patch names none")
     link: str | None = key("of the mail")
 
 
 @dataclass(frozen=True, slots=True)
 class TriedSource:
-    """The source tree of a kernel of a trial."""
+    """The source tree of a kernel."""
 
     version: str
     commit: str | None = key("null: no repository")
@@ -156,17 +152,15 @@ class TriedArm:
     kernel: str
     key: str
     base: str | None = keys.key("null: the usual one")
-    source: TriedSource | None = keys.key("null: the base is all there is to say")
+    source: TriedSource | None = keys.key("null: the plain source of the base")
     made_of: Sequence[TriedPatch] = keys.key()
 
 
 @dataclass(frozen=True, slots=True)
 class TryResult:
-    """Of `duet try`."""
-
     trial: str
     lesson: str = key("slug")
-    folder: str = key("what DUET_LESSONS is to name")
+    folder: str = key("value for DUET_LESSONS")
     command: str = key()
     clock: str = key()
     arms: Sequence[TriedArm] = key()
@@ -187,6 +181,6 @@ class TryResult:
         per="arm",
     )
     proposed: Sequence[str] = key("events of the subsystem", shape="[argument of --trace]")
-    given: str = key("what makes it again")
-    check: str | None = key("what looks for mistakes of these kernels; null with --kernel")
-    said: Sequence[str] = key("about what was read and built", shape="[sentence]")
+    given: str = key("command line that repeats the trial")
+    check: str | None = key("command line that checks these kernels; null with --kernel")
+    said: Sequence[str] = key("notes about reading and building", shape="[sentence]")

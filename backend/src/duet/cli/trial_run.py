@@ -14,7 +14,7 @@ from duet.base.errors import DuetError, InfraError, KernelError
 from duet.base.settings import EXTRA_LESSONS, repo_root, trials_dir
 from duet.cli.arguments import read_request
 from duet.cli.building import build_missing, install_sources
-from duet.cli.measure.args import Given, read_plan
+from duet.cli.measure.args import MeasureArgs, read_plan
 from duet.cli.measure.run import refuse_nothing
 from duet.cli.measuring import ProgressBar
 from duet.cli.output import note
@@ -44,26 +44,24 @@ from duet.trials.spec import Trial
 from duet.trials.tracing import Tracing, choose, choose_variables
 from duet.trials.write import SHARED_PREFIX, WATCHED, Times, check_target, save_lesson, write_trial
 
-# The numbers of a trial: measured untraced or by instructions, and counted by the microscope.
-
 
 async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
-    """All numbers of the trial, untraced or counted.
+    """Measure the trial, untraced on the wall clock or counted in instructions.
 
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(request.folder.slug, clock=request.clock, repeats=repeats or None))
+    plan = read_plan(MeasureArgs(request.folder.slug, clock=request.clock, repeats=repeats or None))
     return await _run(plan, kernels, trial)
 
 
 async def counted(trial: Trial, kernels: KernelSettings) -> Report:
-    """What the watched functions do to lines that CPUs share: a run of each under the microscope.
+    """Run each arm once under the microscope: accesses of the watched functions to shared lines.
 
     Raises:
         DuetError: no arm has a number.
     """
-    plan = read_plan(Given(trial.slug, workload=WATCHED, clock="wall"))
+    plan = read_plan(MeasureArgs(trial.slug, workload=WATCHED, clock="wall"))
     names = frozenset(name for name in plan.lesson.metrics if name.startswith(SHARED_PREFIX))
     return await _run(replace(plan, metrics=names), kernels, trial)
 
@@ -83,24 +81,24 @@ async def _run(plan: MeasurePlan, kernels: KernelSettings, trial: Trial) -> Repo
 
 
 def refuse_late(lane: LaneResult) -> None:
-    """End the call with the first run whose command did not end within its limit.
+    """Raise if the command exceeded its time limit, which ends the whole call.
 
     Raises:
-        KernelError: it did not.
+        KernelError: it did.
     """
     if (error := workload_trouble(lane)) is not None:
         refuse_over_limit(error)
 
 
 def refuse_over_limit(error: DuetError) -> None:
-    """The same, of what a run ended with."""
+    """Raise if a run ended because its command exceeded the time limit."""
     if OVER_LIMIT in error.sentence:
-        remedy = "Give it more time by --timeout SECONDS, or less to do."
+        remedy = "Raise --timeout SECONDS, or let the command do less."
         raise KernelError(error.sentence, remedy=remedy, detail=error.detail)
 
 
 def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
-    """Arm -> metric -> value, of lines that CPUs share; {}: nobody was watched."""
+    """Return arm -> metric -> value of lines that CPUs share; {} if nothing was watched."""
     found: dict[str, dict[str, float]] = {}
     tables = report.tables if report else []
     for one in (one for table in tables for one in table.series):
@@ -110,17 +108,17 @@ def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
 
 
 def perturbed(report: Report) -> int:
-    """Starts of the count clock beside the equal runs."""
+    """Return the number of perturbed starts on the count clock, besides the equal runs."""
     return max(len(one.perturbed or ()) for table in report.tables for one in table.series)
 
 
 def elapsed_ms(lane: LaneResult) -> float | None:
-    """How long the command took once, from its line of operations."""
+    """Return the command's duration, from the rate that it printed."""
     return 1000.0 / lane.ops_per_s if lane.ops_per_s else None
 
 
 def call_ms(report: Report | None, tracing: Tracing) -> float:
-    """Mean of the first function's calls on the slowest kernel; 0: not measured."""
+    """Return the mean call of the first function on the slowest kernel; 0 if not measured."""
     if report is None or not tracing.functions:
         return 0.0
     name = f"{tracing.functions[0].key}_us"
@@ -135,11 +133,7 @@ def verdict_of(report: Report | None) -> str | None:
     return verdict_line(table, table.series[0].metric)
 
 
-# One kernel of a trial in the document of `duet try`.
-
-
 def tried_arm(trial: Trial, name: str, image: KernelImage) -> TriedArm:
-    """What it was made of."""
     arm = next(arm for arm in trial.arms if arm.name == name)
     return TriedArm(
         arm=name,
@@ -154,7 +148,6 @@ def tried_arm(trial: Trial, name: str, image: KernelImage) -> TriedArm:
 
 
 def tried_source(facts: SourceFacts | None) -> TriedSource | None:
-    """The tree of a kernel."""
     if facts is None:
         return None
     commit, describe, changes = (
@@ -164,27 +157,24 @@ def tried_source(facts: SourceFacts | None) -> TriedSource | None:
 
 
 def tried_patch(patch: Patch) -> TriedPatch:
-    """One patch of a kernel."""
     return TriedPatch(patch.subject, diff_sha256(patch), patch.commit or None, patch.link or None)
 
 
-# A trial from what was asked to its numbers: written, built, recorded, measured.
-
 RECORDING = "first"
 MOST_FILES = 3
-"""That a sentence names."""
+"""How many files a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
-class How:
-    """What is done with a trial.
+class TrialOptions:
+    """What to do with a trial.
 
     Args:
         window_ms: kept of each lane's recording; None: all.
-        repeats: untraced runs of each kernel; "": what a verdict takes.
-        save: folder of a lesson that is written in the end.
+        repeats: untraced runs of each kernel; "": as many as a verdict needs.
+        save: folder of a lesson to write in the end.
         worse_than: per cent; the exit code says whether a kernel is worse than the first.
-        result: file for the numbers in the form of KernelCI's database.
+        result: file for the numbers, in the format of KernelCI's database.
     """
 
     record: bool = True
@@ -198,11 +188,11 @@ class How:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A trial that was run.
+class TrialOutcome:
+    """A finished trial.
 
     Args:
-        report: None where nothing was measured.
+        report: None if nothing was measured.
     """
 
     trial: Trial
@@ -210,7 +200,7 @@ class Tried:
     report: Report | None
 
 
-def run_trial(asked: Asked, how: How) -> Tried:
+def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
     """Write a trial, build its kernels, record and measure it.
 
     Raises:
@@ -287,19 +277,19 @@ def run_trial(asked: Asked, how: How) -> Tried:
         verdict=verdict_of(report),
         saved=None if saved is None else str(saved),
     )
-    return Tried(trial, result, report)
+    return TrialOutcome(trial, result, report)
 
 
 def distinct_kernels(
     trial: Trial, folder: Path, kernels: KernelSettings, tell: Notes
 ) -> tuple[Trial, dict[str, KernelImage]]:
-    """Build what differs, and leave out what turns out to be another's build.
+    """Build the kernels that differ, and drop those that turn out to equal another build.
 
     Args:
-        folder: of the trial; it is removed where nothing is left to be compared.
+        folder: of the trial; removed if nothing is left to compare.
 
     Raises:
-        SameKernel: nothing is.
+        SameKernel: nothing is left to compare.
         DuetError: a kernel cannot be built.
     """
     try:
@@ -310,13 +300,13 @@ def distinct_kernels(
         images = built(lessons.load(trial.slug), specs, kernels)
         trial = distinct(trial, by_build(specs, images, kernels))
     except SameKernel:
-        shutil.rmtree(folder, ignore_errors=True)  # no verb is to compare a kernel with itself
+        shutil.rmtree(folder, ignore_errors=True)  # so that no verb compares a kernel with itself
         raise
     return trial, {arm.name: images[arm.name] for arm in trial.arms}
 
 
 def trial_specs(trial: Trial, folder: Path) -> dict[str, ArmSpec]:
-    """Write a trial, and say what its kernels are made of, by arm."""
+    """Write a trial, and return its kernels' specifications by arm."""
     write_trial(folder, trial, Tracing(), Times())
     add_folder(folder)
     found = lessons.load(trial.slug)
@@ -324,7 +314,9 @@ def trial_specs(trial: Trial, folder: Path) -> dict[str, ArmSpec]:
 
 
 def trial_diffs(trial: Trial, specs: Mapping[str, ArmSpec], kernels: KernelSettings) -> list[str]:
-    """Between the kernels: of whole files where their source is there, else as patches have it."""
+    """Return the diffs between the kernels: of whole files if their source is there, else the
+    patches.
+    """
     first = trial.arms[0]
     found: dict[str, None] = {}
     for arm in trial.arms[1:]:
@@ -335,30 +327,30 @@ def trial_diffs(trial: Trial, specs: Mapping[str, ArmSpec], kernels: KernelSetti
 
 
 def why_no_function(diffs: Sequence[str]) -> str:
-    """Why a trial without --fn has no function to draw."""
+    """Explain why a trial without --fn traces no function."""
     if not diffs:
         return "the kernels have no patches between them (name functions with --fn)"
     files = list(dict.fromkeys(name for diff in diffs for name in patched_files(diff)))
     shown = ", ".join(files[:MOST_FILES]) + (" and others" if len(files) > MOST_FILES else "")
     if not any(name.endswith(SOURCES) for name in files):
-        return f"{shown} is no C (name functions with --fn)"
-    return f"what changes in {shown} lies in no function (name some with --fn)"
+        return f"{shown} is not C (name functions with --fn)"
+    return f"the changes in {shown} are outside of functions (name functions with --fn)"
 
 
 def blind_lenses(tracing: Tracing, lanes: Mapping[str, LaneResult]) -> list[str]:
-    """A sentence for each lane whose x-ray saw nothing of what it was to read."""
+    """Return a sentence for each lane whose x-ray read nothing."""
     found = []
     for arm, lane in lanes.items():
         wanted = [one.path for one in tracing.variables if arm in (one.arms or (arm,))]
         if not wanted or (lane.xray.samples and lane.xray.state != "failed"):
             continue
-        why = lane.xray.message or "the command was over before it could look"
-        found.append(f"the x-ray of {arm} saw nothing of {', '.join(wanted)}: {why.rstrip('.')}")
+        why = lane.xray.message or "the command ended before the first sample"
+        found.append(f"the x-ray of {arm} did not read {', '.join(wanted)}: {why.rstrip('.')}")
     return found
 
 
 class Notes:
-    """Says each sentence once, on stderr."""
+    """Prints each sentence once, on stderr."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -371,18 +363,18 @@ class Notes:
 
 
 def add_folder(folder: Path) -> None:
-    """Let this process find the trial as any lesson."""
+    """Let this process find the trial like any lesson."""
     known = os.environ.get(EXTRA_LESSONS, "").split(":")
     if str(folder) not in known:
         os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)
 
 
 def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Notes) -> None:
-    """Have the sources, and try all patches on them before anything is compiled.
+    """Fetch the sources, and try all patches on them before anything is compiled.
 
     Raises:
-        PatchFails: one does not fit.
-        DuetError: a source is not there, or does not give what guests need.
+        PatchFails: a patch does not apply.
+        DuetError: a source is missing, or lacks what guests need.
     """
     install_sources(specs, kernels)
     tell(*rehearse(specs, kernels, tell))
@@ -391,7 +383,7 @@ def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Notes) -> None:
 def build_arms(
     found: LessonFolder, names: Sequence[str], kernels: KernelSettings
 ) -> dict[str, KernelImage]:
-    """The kernels of some arms of a trial, by arm.
+    """Build some arms of a trial.
 
     Raises:
         DuetError: one cannot be built.
@@ -404,21 +396,25 @@ def build_arms(
 def built(
     found: LessonFolder, specs: Mapping[str, ArmSpec], kernels: KernelSettings
 ) -> dict[str, KernelImage]:
-    """The same, where they were prepared before."""
+    """Build the arms that prepare() has prepared.
+
+    Raises:
+        DuetError: one cannot be built.
+    """
     build_missing(list(specs.values()), kernels)
     return {name: find_image(found, name, kernels) for name in specs}
 
 
 def known_programs() -> frozenset[str]:
-    """What guests can run.
+    """Return the programs that guests have.
 
     Raises:
-        InfraError: their programs are not installed.
+        InfraError: the guests' programs are not installed.
     """
     found = guest_programs(repo_root())
     if isinstance(found, str):
         raise InfraError(
-            f"what guests can run is not known: {found}.",
-            remedy="Run ./setup.sh, which installs the programs of the guest.",
+            f"the programs of the guests are unknown: {found}.",
+            remedy="Run ./setup.sh, which installs them.",
         )
     return frozenset(found["programs"])

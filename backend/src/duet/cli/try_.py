@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet try`: two kernels and a command, without a lesson."""
+"""`duet try`: compare kernels on a command, without a lesson."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from duet.cli.trial import (
 )
 
 if TYPE_CHECKING:
-    from duet.cli.trial_run import How
+    from duet.cli.trial_run import TrialOptions
     from duet.measure import Report
     from duet.measure.compare import Judgement
     from duet.trials.ask import Asked
@@ -55,12 +55,14 @@ def try_(
     kernel: Annotated[
         Paths,
         typer.Option(
-            "--kernel", help="A kernel built elsewhere: its bzImage, or the folder of the build."
+            "--kernel", help="A kernel built elsewhere: its bzImage, or the build folder."
         ),
     ] = None,
     vmlinux: Annotated[
         Paths,
-        typer.Option("--vmlinux", help="Of each --kernel; default: where its build left it."),
+        typer.Option(
+            "--vmlinux", help="vmlinux of each --kernel; default: that in the build folder."
+        ),
     ] = None,
     with_: With = None,
     config: Config = None,
@@ -70,7 +72,8 @@ def try_(
         Words,
         typer.Option(
             "--trace",
-            help="Events with commas: 'sched:*', 'rcu:rcu_grace_period', 'probe:f($arg1)'.",
+            help="Events, separated by commas: 'sched:*', 'rcu:rcu_grace_period', "
+            "'probe:f($arg1)'.",
         ),
     ] = None,
     fn: Annotated[
@@ -83,20 +86,20 @@ def try_(
         Words,
         typer.Option(
             "--watch",
-            help="Functions with commas whose loads and stores are counted on each kernel; a call "
-            "of the first is an operation.",
+            help="Functions, separated by commas, whose loads and stores are counted on each "
+            "kernel; a call of the first is an operation.",
         ),
     ] = None,
     xray: Annotated[
         Words,
         typer.Option(
             "--xray",
-            help="Global variables with commas whose numbers are read while the command runs: "
-            "nr_files,rcu_state.gp_seq; default: those that changed lines name.",
+            help="Global variables, separated by commas, to read while the command runs: "
+            "nr_files,rcu_state.gp_seq; default: those in changed lines.",
         ),
     ] = None,
     comm: Annotated[
-        str, typer.Option("--comm", help="Names of the tasks that are drawn, with * and ?.")
+        str, typer.Option("--comm", help="Names of the tasks to draw, with * and ?.")
     ] = "",
     clock: Annotated[str, typer.Option("--clock", help="wall or count.")] = "wall",
     times: TimesInARow = 1,
@@ -109,25 +112,28 @@ def try_(
             "--metric", help="Regular expression with a group `value`: a number the command prints."
         ),
     ] = "",
-    unit: Annotated[str, typer.Option("--unit", help="Of --metric.")] = "",
+    unit: Annotated[str, typer.Option("--unit", help="Unit of --metric.")] = "",
     better: Annotated[
-        str, typer.Option("--better", help="Of --metric: higher or lower.")
+        str, typer.Option("--better", help="Which values of --metric are better: higher or lower.")
     ] = "higher",
     name: Annotated[
-        str, typer.Option("--name", help="Of the trial; default: its first file's.")
+        str, typer.Option("--name", help="Name of the trial; default: that of its first file.")
     ] = "",
     repeats: Annotated[
         str, typer.Option("--repeats", metavar="NUMBER", help="Untraced runs of each kernel.")
     ] = "",
     window_ms: Annotated[
-        int, typer.Option("--window-ms", min=1, help="Recorded of each lane from its start.")
+        int,
+        typer.Option("--window-ms", min=1, help="Record this much of each lane from its start."),
     ] = 1000,
-    whole: Annotated[bool, typer.Option("--whole", help="Record all.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Record everything, and ignore --window-ms.")
+    ] = False,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Record nothing.")] = False,
     no_measure: Annotated[bool, typer.Option("--no-measure", help="Measure nothing.")] = False,
     save_lesson: Annotated[
         Path | None,
-        typer.Option("--save-lesson", help="Write a lesson from it: lessons/06-my-question."),
+        typer.Option("--save-lesson", help="Turn it into a lesson, e.g. lessons/06-my-question."),
     ] = None,
     worse_than: Annotated[
         float | None,
@@ -135,19 +141,21 @@ def try_(
             "--worse-than",
             metavar="PERCENT",
             min=0,
-            help="Exit with 1 if the headline of a kernel is worse than the first one's by more, "
-            "0 if not, 125 if that cannot be said, 255 if the call is not usable: for "
-            "`git bisect run`.",
+            help="For `git bisect run`: exit with 1 if a kernel's headline is worse than the "
+            "first kernel's by more than this, 0 if not, 125 if undecided, 255 if the command line "
+            "is not usable.",
         ),
     ] = None,
     result: Annotated[
         Path | None,
-        typer.Option("--result", help="File for the numbers in the form of KernelCI's database."),
+        typer.Option("--result", help="Write the numbers to this file, in KernelCI's format."),
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Set your patch beside stock, on any command: build, record, measure, without a lesson."""
-    from duet.cli.trial_run import How
+    """Compare your patch with the stock kernel on any command. Builds, records and measures,
+    without a lesson.
+    """
+    from duet.cli.trial_run import TrialOptions
     from duet.trials.ask import Asked
 
     asked = Asked(
@@ -178,14 +186,14 @@ def try_(
         given=typed_line(),
     )
     window = None if whole else window_ms
-    how = How(
+    how = TrialOptions(
         not no_trace, not no_measure, window, repeats, save_lesson, worse_than, as_json, result
     )
     return try_kernels(asked, how)
 
 
-def try_kernels(asked: Asked, how: How) -> int:
-    """Try what was asked for, and print what came of it: the exit code."""
+def try_kernels(asked: Asked, how: TrialOptions) -> int:
+    """Run a trial and print the result; return the exit code."""
     from duet.cli.measure.run import check_output, errors_of, write_report
     from duet.cli.trial_run import run_trial
     from duet.kernels.image import SameKernel
@@ -195,8 +203,8 @@ def try_kernels(asked: Asked, how: How) -> int:
     check_output(how.result)
     if how.result is not None and not how.measure:
         raise InputError(
-            "--result wants numbers, but --no-measure leaves them out.",
-            remedy="Leave one of them out.",
+            "--result needs numbers, but --no-measure leaves them out.",
+            remedy="Remove one of these options.",
         )
     try:
         tried = run_trial(asked, how)
@@ -220,7 +228,7 @@ def try_kernels(asked: Asked, how: How) -> int:
 
 
 def _judged(report: Report | None, percent: float) -> Judgement:
-    """Whether a kernel is worse than the first, by the headline."""
+    """Judge by the headline whether a kernel is worse than the first."""
     from duet.cli.measure.run import errors_of
     from duet.measure.compare import Judgement, judge
 
@@ -234,7 +242,7 @@ def _judged(report: Report | None, percent: float) -> Judgement:
 
 
 def print_result(result: TryResult, report: Report | None) -> None:
-    """For people: what was tried, the report, and what to do next."""
+    """Print for people what was tried, the report, and what to do next."""
     from duet.measure.reports import render
 
     print(f"{result.trial}: {', '.join(arm.arm for arm in result.arms)}")
@@ -249,19 +257,19 @@ def print_result(result: TryResult, report: Report | None) -> None:
     for sentence in result.left_out:
         print(f"left out: {sentence}")
     for argument in result.proposed:
-        print(f"to trace, too: --trace '{argument}'")
+        print(f"more to trace: --trace '{argument}'")
     print()
     if report is not None:
         print(render(report, "mail"))
     if result.recording is not None:
         print(f"Recorded into {result.recording}.")
     if result.saved is not None:
-        print(f"Saved as a lesson in {result.saved}; `./duet lint` says what it still lacks.")
+        print(f"Saved as a lesson in {result.saved}; `./duet lint` says what is missing.")
     if result.check is not None:
-        print("To see whether it is correct, too, under KASAN and lockdep, with fitting stress:")
+        print("To test it under KASAN and lockdep, with stress for the changed files:")
         print(f"  {result.check}")
     else:
-        print("Kernels that were built elsewhere are not checked: name their source by --tree.")
+        print("Kernels built elsewhere are not checked; give their source with --tree.")
     print("To see it in a browser, or to use any other verb on it:")
     print(f"  {EXTRA_LESSONS}={result.folder} ./duet serve")
     print(f"  {EXTRA_LESSONS}={result.folder} ./duet measure {result.lesson}")

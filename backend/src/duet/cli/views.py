@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommonViewNames:
-    """Names that every lesson may use, of `duet views`."""
+    """Names that every lesson may use."""
 
     sentences: Mapping[str, str]
     moments: Mapping[str, str]
@@ -37,7 +37,7 @@ class CommonViewNames:
 
 @dataclass(frozen=True, slots=True)
 class ViewEntry:
-    """One view of `duet views`."""
+    """One view."""
 
     draws: str
     needs: Sequence[str] = key(shape="[text]")
@@ -59,20 +59,20 @@ class ViewEntry:
 
 @dataclass(frozen=True, slots=True)
 class ViewsResult:
-    """Of `duet views`."""
-
     common: CommonViewNames = key()
     views: Mapping[str, ViewEntry] = key(per="name")
 
 
-KEYS = keys_text(ViewsResult, "Names have a sentence each.")
+KEYS = keys_text(ViewsResult, "Each name has a sentence.")
 
 
 def views(
-    name: Annotated[str | None, typer.Argument(help="A view; all in short when left out.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A view; default: all in short.")] = None,
     as_json: Json = False,
 ) -> int:
-    """List the views: what each draws and needs, and the names that a lesson may use."""
+    """List the views and the names that a lesson may use. Also says what each view draws and
+    needs.
+    """
     from duet.lessons.document import meant
     from duet.lessons.view import read_views
 
@@ -106,13 +106,12 @@ def views(
 
 
 WIDEST = 100
-"""Columns of text at most; a narrow terminal has fewer."""
+"""Most columns of text; a narrow terminal has fewer."""
 PLAIN = re.compile(r"[A-Za-z][\w -]*")
 """Text that YAML needs no quotes for."""
 
 
 def _folders() -> Iterator[LessonFolder]:
-    """The lessons that can be read."""
     from duet.lessons import load as lessons
 
     for slug in lessons.slugs():
@@ -121,7 +120,7 @@ def _folders() -> Iterator[LessonFolder]:
 
 
 def _examples() -> dict[str, list[str]]:
-    """View -> slugs of the lessons that have it."""
+    """Return view -> slugs of the lessons that use it."""
     found: dict[str, list[str]] = {}
     for folder in _folders():
         if folder.lesson.view:
@@ -176,7 +175,7 @@ def _page(kind: str, view: View, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _focus(view: View) -> Iterator[str]:
-    """Which kinds a step may have in focus."""
+    """Say which kinds a step may have in focus."""
     if view.layers:
         yield f"every kind of the layers {', '.join(view.layers)}"
     if view.marks == "points":
@@ -198,7 +197,7 @@ def _example(kind: str) -> Iterator[str]:
 
 
 def _step(scene: Scene) -> str:
-    """A step as a line of YAML; what is left out has its default."""
+    """Format a step as a line of YAML, without defaults."""
     said = scene.model_dump(mode="json", exclude_defaults=True)
     parts = [f"{key}: {_flow(value)}" for key, value in said.items()]
     return f"- {{{', '.join(parts)}}}"

@@ -16,14 +16,14 @@ from duet.cli.options import ClockOption, Json, Set, Slug, Workload
 from duet.cli.output import emit
 
 if TYPE_CHECKING:
-    from duet.cli.sinks import Taken
+    from duet.cli.sinks import SampleSink
     from duet.lenses import Sample, Wanted
     from duet.session import RunSession, RunSpec
 
 
 @dataclass(frozen=True, slots=True)
 class XrayResult:
-    """Of `duet xray`; the facts of its probe stand before these."""
+    """Printed after the facts of the probe."""
 
     lesson: str
     arm: str
@@ -31,7 +31,7 @@ class XrayResult:
     clock: str
     params: Mapping[str, int]
     probe: str
-    chosen: str = key("which sample is shown")
+    largest_sample: str = key("which sample is shown")
     rows: int = key()
     t_ms: float = key()
     error_ms: float = key()
@@ -48,28 +48,28 @@ class XrayResult:
 
 KEYS = keys_text(
     XrayResult,
-    "Before these stand the probe's own facts. docs/PROBES.md says what generic probes report, "
-    "each file of a lesson's probes/ what its own reports.",
+    "The probe's own facts come before these. docs/PROBES.md describes those of generic probes, "
+    "each file in a lesson's probes/ its own.",
 )
 
 
 def xray(
     lesson: Slug,
     probe: Annotated[str, typer.Argument(help="What to read; docs/PROBES.md lists it.")],
-    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel is read.")],
+    arm: Annotated[str, typer.Option("--arm", help="The arm whose kernel to read.")],
     workload: Workload = "",
     clock: ClockOption = "",
     set: Set = None,
-    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples a second.")] = 30,
+    hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples per second.")] = 30,
     of: Annotated[
-        str, typer.Option("--of", help="Which of several: see the probe's own file.")
+        str, typer.Option("--of", help="Which of several; the probe's own file explains it.")
     ] = "",
     as_json: Json = False,
 ) -> int:
-    """Boot an arm, run the workload, and read a structure of its kernel with drgn meanwhile.
+    """Read a structure of a running kernel with drgn. Boots an arm and runs the workload.
 
-    The guest is not stopped. Shown is one sample: the last of the largest (most memcgs and
-    shrinkers, inodes, extents), since a workload takes down at its end what it made.
+    The guest is not stopped. The verb shows one sample: the last of the largest (most memcgs and
+    shrinkers, inodes, extents), since a workload removes in the end what it created.
     """
     from duet.cli.arguments import read_request
     from duet.lenses import Wanted, probe_names
@@ -81,12 +81,12 @@ def xray(
     if probe not in known:
         raise no_probe(probe, known)
     request = read_request(*_holding(given))
-    taken = asyncio.run(look(request, Wanted(probe, hz, of, given[0])))
+    taken = asyncio.run(sample_run(request, Wanted(probe, hz, of, given[0])))
     tree = result_tree(request, taken)
     if as_json:
         emit(tree)
     else:
-        print_sample(tree, chosen(taken)[0])
+        print_sample(tree, largest_sample(taken)[0])
     return 0
 
 
@@ -98,7 +98,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """With no workload and no clock named: one that waits for a command, if there is one."""
+    """If no workload and no clock is named, choose a workload that waits for a command, if any."""
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given
@@ -107,13 +107,13 @@ def _holding(
     return (lesson, arm, name, "wall", settings) if name else given
 
 
-async def look(request: RunSpec, wanted: Wanted) -> Taken:
-    """Run the workload once, with markers as its only events, and sample all along.
+async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
+    """Run the workload once, with markers as its only events, and sample all the time.
 
     Raises:
         DuetError: the lane failed, or the lens saw nothing.
     """
-    from duet.cli.sinks import Taken
+    from duet.cli.sinks import SampleSink
     from duet.kernels import KernelSettings
     from duet.lessons.plan import workload_of
     from duet.runs.sources import kernel_sources
@@ -121,7 +121,7 @@ async def look(request: RunSpec, wanted: Wanted) -> Taken:
 
     (arm,) = request.arms
     sources = await kernel_sources(request.folder, request.arms, KernelSettings.default())
-    taken = Taken()
+    taken = SampleSink()
     spec = replace(request, run_id="xray", probes=frozenset(), xray=(wanted,))
     async with Lanes() as lanes:
         session = RunSession(lanes, spec, sources, taken)
@@ -137,31 +137,31 @@ async def look(request: RunSpec, wanted: Wanted) -> Taken:
         raise error
     if not taken.samples:
         raise InfraError(
-            taken.lens.message or "the workload was over before the x-ray had looked once.",
-            remedy=taken.lens.remedy or "Give it more to do with --set, or sample faster (--hz).",
+            taken.lens.message or "the workload ended before the first sample.",
+            remedy=taken.lens.remedy or "Give the workload more to do with --set, or raise --hz.",
         )
     return taken
 
 
-async def end_when_steady(taken: Taken, session: RunSession) -> None:
-    """A workload that would hold still for long has been seen."""
+async def end_when_steady(taken: SampleSink, session: RunSession) -> None:
+    """End a held workload once its samples stay equal."""
     await taken.steady.wait()
     await session.stop()
 
 
-def chosen(taken: Taken) -> tuple[Sample, float]:
-    """One sample of the run: while everything stood, as late as possible."""
+def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
+    """Return the last of the largest samples."""
     from duet.cli.sinks import size_of
 
     largest = max(map(size_of, taken.samples))
     return [pair for pair in taken.samples if size_of(pair) == largest][-1]
 
 
-def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
-    """What `--json` prints: facts of the probe, then XrayResult."""
+def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
+    """Return what `--json` prints: facts of the probe, then XrayResult."""
     import numpy as np
 
-    sample, t_ns = chosen(taken)
+    sample, t_ns = largest_sample(taken)
     took = np.array([one.took_ns for one, _ in taken.samples]) / 1e6
     facts = {name: int(v) if v == int(v) else v for name, v in sample.facts.items()}
     found = XrayResult(
@@ -171,7 +171,7 @@ def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
         clock=request.clock,
         params=request.params,
         probe=sample.probe,
-        chosen=CHOICE,
+        largest_sample=CHOICE,
         rows=sample.n,
         t_ms=round(t_ns / 1e6, 3),
         error_ms=round(sample.error_ns / 1e6, 3),
@@ -189,7 +189,7 @@ def result_tree(request: RunSpec, taken: Taken) -> dict[str, object]:
 
 
 def print_sample(tree: dict[str, object], sample: Sample) -> None:
-    """For people: what was counted, then the first rows."""
+    """Print for people the counts, then the first rows."""
     import numpy as np
 
     print(f"{tree['lesson']}, {tree['arm']}, {tree['clock']} clock: {sample.probe}")

@@ -426,6 +426,6 @@ def server_config(app: Any, **options: Any) -> Config:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # duet.api.front reads them
+        proxy_headers=False,  # duet.api.proxy reads them
         **options,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet doctor`: what this machine has and lacks; with --deep also what it can really do."""
+"""`duet doctor`: what this machine has and lacks; with --deep also what it can do."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ KEYS = keys_text(DoctorResult)
 def doctor(
     deep: Annotated[
         bool,
-        typer.Option("--deep", help="Also boot a guest, copy it, build in a box, time CPUs, disk."),
+        typer.Option(
+            "--deep", help="Also boot a guest, copy it, build in a sandbox, time CPUs and disk."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Check what this machine has and lacks, with a remedy for each.
+    """Check this machine, with a remedy for everything missing.
 
-    With --deep it also tries, in some 20 s: a guest of a kernel that is built and a copy of it,
-    its namespaces and budget, a build in a sandbox, how long vCPUs wait, how fast the disk is.
+    With --deep it also tries, in some 20 s: a guest of a built kernel and a copy of it, its
+    namespaces and budget, a build in a sandbox, how long vCPUs wait, and the speed of the disk.
     """
     from duet.cli.doctor.machine import PARTS
 

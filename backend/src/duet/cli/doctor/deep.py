@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `duet doctor --deep` tries, in order; a check that fails ends no other."""
+"""The checks of `duet doctor --deep`, in order; a failure does not end the others."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from duet.host.guests import template_bytes
 
 Work = Callable[[], Awaitable[str]]
 TRIAL_S = 400.0
-"""One of the checks, each of whose waits has a limit of its own. Usual: 1-8 s."""
+"""Limit of one check; each wait in it has a limit of its own. Usual: 1-8 s."""
 
 
 def deep_checks() -> Iterator[Check]:
-    """All of them, each when it is done."""
+    """Yield each check as it finishes."""
     try:
         trials = GuestTrials()
     except DuetError as error:
@@ -62,10 +62,10 @@ async def _of_host() -> AsyncIterator[Check]:
 
 
 async def check(name: str, purpose: str, without: Status, work: Work) -> Check:
-    """Do it and say what was found.
+    """Run a check and report it.
 
     Args:
-        without: the status if it fails: whether Kernel Duet can do without.
+        without: the status on failure: can Kernel Duet do without?
     """
     note(name)
     try:

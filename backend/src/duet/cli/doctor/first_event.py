@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Starts one lane and waits for its first decoded event; what goes wrong is in the answer."""
+"""Start one lane and wait for its first decoded event; errors are part of the answer."""
 
 from __future__ import annotations
 
@@ -20,23 +20,24 @@ from duet.runs.sources import kernel_sources
 from duet.session import Batch, GuestRequest, Lanes, LaneSource, RunSession, RunSpec, SessionSink
 
 START_S = 300.0
-"""From the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot, 20 s
-a boot by virtme-ng."""
+"""Limit from the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot,
+20 s a boot by virtme-ng.
+"""
 PARK_S = 120.0
-"""Until a guest is parked. Usual: 4-5 s."""
+"""Limit until a guest is parked. Usual: 4-5 s."""
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class LaneStart:
     """One lane that was started.
 
     Args:
-        way: how it was to come up: boot, copy, vng.
-        ms: from the request to its first decoded event; None: it did not reach one.
+        way: how it was to start: boot, copy, vng.
+        ms: from the request to its first decoded event; None: no event came.
         cloned: it is a copy of a parked guest.
-        attempts: tries to bring its guest up.
-        why: it did not reach one.
-        ready: it is a copy whose QEMU was up before it was asked for.
+        attempts: tries to start its guest.
+        why: why no event came.
+        ready: it is a copy whose QEMU was already running at the request.
     """
 
     way: str
@@ -48,7 +49,7 @@ class Start:
 
 
 class FirstEvent(SessionSink):
-    """Notes when the first decoded rows of a lane come."""
+    """Records when the first decoded rows of a lane arrive."""
 
     def __init__(self) -> None:
         self.seen = asyncio.Event()
@@ -58,7 +59,7 @@ class FirstEvent(SessionSink):
         self.failed = ""
 
     def on_lane(self, state: m.Lane) -> None:
-        """How the guest came up."""
+        """Record how the guest started."""
         self.cloned = self.cloned or state.cloned
         self.accel = str(state.accel or self.accel)
         if state.phase == "failed" and not self.at:
@@ -66,7 +67,6 @@ class FirstEvent(SessionSink):
             self.seen.set()
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """Events."""
         if not self.seen.is_set():
             self.at = time.monotonic()
             self.seen.set()
@@ -78,18 +78,18 @@ async def first_event(
     templates: Templates | None,
     sink: FirstEvent | None = None,
     whole: bool = False,
-) -> Start:
+) -> LaneStart:
     """Start a lane, wait for its first decoded event, and stop it.
 
     Args:
-        sink: sees what else the lane says.
-        whole: wait until the workload is over.
+        sink: receives the run.
+        whole: wait until the workload ends.
     """
     sink, guests = sink or FirstEvent(), list[Guest]()
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
-        source = noting(sources[arm], guests)
-        # As in a server, nothing is made while a run goes on.
+        source = recording_guests(sources[arm], guests)
+        # As in a server, no copies are prepared during a run.
         aside = templates.aside() if templates else nullcontext()
         async with aside, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
@@ -108,12 +108,12 @@ async def first_event(
     attempts = sum(len(one) for one in reports)
     ready = any(report.outcome == READY for one in reports for report in one)
     if not sink.at:
-        return Start("", None, sink.cloned, attempts, failed)
-    return Start("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
+        return LaneStart("", None, sink.cloned, attempts, failed)
+    return LaneStart("", (sink.at - began) * 1e3, sink.cloned, attempts, ready=ready)
 
 
-def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
-    """The same source, whose guests are put into a list, so that their tries can be counted."""
+def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
+    """Return the source with its guests appended to a list, so that their tries can be counted."""
 
     def guest(request: GuestRequest) -> Guest:
         guests.append(source.guest(request))
@@ -123,12 +123,12 @@ def noting(source: LaneSource, guests: list[Guest]) -> LaneSource:
 
 
 def spec_of(request: RunSpec, arm: str) -> RunSpec:
-    """A run as the page's, on one lane."""
+    """Return a run like one of the page, on one lane."""
     return replace(request.only([arm]), run_id="bench")
 
 
-async def settled(templates: Templates) -> None:
-    """Until a guest is parked, or cannot be: then lanes boot, and that is counted."""
+async def wait_parked(templates: Templates) -> None:
+    """Wait until a guest is parked or cannot be; without it lanes boot, which is counted."""
     try:
         async with asyncio.timeout(PARK_S):
             await templates.wait_settled()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trials on a real guest: it boots, is copied, is apart from the host, and gets its CPU time."""
+"""Checks on a real guest: boot, copy, isolation from the host, CPU time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final
 
 from duet.base.errors import DuetError, InfraError
 from duet.cli.arguments import read_request
-from duet.cli.doctor.first_event import FirstEvent, first_event, settled, spec_of
+from duet.cli.doctor.first_event import FirstEvent, first_event, spec_of, wait_parked
 from duet.cli.doctor.line import DELEGATE, Failure
-from duet.cli.selftest import built_arms, smallest
+from duet.cli.selftest import built_arms, shortest_run
 from duet.confine.control_groups import groups_of
 from duet.guests import Guest
 from duet.guests.clones import Templates
@@ -28,42 +28,42 @@ NO_COPY: Final = "Lanes boot as before; the server's log says why a copy failed.
 CALM: Final = "End other work on this host, or give it more CPUs."
 
 
-class Waiting(FirstEvent):
-    """Also how long the guest's vCPUs waited for a CPU of the host."""
+class ContentionSink(FirstEvent):
+    """Also records how long the guest's vCPUs waited for a CPU of the host."""
 
     def __init__(self) -> None:
         super().__init__()
         self.contention: Contention | None = None
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """The newest figure."""
+        """Keep the newest figure."""
         self.contention = contention
 
 
 class GuestTrials:
-    """Trials on one arm of a lesson whose kernel is built.
+    """Checks on one arm of a lesson whose kernel is built.
 
     Raises:
-        InfraError: none is built.
+        InfraError: no kernel is built.
     """
 
     def __init__(self) -> None:
-        self._request = smallest_built()
+        self._request = shortest_built_run()
         self._arm = self._request.arms[0]
         self._contention: Contention | None = None
         self._accel = ""
 
     async def boots(self) -> str:
-        """A guest boots, runs a workload to its end, and its events arrive.
+        """Check that a guest boots, finishes a workload, and sends events.
 
         Raises:
             InfraError: it does not.
         """
-        sink = Waiting()
+        sink = ContentionSink()
         start = await first_event(self._request, self._arm, None, sink, whole=True)
         if start.ms is None:
             raise InfraError(
-                start.why, remedy="Run ./duet selftest: it says more; then ./duet run LESSON."
+                start.why, remedy="Run ./duet selftest, which says more, then ./duet run LESSON."
             )
         self._contention, self._accel = sink.contention, sink.accel
         tries = f", at try {start.attempts}" if start.attempts > 1 else ""
@@ -73,13 +73,13 @@ class GuestTrials:
         )
 
     async def copies(self, templates: Templates | None) -> str:
-        """A guest is parked, and a copy of it runs.
+        """Check that a guest can be parked, and that a copy of it runs.
 
         Args:
-            templates: None where they are switched off.
+            templates: None if they are switched off.
 
         Raises:
-            Failure: lanes boot.
+            Failure: lanes have to boot.
         """
         if self._accel == "kvm":
             return "none is needed: under KVM each lane boots"
@@ -91,20 +91,20 @@ class GuestTrials:
         source = sources[self._arm]
         if source.park is not None:
             await source.park(guest_of(spec_of(self._request, self._arm), source, None), False)
-        await settled(templates)
+        await wait_parked(templates)
         if not templates.count:
             raise Failure("no guest could be parked, so each lane boots", NO_COPY)
         start = await first_event(self._request, self._arm, templates)
         if start.ms is None or not start.cloned:
             raise Failure(f"a copy failed: {start.why or 'its lane booted'}", NO_COPY)
         mib = templates.held_bytes / 2**20
-        how = "a copy that stood ready: its" if start.ready else "its"
+        how = "from a copy that was ready: its" if start.ready else "its"
         return (
             f"{how} first event came after {start.ms:.0f} ms; the parked guest takes {mib:.0f} MiB"
         )
 
     async def apart(self) -> str:
-        """A guest's QEMU has namespaces of its own.
+        """Check that a guest's QEMU has namespaces of its own.
 
         Raises:
             Failure: it shares some with the server.
@@ -119,10 +119,10 @@ class GuestTrials:
         return f"a guest's QEMU has its own: {', '.join(SPACES)}"
 
     async def bounded(self) -> str:
-        """A guest's QEMU is in a control group with a budget.
+        """Check that a guest's QEMU is in a control group with a budget.
 
         Raises:
-            Failure: it is not, or not for all that is to be bounded.
+            Failure: it is not, or some limits are missing.
         """
         async with self._up() as guest:
             inside = lane_files(guest.facts.pid or 0)
@@ -132,7 +132,7 @@ class GuestTrials:
         return ", ".join(f"{name} {value}" for name, value in limits.items())
 
     async def waits(self) -> str:
-        """How long the vCPUs of the guest that booted waited for a CPU of the host.
+        """Report how long the vCPUs of the booted guest waited for a CPU of the host.
 
         Raises:
             Failure: too long, or nothing was measured.
@@ -143,8 +143,8 @@ class GuestTrials:
         host = len(os.sched_getaffinity(0))
         bound = contention_bound(cpus(self._request.folder.lesson, self._request.params), host)
         said = (
-            f"a guest's vCPUs waited for {100 * share:.0f} % of the time that they wanted, on "
-            f"{host} CPUs; figures count up to {100 * bound:.0f} %"
+            f"a guest's vCPUs waited for {100 * share:.0f} % of the time that they needed, on "
+            f"{host} CPUs; figures are valid up to {100 * bound:.0f} %"
         )
         if share > bound:
             raise Failure(said, CALM)
@@ -152,7 +152,7 @@ class GuestTrials:
 
     @asynccontextmanager
     async def _up(self) -> AsyncIterator[Guest]:
-        """A guest that is up and does nothing."""
+        """Start a guest that does nothing."""
         arm, request = self._arm, self._request
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
         wanted = guest_of(spec_of(request, arm), sources[arm], None)
@@ -160,11 +160,11 @@ class GuestTrials:
             yield guest
 
 
-def smallest_built() -> RunSpec:
-    """A short run of one arm whose kernel is built.
+def shortest_built_run() -> RunSpec:
+    """Return a short run of one arm whose kernel is built.
 
     Raises:
-        InfraError: there is none.
+        InfraError: no kernel is built.
     """
     settings = KernelSettings.default()
     for slug in lessons.slugs():
@@ -174,21 +174,21 @@ def smallest_built() -> RunSpec:
         except DuetError:  # another line of doctor says so
             continue
         if arms:
-            return smallest(read_request(slug, arms[0], "", "wall", []))
+            return shortest_run(read_request(slug, arms[0], "", "wall", []))
     raise InfraError(
-        "no guest can be booted, since no lesson has a kernel that is built.",
+        "no guest can be booted, because no lesson has a built kernel.",
         remedy="Run ./duet build.",
     )
 
-
-# Looks at a lane from outside.
 
 SPACES: Final = ("mnt", "pid", "net", "ipc", "uts")
 """Namespaces that a guest's QEMU has of its own; namespaces(7)."""
 
 
 def shared_spaces(pid: int) -> list[str]:
-    """Namespaces that a process has in common with this one; all, where that is not to be seen."""
+    """Return the namespaces that a process shares with this one; an unreadable one counts as
+    shared.
+    """
     found = []
     for name in SPACES:
         try:
@@ -202,7 +202,7 @@ def shared_spaces(pid: int) -> list[str]:
 
 
 def lane_files(pid: int) -> list[str]:
-    """Control groups of lanes that a process is in; cgroups(7)."""
+    """Return the control groups of lanes that a process is in; cgroups(7)."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:
@@ -211,7 +211,7 @@ def lane_files(pid: int) -> list[str]:
 
 
 def limits_of(folders: list[Path]) -> dict[str, str]:
-    """What is bounded in these control groups: memory, threads, CPU weight."""
+    """Return the limits of these control groups: memory, threads, CPU weight."""
     found = {}
     for names, what, unit in (
         (("memory.max", "memory.limit_in_bytes"), "memory", "MiB"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trials on the host without a guest: a budget that holds, a build in a box, a disk's speed."""
+"""Checks of the host without a guest: enforced budgets, a sandboxed build, disk speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.confine.control_groups import Budget, Group
 GROUP_BYTES: Final = 64 << 20
 TAKES_BYTES: Final = 192 << 20
 HOG_S: Final = 30.0
-"""Until a process that takes more than its budget is ended. Usual: 0.1 s."""
+"""Limit until a process beyond its budget is killed. Usual: 0.1 s."""
 HOG: Final = """
 import os, sys
 for name in sys.argv[2:]:
@@ -31,17 +31,17 @@ held = bytearray(int(sys.argv[1]))
 DISK_BYTES: Final = 128 << 20
 PIECE_BYTES: Final = 4 << 20
 DISK_S: Final = 10.0
-"""No further piece is written after that; the speed is that of what was written."""
+"""No more is written after that; the speed is computed from what was written."""
 SLOW_BYTES_PER_S: Final = 30 << 20
 """Below this a build waits for the disk: a kernel's objects and links are some 2 GiB."""
 SOURCE: Final = "int main(void) { return 0; }\n"
 
 
 def budget_is_enforced() -> str:
-    """A process that takes more memory than its control group has is ended.
+    """Check that a process is killed when it exceeds its control group's memory.
 
     Raises:
-        Failure: there is no group, or it goes on.
+        Failure: no group can be made, or the process survives.
     """
     with Group(Budget(GROUP_BYTES, 64), "doctor") as group:
         if group.missing:
@@ -52,24 +52,24 @@ def budget_is_enforced() -> str:
         except subprocess.TimeoutExpired:
             raise Failure(
                 f"a process beyond its memory is stuck for {HOG_S:g} s",
-                "Look at the host's memory and swap.",
+                "Check the host's memory and swap.",
             ) from None
         killed = group.killed_for_memory()
     took, has = TAKES_BYTES >> 20, GROUP_BYTES >> 20
     if not killed or not ended.returncode:
         raise Failure(
-            f"a process took {took} MiB in a control group of {has} MiB and was not ended",
-            "Look whether this host has swap: lanes may use that beyond their memory.",
+            f"a process took {took} MiB in a control group of {has} MiB and was not killed",
+            "Check whether this host has swap: lanes may use it beyond their memory limit.",
         )
-    return f"a process that wanted {took} MiB in a control group of {has} MiB was ended"
+    return f"a process that used {took} MiB in a control group of {has} MiB was killed"
 
 
 def try_box() -> str:
-    """A C file is compiled in a box.
+    """Compile a C file in a sandbox.
 
     Raises:
-        Failure: no box can be made.
-        DuetError: the build did not go through.
+        Failure: no sandbox can be made.
+        DuetError: the build failed.
     """
     if why := missing_box():
         raise Failure(why, "docs/SANDBOX.md says what it needs.")
@@ -86,13 +86,13 @@ def try_box() -> str:
         )
         done = run_boxed(job, replace(BoxLimits(), wall_s=PROBE_S))
     if done.failed:
-        last = (done.tail.splitlines() or ["it said nothing"])[-1]
+        last = (done.tail.splitlines() or ["no output"])[-1]
         raise Failure(f"a C file is not compiled in a box: {last:.200}", "Install gcc, libc6-dev.")
-    return f"a C file was compiled in one, in {time.monotonic() - began:.1f} s"
+    return f"a C file was compiled in a box in {time.monotonic() - began:.1f} s"
 
 
 def disk_speed() -> str:
-    """How fast the cache folder's disk takes what is written and synced.
+    """Measure how fast the disk of the cache folder writes and syncs.
 
     Raises:
         Failure: slowly, or not at all.

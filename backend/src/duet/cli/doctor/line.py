@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One line of `duet doctor`: what was looked at, what was found, and what to do about it."""
+"""One line of `duet doctor`: what was checked, the result, and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DELEGATE: Final = "Let the server make control groups (systemd: Delegate=yes)."
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. `missing` makes doctor fail, `warning` does not."""
+    """One check. `missing` makes doctor fail, `warning` does not."""
 
     name: str
     status: Status = key(shape="ok|warning|missing")
@@ -28,8 +28,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """Of `duet doctor`."""
-
     ok: bool = key("bool")
     checks: Sequence[Check] = key()
 
@@ -38,7 +36,7 @@ class Failure(Exception):
     """A warning.
 
     Args:
-        found: with its figures and units.
+        found: the result, with figures and units.
         remedy: what to do about it.
     """
 
@@ -48,7 +46,7 @@ class Failure(Exception):
 
 
 def show(checks: Iterable[Check], as_json: bool) -> int:
-    """Print all of them; the exit code: 0, or 3 where something that is needed is missing."""
+    """Print all checks; return 0, or 3 if something required is missing."""
     checks = list(checks)
     ok = all(check.status != "missing" for check in checks)
     if as_json:
@@ -59,5 +57,5 @@ def show(checks: Iterable[Check], as_json: bool) -> int:
             print(f"{MARKS[check.status]}  {check.name:{width}}  {check.found}")
             if check.remedy:
                 print(f"{'':{width + 11}}-> {check.remedy}")
-        print("All that is needed is there." if ok else "Something that is needed is missing.")
+        print("Everything required is present." if ok else "Something required is missing.")
     return 0 if ok else 3

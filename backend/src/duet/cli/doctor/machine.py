@@ -120,16 +120,16 @@ def _drgn() -> Check:
     except metadata.PackageNotFoundError:
         return Check("drgn", "missing", "not found", purpose, "Run ./setup.sh page.")
     if os.geteuid() != 0 and YAMA.exists() and YAMA.read_text().strip() != "0":
-        remedy = "Set it free: sudo sysctl kernel.yama.ptrace_scope=0"
-        return Check("drgn", "warning", f"{version}, by slow QMP text alone", purpose, remedy)
+        remedy = "Allow it: sudo sysctl kernel.yama.ptrace_scope=0"
+        return Check("drgn", "warning", f"{version}, only through slow QMP text", purpose, remedy)
     return Check("drgn", "ok", version, purpose)
 
 
 def _users() -> Check:
-    """Whether a flaw in QEMU gives a guest more than its own files and memory."""
+    """Report whether QEMU runs as a user of its own, so that a flaw in it exposes little."""
     name, purpose = "own users", "guests, their x-ray and Chromium, each apart from the rest"
     if why := missing_user():
-        remedy = "Start ./duet as root: it then gives each of them a user without any right."
+        remedy = "Start ./duet as root: it then runs each of them as a user without privileges."
         return Check(name, "warning", why, purpose, remedy)
     found = "each guest gets a user of its own"
     if can_unshare_network():
@@ -141,7 +141,9 @@ def _users() -> Check:
 
 
 def _namespaces() -> Check:
-    """What of the host a program sees that has broken out of its own bounds."""
+    """Report whether guests and Chromium get namespaces, so that an escape sees little of the
+    host.
+    """
     name, purpose = "namespaces", "guests and Chromium see their own files and processes alone"
     if why := missing_namespaces():
         remedy = "Run ./setup.sh kernels as root, or allow user namespaces."
@@ -150,7 +152,7 @@ def _namespaces() -> Check:
 
 
 def _budgets() -> Check:
-    """Whether the host lets the server make control groups."""
+    """Report whether the server may make control groups."""
     from duet.guests.enclosure import lane_budget
 
     name, purpose = "lane budgets", "memory, CPU share and processes of each lane"
@@ -163,7 +165,7 @@ def _budgets() -> Check:
 
 
 def _box() -> Check:
-    """Whether patches of others can be built."""
+    """Report whether patches of others can be built."""
     from duet.confine import box_weakness, missing_box
 
     name, purpose = "sandbox", "builds of patches that are not your own"
@@ -214,7 +216,7 @@ def _page() -> Iterator[Check]:
 
 
 def _chromium() -> Check:
-    """Chromium, and whether it can be confined."""
+    """Report whether Chromium is there and can be confined."""
     from duet.export.browser import can_make_user_namespace, find_chromium
 
     name, purpose = "chromium", "stills, exported pictures, browser tests"

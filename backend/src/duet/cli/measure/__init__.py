@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure`: a lesson's numbers, with verdicts, fit to be pasted into a mail."""
+"""`duet measure`: a lesson's numbers, with verdicts, in formats for a mail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = keys_text(
 )
 
 
-# Options about pools.
+# Options for pools.
 
 PoolName = Annotated[
     str,
@@ -37,7 +37,7 @@ AtOnce = Annotated[
     typer.Option(
         "--at-once",
         metavar="NUMBER",
-        help="With --pool: comparisons at one time at most; default: as many as the pool gives.",
+        help="With --pool: most comparisons at a time; default: as many as the pool allows.",
     ),
 ]
 
@@ -47,7 +47,7 @@ Wait = Annotated[
     typer.Option(
         "--wait",
         metavar="SECONDS",
-        help="With --pool: how long a full pool is waited for (3600); 0: now or not at all.",
+        help="With --pool: how long to wait for a full pool (3600); 0: do not wait.",
     ),
 ]
 
@@ -57,8 +57,8 @@ LeaseTime = Annotated[
     typer.Option(
         "--lease",
         metavar="MINUTES",
-        help="With --pool: how long one comparison may take; default: ten minutes, and two more "
-        "for each run.",
+        help="With --pool: limit for one comparison; default: ten minutes, and two more for each "
+        "run.",
     ),
 ]
 
@@ -67,8 +67,8 @@ CheckHosts = Annotated[
     bool,
     typer.Option(
         "--check-hosts",
-        help="With --pool and --clock count: run each comparison on two hosts and compare every "
-        "figure to the digit; exit code 0 if all are equal, else 3.",
+        help="With --pool and --clock count: run each comparison on two hosts and require equal "
+        "figures to the digit; exit code 0 if all are equal, else 3.",
     ),
 ]
 
@@ -80,7 +80,7 @@ def measure(
     clock: ClockOption = "",
     set: Set = None,
     sweep: Annotated[
-        str | None, typer.Option("--sweep", help="NAME=VALUE,VALUE: a table per value of a knob.")
+        str | None, typer.Option("--sweep", help="NAME=VALUE,VALUE: one table per value of a knob.")
     ] = None,
     repeats: Annotated[
         str | None,
@@ -95,8 +95,8 @@ def measure(
         str,
         typer.Option(
             "--shift",
-            help="Count clock: 2^shift ns an instruction, with commas; default 0, and 0,3 for "
-            "lessons about waiting.",
+            help="Count clock: 2^shift ns per instruction, separated by commas; default 0, and "
+            "0,3 for lessons about waiting.",
         ),
     ] = "",
     layouts: Annotated[
@@ -104,8 +104,8 @@ def measure(
         typer.Option(
             "--layouts",
             metavar="NUMBER",
-            help="Link each arm so often in other orders, run each link, and report the spread "
-            "beside the figures; at least 5, 1 is off.",
+            help="Link each arm in this many orders, run each link, and report the spread; at "
+            "least 5; 1 is off.",
         ),
     ] = None,
     format: Annotated[
@@ -121,7 +121,7 @@ def measure(
         bool,
         typer.Option(
             "--published",
-            help="Compare with every published figure, of all lessons or of one; a table.",
+            help="Compare with every published figure, of all lessons or of one.",
         ),
     ] = False,
     write: Annotated[
@@ -129,14 +129,14 @@ def measure(
         typer.Option(
             "--write",
             metavar="PAGE.md",
-            help="With --published: write a page of all figures, with their results next to it "
-            "as JSON; what was measured with the same kernels is not measured again.",
+            help="With --published: write a page of all figures, and their results as JSON next "
+            "to it. Results of the same kernels are not measured again.",
         ),
     ] = None,
     stored: Annotated[
         bool,
         typer.Option(
-            "--stored", help="With --published: measure nothing; show the results beside the page."
+            "--stored", help="With --published: measure nothing; show the results next to the page."
         ),
     ] = False,
     pool: PoolName = "",
@@ -146,21 +146,27 @@ def measure(
     check_hosts: CheckHosts = False,
     as_json: Json = False,
 ) -> int:
-    """Measure arms against each other, untraced, and say what that proves."""
-    from duet.cli.measure.args import Given
+    """Measure arms against each other, untraced, with verdicts. A verdict says what the measurement
+    proves.
+    """
+    from duet.cli.measure.args import MeasureArgs
 
     if as_json:
         format = "json"
     if published or all or stored or write is not None:
-        from duet.cli.measure.published import Keep, against
+        from duet.cli.measure.published import PageOptions, compare_published
 
         others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
         pooling = (wait, lease, check_hosts or None)
         more = any(other not in (None, "", []) for other in (*others, *pooling))
-        return against(lesson, all, published, more, format, output, Keep(write, stored))
+        return compare_published(
+            lesson, all, published, more, format, output, PageOptions(write, stored)
+        )
     from duet.cli.measure.pooling import Pooling
     from duet.cli.measure.run import measure_lesson
 
     settings = tuple(set or ())
-    given = Given(lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts)
+    given = MeasureArgs(
+        lesson or "", arms, workload, clock, settings, sweep, repeats, shift, layouts
+    )
     return measure_lesson(given, format, output, Pooling(pool, at_once, wait, lease, check_hosts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of `duet measure`, checked. Pure."""
+"""Check the options of `duet measure`. Pure."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ MAX_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """As they stand on the command line."""
+class MeasureArgs:
+    """The options as typed."""
 
     lesson: str
     arms: str = ""
@@ -35,24 +35,24 @@ class Given:
     layouts: str | None = None
 
 
-def read_plan(given: Given) -> MeasurePlan:
-    """What is to be measured.
+def read_plan(given: MeasureArgs) -> MeasurePlan:
+    """Check the options and build the plan.
 
     Raises:
-        InputError: anything unknown, impossible or out of range, in one sentence.
+        InputError: an option is unknown, impossible or out of range.
     """
     if not given.lesson:
         raise InputError(
             "a measurement needs a lesson.",
-            remedy=f"Name one: {', '.join(slugs())}; or --published for all.",
+            remedy=f"Choose from: {', '.join(slugs())}; or use --published for all.",
         )
     request = read_request(
         given.lesson, given.arms, given.workload, given.clock, list(given.settings)
     )
     if len(request.arms) < 2:
         raise InputError(
-            f"a comparison takes two arms, but only '{request.arms[0]}' came.",
-            remedy=f"Name another: {', '.join(a.name for a in request.folder.lesson.arms)}.",
+            f"a comparison needs two arms, but got only '{request.arms[0]}'.",
+            remedy=f"Choose from: {', '.join(a.name for a in request.folder.lesson.arms)}.",
         )
     count = request.clock == "count"
     sweep = read_sweep(given.sweep, request.folder, request.params, request.clock)
@@ -83,7 +83,7 @@ def read_plan(given: Given) -> MeasurePlan:
 
 
 def read_layouts(text: str | None) -> int:
-    """How often each arm is linked anew; 0 when nothing, or 1, was given.
+    """Return how often to link each arm; 0 if nothing, or 1, was given.
 
     Raises:
         InputError: no whole number, too few for a spread, or too many.
@@ -93,18 +93,18 @@ def read_layouts(text: str | None) -> int:
         return 0
     if not MIN_LAYOUTS <= number <= MAX_LAYOUTS:
         raise InputError(
-            f"--layouts wants {MIN_LAYOUTS} to {MAX_LAYOUTS} links of each arm, "
-            f"but {text or 'nothing':.20} came.",
+            f"--layouts needs {MIN_LAYOUTS} to {MAX_LAYOUTS} links of each arm, "
+            f"but got {text or 'nothing':.20}.",
             remedy="Leave it out, or write 1, for the usual link alone.",
         )
     return number
 
 
 def read_repeats(text: str | None, clock: Clock) -> int:
-    """Runs per arm; what a verdict takes when nothing was given.
+    """Return runs per arm; by default as many as a verdict needs.
 
     Raises:
-        InputError: no whole number, or one that is out of range.
+        InputError: no whole number, or out of range.
     """
     usual = default_repeats(clock)
     if text is None:
@@ -112,17 +112,17 @@ def read_repeats(text: str | None, clock: Clock) -> int:
     number = int(text) if re.fullmatch(r"[+-]?\d{1,9}", text.strip()) else 0
     if not 1 <= number <= MAX_REPEATS:
         raise InputError(
-            f"--repeats wants 1 to {MAX_REPEATS} runs per arm, but {text or 'nothing':.20} came.",
+            f"--repeats needs 1 to {MAX_REPEATS} runs per arm, but got {text or 'nothing':.20}.",
             remedy=f"Leave it out for {usual}.",
         )
     return number
 
 
 def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
-    """`0,3` as (0, 3); () when nothing was given.
+    """Parse `0,3` as (0, 3); () if nothing was given.
 
     Raises:
-        InputError: not numbers from 0 to MAX_SHIFT, one twice, or no count clock.
+        InputError: not numbers from 0 to MAX_SHIFT, a duplicate, or not the count clock.
     """
     if not text:
         return ()
@@ -135,8 +135,8 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
     values = _numbers(text, "--shift", "--shift 0,3")
     if any(not 0 <= v <= MAX_SHIFT for v in values):
         raise InputError(
-            f"--shift wants numbers from 0 to {MAX_SHIFT}, but '{text:.40}' came.",
-            remedy="Shift 0 is 1 ns an instruction, shift 3 is 8 ns.",
+            f"--shift needs numbers from 0 to {MAX_SHIFT}, but got '{text:.40}'.",
+            remedy="Shift 0 is 1 ns per instruction, shift 3 is 8 ns.",
         )
     return values
 
@@ -144,10 +144,10 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
 def read_sweep(
     text: str | None, folder: LessonFolder, params: dict[str, int], clock: Clock
 ) -> tuple[str, tuple[int, ...]] | None:
-    """`NAME=1,3,9` as ("NAME", (1, 3, 9)); None when nothing was given.
+    """Parse `NAME=1,3,9` as ("NAME", (1, 3, 9)); None if nothing was given.
 
     Raises:
-        InputError: no such knob, no values, one twice, or one that the knob does not take.
+        InputError: no such knob, no values, a duplicate, or a value out of the knob's range.
     """
     if text is None:
         return None
@@ -155,14 +155,14 @@ def read_sweep(
     name = name.strip()
     if not name or not equals or not split_names(rest):
         raise InputError(
-            f"--sweep wants NAME=VALUE,VALUE, but '{text:.60}' came.",
-            remedy="Write for example: --sweep hogs=1,3,9.",
+            f"--sweep needs NAME=VALUE,VALUE, but got '{text:.60}'.",
+            remedy="Write for example --sweep hogs=1,3,9.",
         )
     values = _numbers(rest, f"--sweep {name}", f"--sweep {name}=1,3,9")
     if len(values) > MAX_VALUES:
         raise InputError(
-            f"--sweep takes at most {MAX_VALUES} values, but {len(values)} came.",
-            remedy="Sweep fewer.",
+            f"--sweep allows at most {MAX_VALUES} values, but got {len(values)}.",
+            remedy="Give fewer values.",
         )
     for value in values:
         checked = folder.check_params({**params, name: value}, clock)
@@ -181,18 +181,18 @@ def _numbers(text: str, option: str, example: str) -> tuple[int, ...]:
         values = ()
     if not values:
         raise InputError(
-            f"{option} wants whole numbers with commas, but '{text:.60}' came.",
-            remedy=f"Write for example: {example}.",
+            f"{option} needs whole numbers separated by commas, but got '{text:.60}'.",
+            remedy=f"Write for example {example}.",
         )
     if len(set(values)) != len(values):
         raise InputError(
-            f"{option} has a value twice: '{text:.60}'.", remedy="Give each value once."
+            f"{option} has a duplicate value: '{text:.60}'.", remedy="Give each value once."
         )
     return values
 
 
 def command_of(plan: MeasurePlan) -> str:
-    """What measures the same again, with every default written out."""
+    """Return the command line that repeats a measurement, with every default written out."""
     words = ["./duet", "measure", plan.folder.slug, "--arms", ",".join(plan.arms)]
     words += ["--workload", plan.workload, "--clock", plan.clock]
     for name, value in knobs(plan).items():

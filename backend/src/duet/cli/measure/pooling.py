@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of `duet measure` about pools; a plug-in does what they ask."""
+"""The options of `duet measure` for pools; a plug-in carries them out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from duet.base.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Pooling:
-    """The options about pools, as they stand on the command line.
+    """The options for pools, as typed.
 
     Args:
         pool: name; "": measure here.
-        at_once, wait, lease: see `duet measure --help`; "": the usual.
+        at_once, wait, lease: as in `duet measure --help`; "": the default.
         check_hosts: compare two hosts.
     """
 
@@ -27,23 +27,21 @@ class Pooling:
     check_hosts: bool = False
 
     def plugin(self) -> ModuleType | None:
-        """What measures on the pool: `check`, `measure_on_pool` and `check_hosts`; None: no pool.
+        """Return the module that measures on the pool: `check`, `measure_on_pool` and
+        `check_hosts`; None without a pool.
 
         Raises:
-            InputError: options of a pool without one, a value out of range, or no plug-in.
+            InputError: options for a pool without --pool, a value out of range, or no plug-in.
         """
         if not self.pool:
             if self.at_once or self.wait or self.lease or self.check_hosts:
                 raise InputError(
-                    "--at-once, --wait, --lease and --check-hosts are of a pool, but no --pool was"
-                    " given.",
+                    "--at-once, --wait, --lease and --check-hosts need --pool.",
                     remedy="Add --pool with local, slurm or kubernetes.",
                 )
             return None
         found = next(iter(plugins.offered("pool")), None)
         if found is None:
-            raise InputError(
-                "this Kernel Duet has no plug-in for pools.", remedy="Leave --pool out."
-            )
+            raise InputError("the plug-in for pools is not installed.", remedy="Leave --pool out.")
         found.check(self)
         return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --published`: carries out what the mails' figures need."""
+"""`duet measure --published`: measure what the figures of the mails need."""
 
 from __future__ import annotations
 
@@ -33,16 +33,14 @@ from duet.measure.published import (
 )
 from duet.runs.measure import prepare_measurement
 
-# `duet measure --published --write`: results that stay, beside the page that shows them.
-
 
 @dataclass(slots=True)
-class Shelf:
-    """The stored results and where they lie.
+class StoredResults:
+    """The stored results of --write, next to the page that shows them.
 
     Args:
         page: the Markdown file; None: none is written.
-        results: the JSON next to it.
+        results: the JSON file.
     """
 
     results: Path
@@ -50,24 +48,24 @@ class Shelf:
     page: Path | None = None
 
     @classmethod
-    def open(cls, page_file: Path | None) -> Shelf:
-        """Results beside a page; without one those of docs/.
+    def open(cls, page_file: Path | None) -> StoredResults:
+        """Open the results next to a page; without a page those of docs/.
 
         Raises:
-            InputError: the page is no .md file, its folder is not there, or the results are
-                something else.
+            InputError: the page is no .md file, its folder does not exist, or the results are
+                invalid.
         """
         where = page_file or repo_root() / "docs/PUBLISHED.md"
         if where.suffix != ".md" or not where.parent.is_dir():
             raise InputError(
-                f"--write wants a .md file in a folder that is there, but {where} came.",
+                f"--write needs a .md file in an existing folder, but got {where}.",
                 remedy="Write for example --write docs/PUBLISHED.md.",
             )
         results = where.with_suffix(".json")
         return cls(results, _fitted(read_stored(results)), page_file)
 
     def fill(self, work: Work) -> None:
-        """All stored tables with what they were measured on."""
+        """Fill in all stored tables, with the hosts and kernels they were measured on."""
         fill(work, self.stored)
         for one in self.stored.tables:
             work.host |= one.host
@@ -75,7 +73,7 @@ class Shelf:
             arms.update({arm.name: arm for arm in one.arms})
 
     def has(self, folder: LessonFolder, key: Key, plan: MeasurePlan) -> bool:
-        """Was this measured with the kernels that the tree has now?"""
+        """Is there a stored result of the kernels that the tree has now?"""
         table = self.stored.of(folder.slug).get(key)
         if table is None or self.page is None:
             return False
@@ -83,11 +81,11 @@ class Shelf:
         try:
             keys = {arm: arm_facts(folder, arm, settings).key for arm in plan.arms}
         except DuetError:
-            return False  # who measures will say why
+            return False  # measuring will say why
         return table.has(keys, plan.metrics or ())
 
     def save(self, report: Report) -> None:
-        """A table of a finished measurement, at once: a later interruption leaves it."""
+        """Store the table of a finished measurement at once, so that an interruption keeps it."""
         table = report.tables[0]
         if self.page is None or not any(one.samples for one in table.series):
             return
@@ -95,21 +93,21 @@ class Shelf:
         write_stored(self.results, self.stored)
 
     def write_page(self) -> None:
-        """The page of all lessons, whichever were measured now."""
+        """Write the page of all lessons, measured now or before."""
         if self.page is None:
             return
         write(self.page, stored_page(self.stored).encode())
-        note(f"{self.page} is written")
+        note(f"wrote {self.page}")
 
 
 def fill(work: Work, stored: Stored) -> None:
-    """All stored tables, as if they had just been measured."""
+    """Fill in all stored tables, as if they had just been measured."""
     for one in stored.tables:
         work.tables.setdefault(one.lesson, {})[one.key] = one.table()
 
 
 def stored_page(stored: Stored) -> str:
-    """The page out of stored results and the lessons as they are now."""
+    """Make the page from stored results and the lessons as they are now."""
     stored = _fitted(stored)
     root = repo_root()
     folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
@@ -120,14 +118,14 @@ def stored_page(stored: Stored) -> str:
 
 
 def _fitted(stored: Stored) -> Stored:
-    """Results as the lessons name their knobs now."""
+    """Adapt results to the knobs that the lessons have now."""
     named = {table.lesson for table in stored.tables}
     known = [lessons.load(slug) for slug in lessons.slugs() if slug in named]
     return stored.fitted({folder.slug: folder.check_params({}) for folder in known})
 
 
 def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:
-    """Arms whose own patches differ from those of their stored results, by hash."""
+    """Return the arms whose own patches have changed, by hash, since their stored results."""
     patches = repo_root() / "kernel-patches"
     arms = [arm for table in stored.of(folder.slug).values() for arm in table.arms if arm.key]
     now = {
@@ -143,38 +141,38 @@ Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
-    """What becomes of results.
+class PageOptions:
+    """What to do with results.
 
     Args:
-        page: --write: a page of all figures, with the results next to it as JSON; those of the
+        page: --write: write a page of all figures, and results as JSON next to it; results of the
             same kernels are not measured again.
-        stored: --stored: nothing is measured; the results beside the page are shown.
+        stored: --stored: measure nothing; show the results next to the page.
     """
 
     page: Path | None = None
     stored: bool = False
 
 
-def against(
+def compare_published(
     lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
-    keep: Keep,
+    keep: PageOptions,
 ) -> int:  # fmt: skip
-    """Compare with the figures of mails: those of a lesson, or of all.
+    """Compare with the figures of mails, of a lesson or of all.
 
     Args:
-        more: options were given that only one measurement can have.
+        more: options were given that only a single measurement can have.
     """
     check_format(how)
     check_output(output)
     if not published and (keep.stored or keep.page is not None):
         raise InputError(
-            "--write and --stored are for the published figures.",
-            remedy="Write ./duet measure --published, with them.",
+            "--write and --stored need --published.",
+            remedy="Add --published.",
         )
     if not published:
         raise InputError(
-            "--all measures every lesson against its mail, so it goes with --published.",
+            "--all needs --published: it compares every lesson with its mail.",
             remedy="Write ./duet measure --published, or name a lesson.",
         )
     if more:
@@ -184,7 +182,7 @@ def against(
         )
     if lesson and every:
         raise InputError(
-            f"--all is every lesson, but {lesson:.60} was named as well.",
+            f"--all means every lesson, but {lesson:.60} was named, too.",
             remedy="Leave one of them out.",
         )
     if how not in ("mail", "json"):
@@ -192,7 +190,7 @@ def against(
             f"--published makes one table, not '{how}'.",
             remedy="Use --format mail or --json.",
         )
-    shelf = Shelf.open(keep.page)
+    shelf = StoredResults.open(keep.page)
     began = time.monotonic()
     work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
@@ -211,7 +209,7 @@ def against(
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
-    """What is to be measured. Of several lessons, one that cannot be read is skipped."""
+    """Plan the measurements. Of several lessons, an unreadable one is skipped."""
     todo: Todo = []
     for slug in slugs:
         try:
@@ -227,7 +225,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
             todo += [(folder, key, plan) for key, plan in plans.items()]
         elif one:
             raise InputError(
-                f"{slug} has no published figures, so there is none to look for.",
+                f"{slug} has no published figures to compare with.",
                 remedy="Write them under `published:` in evidence.yaml, or name another lesson.",
             )
         else:
@@ -235,8 +233,8 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
     return todo
 
 
-async def _measure(work: Work, todo: Todo, shelf: Shelf) -> None:
-    """All measurements, one after another; what a cut leaves is in `work`."""
+async def _measure(work: Work, todo: Todo, shelf: StoredResults) -> None:
+    """Run all measurements, one after another; an interruption leaves the rest in `work`."""
     settings, began = KernelSettings.default(), time.monotonic()
     runs = [len(steps(plan)) for _, _, plan in todo]
     for number, (folder, key, plan) in enumerate(todo, 1):
@@ -254,7 +252,7 @@ async def _measure(work: Work, todo: Todo, shelf: Shelf) -> None:
                     work.learn(measuring.report)
                 shelf.save(measuring.report)
             except DuetError as error:
-                # One table without numbers is a row that says why; the others go on.
+                # A failed table becomes a row with the reason; the others are still measured.
                 why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"
                 work.troubles.setdefault(folder.slug, {})[key] = why
                 note(f"table {number}: {error.sentence}")

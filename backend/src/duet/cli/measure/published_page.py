@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every published figure beside ours, as a page of docs/: Markdown, out of stored results. Pure."""
+"""Every published figure next to ours, as a page of docs/: Markdown from stored results. Pure."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from duet.measure.published import (
 from duet.measure.reports.text import WIDTH, plain
 from duet.measure.verdicts import PLANTED, RULE, Verdict
 
-# `duet measure --published`: what was found, as a table for a mail and as JSON. Pure.
+# The results of `duet measure --published`, as a table for a mail and as JSON. Pure.
 
 SHORT = 12
-"""Digits of a build's key: it stands for the base, the config and all patches."""
+"""Digits of a build's key, which stands for the base, the config and all patches."""
 
 
 @dataclass(slots=True)
 class Work:
-    """What is there by now."""
+    """The results so far."""
 
     command: str = "./duet measure --published"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
@@ -48,12 +48,12 @@ class Work:
     partial: str | None = None
 
     def learn(self, report: Report) -> None:
-        """What its guests reported: kernels, QEMU."""
+        """Add what the guests reported: kernels, QEMU."""
         self.host |= report.host
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
     def rows(self) -> list[FigureRow]:
-        """All figures of the lessons that were begun."""
+        """Return all figures of the lessons that were begun."""
         return [
             row
             for f in self.folders
@@ -62,7 +62,7 @@ class Work:
 
 
 def tree(work: Work, seconds: float) -> str:
-    """The documented keys as JSON."""
+    """Format the documented keys as JSON."""
     rows = work.rows()
     body = PublishedResult(
         rows=[from_tree(PublishedRow, row.as_dict()) for row in rows],
@@ -85,7 +85,7 @@ FORM = "  {:>8} {:>8} {:<7} {:>2}  {:<17} {}"
 
 
 def table(work: Work, seconds: float) -> str:
-    """Plain ASCII for a mail or a closing note."""
+    """Format plain ASCII for a mail or a closing note."""
     rows = work.rows()
     lines = _wrap(f"PARTIAL: {work.partial}.", "!! ", "!!   ") if work.partial else []
     lines += ["Figures of the mails and of this machine: ratios, arm over reference", ""]
@@ -126,14 +126,14 @@ def _table_row(row: FigureRow, work: Work) -> list[str]:
 
 
 def mail_words(row: FigureRow) -> str:
-    """The mail's ratio, 'n^2' of a complexity, or '-'."""
+    """Return the mail's ratio, 'n^2' for a complexity, or '-'."""
     if row.figure.exponent is not None:
         return f"n^{row.figure.exponent:g}"
     return "-" if row.figure.ratio is None else short(row.figure.ratio)
 
 
 def clock_words(row: FigureRow) -> str:
-    """'wall', 'count', 'count/3'; '-' of what is not measured."""
+    """Return 'wall', 'count', 'count/3'; '-' if not measured."""
     figure = row.figure
     if not figure.measured:
         return "-"
@@ -146,7 +146,9 @@ def _here(row: FigureRow, work: Work) -> str:
 
 
 def here(row: FigureRow, lesson: Lesson) -> str:
-    """'fifth drop_caches, containers, n=800, after over before': what stands for the figure."""
+    """Say what stands for the figure here: 'fifth drop_caches, containers, n=800, after over
+    before'.
+    """
     figure = row.figure
     if figure.metric is None:
         return ""
@@ -163,7 +165,7 @@ def _knobs(params: Mapping[str, int]) -> str:
 
 
 def short(ratio: float) -> str:
-    """Three digits that count."""
+    """Format three significant digits."""
     return format_value(float(f"{ratio:.3g}"))
 
 
@@ -190,14 +192,14 @@ def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:
 COMMAND = "./duet measure --published --stored --write docs/PUBLISHED.md"
 Changed = Mapping[str, frozenset[str]]
 HASH = 12
-"""Digits of a hash that are printed; PUBLISHED.json has them whole."""
+"""Printed digits of a hash; PUBLISHED.json has them all."""
 
 
 def page(work: Work, stored: Stored, changed: Changed) -> str:
-    """The page, with no date but those of the results.
+    """Make the page, with no dates but those of the results.
 
     Args:
-        changed: lesson -> arms whose patches are others now.
+        changed: lesson -> arms whose patches have changed.
     """
     rows = work.rows()
     lines = [
@@ -274,7 +276,7 @@ def _row(
 
 
 def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:
-    """Which kernels, by hash, the results are of; an arm twice if it was built twice."""
+    """List the kernels of the results by hash; an arm appears twice if it was built twice."""
     builds = dict.fromkeys((arm for table in tables for arm in table.arms), "")
     for table in sorted(tables, key=lambda table: table.at):
         builds |= dict.fromkeys(table.arms, table.at[:10])
@@ -342,5 +344,5 @@ def _letter(number: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown leaves as it is."""
+    """Escape text for Markdown."""
     return re.sub(r"([\\*_|<>`\[\]])", r"\\\1", text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `duet measure` prints with `--json`: a lesson, with --published, with --check-hosts."""
+"""Models of what `duet measure` prints with `--json`: a lesson, --published, --check-hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duet.cli.keys import key
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRow:
-    """One metric of one arm under one condition, of `duet measure`."""
+    """One metric of one arm under one condition."""
 
     arm: str
     metric: str
@@ -38,7 +38,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredComparison:
-    """One metric of one arm against another, of `duet measure`."""
+    """One metric of one arm against another."""
 
     metric: str
     arm: str
@@ -72,7 +72,7 @@ _HOST = (
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
-    """Of `duet measure`; measure/reports/machine.py writes it."""
+    """Written by measure/reports/machine.py."""
 
     schema_version: int
     lesson: str
@@ -80,10 +80,10 @@ class MeasureResult:
     question: str
     at: str
     command: str
-    made_by: str = key("what makes the lesson of a trial first, or empty")
+    made_by: str = key("command line that creates the lesson of a trial, or empty")
     by: str = key("version of Kernel Duet, and its commit")
     programs: Mapping[str, str] = key("of the guests, which the workload runs", "{name: version}")
-    partial: str | None = key("null, or why it is not whole")
+    partial: str | None = key("null, or why it is incomplete")
     clock: str | None = key()
     shift: int | None = key()
     workload: str | None = key()
@@ -136,8 +136,6 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
-    """Of `duet measure --published`."""
-
     rows: Sequence[PublishedRow]
     counts: Mapping[str, int] = key(shape="{verdict: rows}")
     mails: Mapping[str, Mapping[str, Mapping[str, object]]] = key(
@@ -155,7 +153,7 @@ class PublishedResult:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """The figure of one run on two hosts."""
+    """A figure of one run on two hosts."""
 
     arm: str
     metric: str
@@ -178,8 +176,6 @@ class ComparedHosts:
 
 @dataclass(frozen=True, slots=True)
 class AgreementResult:
-    """Of `duet measure --check-hosts`."""
-
     equal: bool = key("bool")
     sentence: str = key()
     comparisons: Sequence[ComparedHosts] = key()

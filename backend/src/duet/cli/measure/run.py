@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries out a measurement of a lesson and writes its report."""
+"""Measure a lesson and write the report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.cli.arguments import link_layouts
 from duet.cli.building import build_optional
-from duet.cli.measure.args import Given, command_of, read_plan
+from duet.cli.measure.args import MeasureArgs, command_of, read_plan
 from duet.cli.measure.pooling import Pooling
 from duet.cli.measuring import (
     INTERRUPTED,
@@ -32,13 +32,14 @@ HERE = Pooling()
 """No pool."""
 
 
-def measure_lesson(given: Given, how: str, output: Path | None, pooling: Pooling = HERE) -> int:
-    """Measure the arms of a lesson and write the report: the exit code.
+def measure_lesson(
+    given: MeasureArgs, how: str, output: Path | None, pooling: Pooling = HERE
+) -> int:
+    """Measure the arms of a lesson and write the report; return the exit code.
 
     Args:
         how: one of FORMATS.
         output: file instead of stdout.
-        pooling: what is asked of a pool.
     """
     check_format(how)
     check_output(output)
@@ -78,7 +79,7 @@ def measure_lesson(given: Given, how: str, output: Path | None, pooling: Pooling
 
 
 def finish(report: Report, whole: bool, began: float, how: str, output: Path | None) -> int:
-    """Write the report.
+    """Write the report; return the exit code.
 
     Args:
         whole: it was not interrupted.
@@ -97,10 +98,10 @@ def finish(report: Report, whole: bool, began: float, how: str, output: Path | N
 
 
 def check_format(how: str) -> None:
-    """Before anything is booted.
+    """Check the format before anything boots.
 
     Raises:
-        InputError: there is no such format.
+        InputError: no such format.
     """
     if how not in FORMATS:
         raise InputError(
@@ -109,10 +110,10 @@ def check_format(how: str) -> None:
 
 
 def check_output(output: Path | None) -> None:
-    """Before anything is booted: can it be written? What is no plain file is not touched.
+    """Check before anything boots that the output can be written; leave special files alone.
 
     Raises:
-        InputError: it cannot.
+        InputError: it cannot be written.
     """
     if output is None or (output.exists() and not (output.is_file() or output.is_dir())):
         return
@@ -124,17 +125,17 @@ def check_output(output: Path | None) -> None:
             output.unlink()
     except OSError as error:
         raise InputError(
-            f"--output wants a file that can be written, but {output} cannot be "
-            f"({error.strerror}).",
-            remedy="Name a file in a folder that is there and yours.",
+            f"--output {output} cannot be written ({error.strerror}).",
+            remedy="Choose a file in an existing folder that you may write to.",
         ) from None
 
 
 def write_report(text: str, output: Path | None) -> int:
-    """To a file or stdout; hours of measuring are not lost to a disk that filled meanwhile.
+    """Write to a file or stdout. If the file cannot be written, print to stdout, so hours of
+    measuring are not lost.
 
     Returns:
-        0, or the exit code of a file that cannot be written; the report is on stdout then.
+        0, or the exit code for a file that cannot be written.
     """
     whole = text if text.endswith("\n") else text + "\n"
     if output is not None:
@@ -142,7 +143,7 @@ def write_report(text: str, output: Path | None) -> int:
             output.write_text(whole, encoding="utf-8")
         except OSError as error:
             note(f"error: the report could not be written to {output} ({error.strerror}).")
-            note("remedy: It stands on stdout instead; save it from there.")
+            note("remedy: The report is on stdout instead; save it from there.")
             sys.stdout.write(whole)
             return InfraError.exit_code
         return 0
@@ -151,15 +152,14 @@ def write_report(text: str, output: Path | None) -> int:
 
 
 def errors_of(report: Report) -> list[DuetError]:
-    """What stopped arms."""
     return [error for table in report.tables for error in table.errors.values()]
 
 
 def refuse_nothing(report: Report) -> None:
-    """A report in which no arm has a number is a failure, not a result.
+    """Raise if no arm has a number.
 
     Raises:
-        DuetError: whatever the first arm met.
+        DuetError: the error of the first arm.
     """
     errors = errors_of(report)
     numbers = [one for table in report.tables for one in table.series if one.samples]

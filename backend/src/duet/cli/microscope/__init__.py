@@ -13,7 +13,7 @@ from duet.cli.options import Json, Set, Slug, Workload
 
 KEYS = keys_text(
     MicroscopeResult,
-    "An atomic is one rmw. Lines that are shared come first, by writes. Stacks are counted, not "
+    "An atomic is one rmw. Shared lines come first, by writes. Stacks are counted, not "
     f"listed. --predict: {shape_of(PredictResult)}. --native: {shape_of(NativeResult)}.",
 )
 
@@ -21,20 +21,21 @@ KEYS = keys_text(
 def microscope(
     lesson: Slug,
     functions: Annotated[
-        str, typer.Option("--functions", help="With commas; default: the lesson's.")
+        str,
+        typer.Option("--functions", help="Functions, separated by commas; default: the lesson's."),
     ] = "",
     operation: Annotated[
         str,
         typer.Option(
             "--operation",
-            help="The function whose calls are operations; FIRST..LAST: from the entry of one to "
-            "the return of another.",
+            help="The function whose calls are operations; FIRST..LAST: from the entry of FIRST to "
+            "the return of LAST.",
         ),
     ] = "",
     line: Annotated[
         str,
         typer.Option(
-            "--line", help="Only the lines of this variable, or of a field: dentry.d_lockref."
+            "--line", help="Show only the lines of a variable, or of a field: dentry.d_lockref."
         ),
     ] = "",
     arm: Annotated[
@@ -42,24 +43,26 @@ def microscope(
     ] = "",
     workload: Workload = "",
     set: Set = None,
-    top: Annotated[int, typer.Option(min=1, max=1000, help="Lines to show.")] = 20,
+    top: Annotated[int, typer.Option(min=1, max=1000, help="Number of lines to show.")] = 20,
     predict: Annotated[
-        bool, typer.Option("--predict", help="What the first and last arm do on 1 to 64 CPUs.")
+        bool, typer.Option("--predict", help="Model the first and last arm on 1 to 64 CPUs.")
     ] = False,
     native: Annotated[
         bool,
-        typer.Option("--native", help="The arms' layouts on this host's CPUs; saved for the page."),
+        typer.Option(
+            "--native", help="Measure the arms' layouts on this host; saved for the page."
+        ),
     ] = False,
     threads: Annotated[
-        int, typer.Option(min=0, max=64, help="With --native: so many, on however few cores.")
+        int, typer.Option(min=0, max=64, help="With --native: threads, even on too few cores.")
     ] = 0,
     as_json: Json = False,
 ) -> int:
-    """Count every load and store that kernel functions make, by cache line, field and function.
+    """Count each load and store of kernel functions, by cache line.
 
     The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
-    the counted accesses under a model of caches; --native measures a replica of them on four cores
-    or more, and saves the result beside the lesson's recordings.
+    the counted accesses under a model of caches. --native measures a replica of them on four cores
+    or more, and saves the result with the lesson's recordings.
     """
     if native:
         from duet.cli.microscope.native import measure_replica

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every load and store of chosen kernel functions, by line, field, function."""
+"""Every load and store of chosen functions, by line, field, function."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, 
 
 # Cells of the microscope as a table of lines, like that of `perf c2c report`. Pure but for print.
 #
-# A line of the watched object is named by the object's fields; any other by what the x-ray found.
-# Lines that several vCPUs touched and one wrote come first: only those can travel.
+# Fields name the lines of the watched object; the x-ray names the others. Lines that several vCPUs
+# touched and one wrote come first: only those can move between caches.
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
@@ -44,7 +44,7 @@ Tree = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """The lines to be shown, whatever else is busy.
+    """The lines to show.
 
     Args:
         name: of a variable, or 'TYPE.FIELD' of the watched object.
@@ -57,7 +57,7 @@ class LineFilter:
     field: str = ""
 
     def places(self, scope: ScopeResult) -> tuple[tuple[int, int], ...]:
-        """Where it lies in this run.
+        """Return its address ranges in this run.
 
         Raises:
             InputError: the watched object has no such field.
@@ -72,7 +72,7 @@ def table_tree(
     top: int,
     only: LineFilter | None = None,
 ) -> Tree:
-    """What `--json` prints: MicroscopeResult as a tree.
+    """Return MicroscopeResult as a tree, for `--json`.
 
     Raises:
         InputError: `only` names a field that the watched object does not have.
@@ -84,7 +84,7 @@ def table_tree(
         _line(address, own, scope, microscope.functions, ops if has_operation else None)
         for address, own in _by_line(cells.cells)
     ]
-    # A stack is one, whichever of its bytes the x-ray was asked about.
+    # The x-ray may have named any byte of a stack.
     known = {a // STACK_BYTES for a, words in scope.names.items() if words.startswith(STACK)}
     is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
     stacks = list(compress(lines, is_stack))
@@ -137,7 +137,7 @@ def _lies_on(line: Tree, places: tuple[tuple[int, int], ...]) -> bool:
 
 
 def _words(error: DuetError | None) -> str | None:
-    """A sentence with its remedy, as it begins a line."""
+    """Format an error as a sentence with its remedy."""
     if error is None:
         return None
     return f"{error.sentence[0].upper()}{error.sentence[1:]} {error.remedy}"
@@ -173,7 +173,7 @@ def _line(
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
-    """A name of any of its bytes; else what can be said of the address."""
+    """Return a name of any of its bytes; else what the address alone says."""
     found = [name for a in cells["address"].tolist() if (name := scope.name_of(a))]
     if found:
         return found[0]
@@ -184,7 +184,7 @@ def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
 
 
 def _busiest(fields: Mapping[str, Tree]) -> str:
-    """What is written most names the line; where nothing is, what is read most."""
+    """Return the field that is written most; if none is written, the one read most."""
 
     def weight(name: str) -> tuple[float, ...]:
         tree = fields[name]
@@ -203,7 +203,7 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 
 
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
-    """All accesses by class; those of operations for each; and the rest, which lies outside.
+    """Count all accesses by class, those inside operations per operation, and the rest as outside.
 
     Args:
         ops: whole operations; None: no function was named as the operation.
@@ -221,9 +221,9 @@ def _total(cells: NDArray[np.void]) -> int:
 
 
 def _rank(line: Tree) -> tuple[float, ...]:
-    """Shared ones first, by writes; last what has no name and may be a stack.
+    """Sort shared lines first, by writes; unnamed lines, which may be stacks, last.
 
-    A stack whose task has moved looks shared, and is not.
+    A stack whose task has migrated looks shared, and is not.
     """
     writes = int(str(line["writes"])) + int(str(line["rmws"]))
     late = 2.0 if line["field"] == UNNAMED else 0.0 if line["shared"] else 1.0
@@ -231,7 +231,7 @@ def _rank(line: Tree) -> tuple[float, ...]:
 
 
 def write_table(tree: Tree, lines: list[str]) -> None:
-    """For people: a row a line, and below it the functions."""
+    """Print a row per line, and below it a row per function."""
     ends = operation_words(str(tree["operation"] or ""), str(tree["until"] or ""))
     per = f" per {ends}" if ends and tree["ops"] else ""
     print(f"{tree['lesson']}, {tree['arm']}: loads and stores, counted{per}")
@@ -263,7 +263,7 @@ def write_table(tree: Tree, lines: list[str]) -> None:
 
 
 def line_words(found: object, lines: int) -> str:
-    """What `--line` shows, or that nothing touched it."""
+    """Say what `--line` shows, or that nothing touched it."""
     assert isinstance(found, dict)
     places = " and ".join(f"{p['bytes']} bytes at {p['address']}" for p in found["places"])
     if not lines:
@@ -283,21 +283,21 @@ def _list(value: object) -> list[dict[str, dict[str, Tree]]]:
     return value
 
 
-Given = tuple[str, str, str, list[str]]
+RunArgs = tuple[str, str, str, list[str]]
 """Lesson, arm, workload, settings."""
 
 
 FROM_TO = ".."
-"""Between the function whose entry begins an operation and the one whose return ends it."""
+"""Separates the function whose entry begins an operation from the one whose return ends it."""
 
 
 def count_accesses(
-    given: Given, functions: str, operation: str, line: str, top: int, as_json: bool
+    given: RunArgs, functions: str, operation: str, line: str, top: int, as_json: bool
 ) -> int:
-    """Run a workload under the plugin that sees each access, and print what it saw."""
+    """Run a workload under the plugin that sees each access, and print the counts."""
     request, microscope = read_microscope_request(given, functions, operation)
     only = asyncio.run(read_line(request, microscope, line)) if line else None
-    scope, lines = asyncio.run(look(request, microscope))
+    scope, lines = asyncio.run(count_run(request, microscope))
     tree = table_tree(request, microscope, scope, top, only)
     if as_json:
         emit(tree)
@@ -307,9 +307,9 @@ def count_accesses(
 
 
 def read_microscope_request(
-    given: Given, functions: str, operation: str
+    given: RunArgs, functions: str, operation: str
 ) -> tuple[RunSpec, MicroscopeRequest]:
-    """Which run, and what is looked at in it.
+    """Check which run, and which functions to watch in it.
 
     Raises:
         InputError: the lesson names no functions, and none were given.
@@ -321,7 +321,7 @@ def read_microscope_request(
     if own is None and not names:
         raise InputError(
             f"lesson {lesson} names no functions for the microscope.",
-            remedy="Name some: --functions FUNCTION,FUNCTION.",
+            remedy="Add --functions FUNCTION,FUNCTION.",
         )
     arms = [one.name for one in whole.arms]
     arm = arm or ("stock" if "stock" in arms else arms[0])
@@ -338,7 +338,7 @@ def read_microscope_request(
         if not operation:
             return request, MicroscopeRequest(own.functions, own.operation, aim, True, own.until)
         names = own.functions
-    # Those that begin and end operations are looked at in any case.
+    # The functions that begin and end operations are always watched.
     first, _, last = operation.partition(FROM_TO)
     op = first or (own.operation if own and own.operation in names else "")
     ends = [end for end in (op, last) if end]
@@ -346,11 +346,11 @@ def read_microscope_request(
 
 
 async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) -> LineFilter:
-    """The lines to be shown: those of a variable, or of a field of the watched object.
+    """Return the lines to show: those of a variable, or of a field of the watched object.
 
     Raises:
         InputError: the arm's kernel has no such variable.
-        InfraError: it is not built.
+        InfraError: the kernel is not built.
     """
     if microscope.aim is not None and name.startswith(f"{microscope.aim.object.split()[-1]}."):
         return LineFilter(name, (), name.partition(".")[2])
@@ -359,13 +359,13 @@ async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) 
     return LineFilter(name, variable_ranges(image.vmlinux, name))
 
 
-async def look(
+async def count_run(
     request: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
-    """Run the workload once and count; its lines come with the counts.
+    """Run the workload once and count accesses; return the counts and the workload's output.
 
     Args:
-        sink: receives the run, its samples included.
+        sink: receives the run, including samples.
 
     Raises:
         DuetError: the lane failed, or the microscope saw nothing.
@@ -384,7 +384,7 @@ async def look(
 
 
 def _with_statics(scope: ScopeResult, vmlinux: Path | None) -> ScopeResult:
-    """The same with the names of variables, where the x-ray found none."""
+    """Add the names of variables, where the x-ray found none."""
     if vmlinux is None:
         return scope
     names = static_names(vmlinux, set(scope.cells.cells["address"].tolist()))

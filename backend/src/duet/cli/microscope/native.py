@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --native`: the arms' layouts on the host's own CPUs, by turns."""
+"""`duet microscope --native`: measure the arms' layouts on the host's own CPUs, in turns."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from duet.server.recorded_items import NATIVE
 ROUNDS = 7
 RUN_MS = 700
 POINT_MS = 300
-"""A run of a point of a curve."""
+"""A run for one point of a curve."""
 VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
-FEW = "fewer cores than the 4 that are asked for, so this is a trial and no result"
+FEW = "this host has fewer than the 4 required cores, so this is a trial, not a result"
 
 Tree = dict[str, object]
 
@@ -60,7 +60,7 @@ def measure_replica(lesson: str, threads: int, as_json: bool) -> int:
 
 
 def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
-    """Of all arms.
+    """Read the layouts of all arms.
 
     Raises:
         InfraError: a kernel is not built, or cannot be read.
@@ -71,7 +71,7 @@ def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
 
 
 def save(folder: LessonFolder, tree: Tree) -> Path:
-    """Put the result beside the lesson's recordings, where the page finds it.
+    """Store the result with the lesson's recordings, where the page finds it.
 
     Raises:
         InfraError: the folder cannot be written to.
@@ -91,7 +91,9 @@ def save(folder: LessonFolder, tree: Tree) -> Path:
 def measured(
     lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
 ) -> Tree:
-    """Runs by turns, each round in the other order, and then perf: NativeResult as a tree."""
+    """Run the layouts in turns, each round in the other order, and then perf; return NativeResult
+    as a tree.
+    """
     alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
     runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
     for number in range(ROUNDS):
@@ -172,7 +174,7 @@ def _arm(
 
 
 def text(tree: Tree) -> list[str]:
-    """For people."""
+    """Format the result for people."""
     arms, ratio = tree["arms"], tree["ratio"]
     assert isinstance(arms, list) and isinstance(ratio, dict)
     lines = [
@@ -202,7 +204,7 @@ def text(tree: Tree) -> list[str]:
 
 
 def by_threads(tree: Tree) -> list[str]:
-    """A row for each number of threads: the layouts, and the host's own kernel."""
+    """Format a row for each number of threads: the layouts, and the host's own kernel."""
     arms, host, made = tree["arms"], tree["host"], tree["made"]
     assert isinstance(arms, list) and isinstance(made, dict)
     columns = [(arm["arm"], arm["curve"]) for arm in arms]

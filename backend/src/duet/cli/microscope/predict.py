@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --predict`: what the counted accesses of the arms would do on many CPUs."""
+"""`duet microscope --predict`: model the counted accesses of the arms on many CPUs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from duet.base.errors import InfraError, InputError
 from duet.cli.keys import from_tree
-from duet.cli.microscope.count import look, read_microscope_request
+from duet.cli.microscope.count import count_run, read_microscope_request
 from duet.cli.microscope.results import PredictResult
 from duet.cli.output import emit, note
 from duet.cli.sinks import ConsoleSink
@@ -23,24 +23,24 @@ from duet.session import Batch
 CPUS = (1, 2, 4, 8, 16, 20, 32, 64)
 SEEDS = (1, 2, 3, 4, 5)
 OPS = 1000
-"""Of all CPUs together, of each run."""
+"""Of all CPUs together, in each run."""
 
 Tree = dict[str, Any]
 
 
 class AccessSink(ConsoleSink):
-    """Keeps the log, access by access; a run gives it as points, and traces nothing else here."""
+    """Keeps the access log, which a run delivers as points; nothing else is traced here."""
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """A piece of the log, or something else."""
+        """Keep a piece of the log; ignore other tables."""
         if new.table == "points":
             self._batches.append(new)
 
     def column(self, name: str) -> list[int]:
-        """One column of all pieces, by its name in the points."""
+        """Return one column of the points, over all pieces."""
         return [int(n) for new in self._batches for n in new.columns[name]]
 
 
@@ -50,7 +50,7 @@ def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool)
     if len(arms) < 2:
         raise InputError(
             f"lesson {lesson} has one arm, so there is nothing to compare.",
-            remedy="Leave --predict away.",
+            remedy="Leave --predict out.",
         )
     pair = {arm: counted_streams(lesson, arm, workload, settings) for arm in (arms[0], arms[-1])}
     note("the model runs: about a minute")
@@ -64,21 +64,22 @@ def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool)
 
 
 def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -> list[Stream]:
-    """Whole operations of each vCPU, as counted in one run of an arm.
+    """Return whole operations of each vCPU, counted in one run of an arm.
 
     Raises:
         InputError: the lesson watches no object.
-        InfraError: not one whole operation was seen.
+        InfraError: no whole operation was seen.
     """
     request, microscope = read_microscope_request((lesson, arm, workload, settings), "", "")
     if microscope.aim is None:
         raise InputError(
-            f"workload {request.workload} of lesson {lesson} is watched at no object, and the "
-            "model needs the accesses to one.",
-            remedy="Leave --predict away, or name another --workload.",
+            f"workload {request.workload} of lesson {lesson} watches no object, and "
+            "the model needs "
+            "the accesses to one.",
+            remedy="Leave --predict out, or choose another --workload.",
         )
     sink = AccessSink()
-    scope, _ = asyncio.run(look(request, microscope, sink))
+    scope, _ = asyncio.run(count_run(request, microscope, sink))
     names = [
         microscope.functions[n] if 0 <= n < len(microscope.functions) else ""
         for n in sink.column("d")
@@ -99,29 +100,29 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
     whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
     if not whole:
         raise InfraError(
-            f"not one whole operation of {arm} was logged, of {scope.cells.ops_ended} that ended.",
-            remedy="Run it again, with more --set stats=1000.",
+            f"no whole operation of {arm} was logged, of {scope.cells.ops_ended} that ended.",
+            remedy="Run it again with more operations, e.g. --set stats=1000.",
         )
     return whole
 
 
 def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
-    """Rates rest on where in an operation each access lies, which was counted for some functions.
+    """Refuse functions whose accesses the model cannot place within an operation.
 
     Raises:
-        InputError: another function made an access.
+        InputError: such a function made an access.
     """
     unknown = dict.fromkeys(name for name in names if name not in known)
     if unknown:
         raise InputError(
             f"no rate is predicted: where in an operation {', '.join(unknown):.200} make their "
             "accesses was not counted.",
-            remedy="Leave --predict away; the counts themselves are exact.",
+            remedy="Leave --predict out; the counts themselves are exact.",
         )
 
 
 def text(tree: Tree) -> list[str]:
-    """For people: the curve, the comparison, and what it hangs on."""
+    """Format for people: the curve, the comparison, and what it depends on."""
     found, mail = tree["comparison"], tree["mail"]
     before, after = found["before"], found["after"]
     lines = [
@@ -162,14 +163,14 @@ def text(tree: Tree) -> list[str]:
 
 
 def row_cells(row: Tree) -> str:
-    """Both ratios of a row, each with how far its profile is off."""
+    """Format both ratios of a row, each with the error of its profile."""
     ways = ("halved", "doubled")
     off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
     return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))
 
 
 def profile_lines(profile: Tree) -> list[str]:
-    """Time by function: the mail's beside both models'."""
+    """Format time by function: the mail's, and both models'."""
     least = stated()["profile"]["least_shown"]
     lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
     for arm, parts in profile.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `duet microscope` prints with `--json`: counted, with --predict, with --native."""
+"""Models of what `duet microscope` prints with `--json`: counted, --predict, --native."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duet.cli.keys import key
 
 @dataclass(frozen=True, slots=True)
 class AccessCounts:
-    """Accesses to a line, a field or by a function, of `duet microscope`."""
+    """Accesses to a line, to a field, or by a function."""
 
     reads: int
     writes: int
@@ -24,7 +24,7 @@ class AccessCounts:
 
 @dataclass(frozen=True, slots=True)
 class MicroscopeLine:
-    """One cache line of `duet microscope`."""
+    """One cache line."""
 
     line: str = key("address")
     field: str = key("what is written most there")
@@ -44,7 +44,7 @@ class MicroscopeLine:
 
 @dataclass(frozen=True, slots=True)
 class BrokenOperations:
-    """Operations of `duet microscope` that are not whole, by reason."""
+    """Incomplete operations, by reason."""
 
     ops_slept: int
     ops_left: int = key("by a jump to another function")
@@ -53,8 +53,6 @@ class BrokenOperations:
 
 @dataclass(frozen=True, slots=True)
 class MicroscopeResult:
-    """Of `duet microscope`."""
-
     lesson: str
     arm: str
     workload: str
@@ -86,7 +84,7 @@ class MicroscopeResult:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of several runs."""
+    """Spread over several runs."""
 
     median: float
     low: float
@@ -95,7 +93,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One arm on so many CPUs, of `duet microscope --predict`."""
+    """One arm on a number of CPUs."""
 
     cpus: int
     ops_per_s: Spread
@@ -106,7 +104,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The predicted ratio if one number of the model is half or twice as large."""
+    """The predicted ratio if one number of the model is halved or doubled."""
 
     what: str
     halved: float
@@ -138,7 +136,7 @@ class ProfilePart:
 
 @dataclass(frozen=True, slots=True)
 class PredictedComparison:
-    """The last arm over the first, of `duet microscope --predict`."""
+    """The last arm over the first."""
 
     before: str
     after: str
@@ -149,8 +147,6 @@ class PredictedComparison:
 
 @dataclass(frozen=True, slots=True)
 class PredictResult:
-    """Of `duet microscope --predict`."""
-
     lesson: str
     evidence: str = key("modelled")
     curves: Mapping[str, Sequence[CurvePoint]] = key(per="arm")
@@ -164,7 +160,7 @@ class PredictResult:
 
 @dataclass(frozen=True, slots=True)
 class NativePoint:
-    """Operations a second of so many threads."""
+    """Operations per second with a number of threads."""
 
     threads: int
     median: float
@@ -174,7 +170,7 @@ class NativePoint:
 
 @dataclass(frozen=True, slots=True)
 class NativeMade:
-    """Machine, compiler and time of a native measurement."""
+    """Machine, compiler and time of the measurement."""
 
     cpu: str
     kernel: str
@@ -185,7 +181,7 @@ class NativeMade:
 
 @dataclass(frozen=True, slots=True)
 class NativeHost:
-    """What the host's own kernel does."""
+    """What the host's own kernel achieves."""
 
     what: str
     curve: Sequence[NativePoint]
@@ -193,7 +189,7 @@ class NativeHost:
 
 @dataclass(frozen=True, slots=True)
 class NativeArm:
-    """One arm's layout of `duet microscope --native`."""
+    """One arm's layout."""
 
     arm: str
     bytes: int
@@ -209,7 +205,7 @@ class NativeArm:
 
 @dataclass(frozen=True, slots=True)
 class NativeRatio:
-    """Rate over rate, with its 95 % interval."""
+    """Ratio of two rates, with its 95 % interval."""
 
     of: str
     to: str
@@ -220,8 +216,6 @@ class NativeRatio:
 
 @dataclass(frozen=True, slots=True)
 class NativeResult:
-    """Of `duet microscope --native`."""
-
     lesson: str
     format: int = key("1")
     evidence: str = key("measured")

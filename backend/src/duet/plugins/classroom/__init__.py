@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes that go on: who sits where, the driver's place, questions and answers.
+"""Classes: members, the driver's position in the lesson, questions, answers, tried patches.
 
-A class is in memory while pages are in it; all but the last two seconds of the driver's place is
-in the store (`duet.store`), from which a class comes back after a restart.
+A class is in memory while pages are connected to it. The store (`duet.store`) has everything but
+the last two seconds of the driver's position, so a class survives a restart of the server.
 """
 
 from __future__ import annotations
@@ -11,11 +11,5 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    """Name what this plug-in has."""
     core.offer(messages="messages", bodies="bodies", tables="tables", service="classrooms")
-    core.verb(
-        "class",
-        "verb",
-        "Classes that are stored here; or the deletion of one member's nickname, "
-        "answers, questions and votes (docs/CLASSES.md).",
-    )
+    core.verb("class", "verb", "List stored classes, or delete one member's data.", "teach")

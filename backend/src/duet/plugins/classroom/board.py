@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The board of a class as it is stored: members' questions, their votes, the timer."""
+"""The stored board of a class: members' questions, their votes, the timer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from duet.plugins.classroom.tables import BOARDS, MEMBERS, RAISED, VOTES
 
 @dataclass(frozen=True, slots=True)
 class BoardFacts:
-    """What is set for the whole class.
+    """Settings for the whole class.
 
     Args:
         shown: members see the questions of all.
-        timer_s: for how long the timer was set; None: there is none.
+        timer_s: length of the timer; None: there is none.
         timer_ends_s: Unix time.
     """
 
@@ -33,9 +33,9 @@ class RaisedFacts:
 
     Args:
         step: on which it was asked.
-        asker_sha256: see hash_of; it is for limits and deletion, and goes to no page.
-        answered: the instructor says so.
-        hidden: the instructor has set it aside; members and reports do not have it.
+        asker_sha256: from hash_of; for limits and deletion; sent to no page.
+        answered: marked by the instructor.
+        hidden: by the instructor; members and reports do not have it.
     """
 
     number: int
@@ -59,12 +59,12 @@ NO_BOARD: Final = BoardStored()
 
 
 def hash_of(class_id: str, member: str) -> str:
-    """What stands for a member in questions and votes, in this class alone."""
+    """Return the pseudonym of a member for questions and votes, valid in this class only."""
     return hashlib.sha256(f"{class_id} asks {member}".encode()).hexdigest()
 
 
 def load(connection: Connection, class_id: str) -> BoardStored:
-    """The board of a class; an empty one where nothing is stored."""
+    """Load the board of a class; empty if nothing is stored."""
     row = connection.execute(select(BOARDS).where(BOARDS.c.class_id == class_id)).first()
     facts = BoardFacts() if row is None else BoardFacts(row.shown, row.timer_s, row.timer_ends_s)
     raised, votes = (
@@ -83,7 +83,7 @@ def load(connection: Connection, class_id: str) -> BoardStored:
 
 
 def put_board(connection: Connection, class_id: str, facts: BoardFacts) -> None:
-    """Store what is set for the class."""
+    """Store the settings of the board."""
     values = asdict(facts)
     where = BOARDS.c.class_id == class_id
     if not connection.execute(update(BOARDS).where(where).values(values)).rowcount:
@@ -91,7 +91,7 @@ def put_board(connection: Connection, class_id: str, facts: BoardFacts) -> None:
 
 
 def add_raised(connection: Connection, class_id: str, member: str, facts: RaisedFacts) -> bool:
-    """Store a question; false: its member has been forgotten meanwhile."""
+    """Store a question; return false if its member has been forgotten meanwhile."""
     known = _is_member(connection, class_id, member)
     if known:
         connection.execute(insert(RAISED).values(class_id=class_id, **asdict(facts)))
@@ -99,14 +99,14 @@ def add_raised(connection: Connection, class_id: str, member: str, facts: Raised
 
 
 def settle(connection: Connection, class_id: str, facts: RaisedFacts) -> None:
-    """Store how a question stands."""
+    """Store a question's new state."""
     of = (RAISED.c.class_id == class_id, RAISED.c.number == facts.number)
     values = {"answered": facts.answered, "hidden": facts.hidden}
     connection.execute(update(RAISED).where(*of).values(values))
 
 
 def put_vote(connection: Connection, class_id: str, member: str, number: int, on: bool) -> bool:
-    """Store a member's vote or take it back; false: the member or the question has gone."""
+    """Store or withdraw a member's vote; return false if the member or the question is gone."""
     voter = hash_of(class_id, member)
     this = {"class_id": class_id, "number": number, "voter_sha256": voter}
     vote = tuple(VOTES.c[name] == value for name, value in this.items())
@@ -121,7 +121,7 @@ def put_vote(connection: Connection, class_id: str, member: str, number: int, on
 
 
 def forget(connection: Connection, class_id: str, member: str) -> None:
-    """Delete a member's questions, with all votes on them, and its votes on others."""
+    """Delete a member's questions, all votes on them, and the member's votes on others."""
     who = hash_of(class_id, member)
     of = (RAISED.c.class_id == class_id, RAISED.c.asker_sha256 == who)
     connection.execute(delete(RAISED).where(*of))

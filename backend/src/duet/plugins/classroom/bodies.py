@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the routes of classes answer."""
+"""Models of the HTTP answers about classes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What pages of a class receive, made of a room. Pure."""
+"""Messages to pages of a class, made from a room. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ def state(seat: Seat, gone: bool = False) -> cm.ClassState:
 
 
 def welcome(seat: Seat, secret: str) -> cm.ClassWelcome:
-    """The page is in."""
     return cm.ClassWelcome(
         class_id=seat.room.facts.class_id,
         part="instructor" if seat.member is None else "member",
@@ -48,7 +47,7 @@ def welcome(seat: Seat, secret: str) -> cm.ClassWelcome:
 
 
 def class_place(class_id: str, place: PlaceFacts) -> cm.ClassPlace:
-    """Where the driver is, with its age."""
+    """Return the driver's position with its age."""
     now_ns = time.time_ns()
     return cm.ClassPlace.model_validate(
         place.fields
@@ -62,7 +61,6 @@ def class_place(class_id: str, place: PlaceFacts) -> cm.ClassPlace:
 
 
 def roster(room: Room) -> cm.ClassRoster:
-    """All members."""
     now_s, connected = time.monotonic(), room.connected()
     return cm.ClassRoster(
         class_id=room.facts.class_id,
@@ -83,7 +81,6 @@ def roster(room: Room) -> cm.ClassRoster:
 
 
 def class_question(room: Room, question: Question) -> cm.ClassQuestion:
-    """How a question stands."""
     facts = question.facts
     return cm.ClassQuestion(
         class_id=room.facts.class_id,
@@ -97,7 +94,6 @@ def class_question(room: Room, question: Question) -> cm.ClassQuestion:
 
 
 def tally(room: Room, question: Question) -> cm.ClassTally:
-    """What was answered."""
     return cm.ClassTally(
         class_id=room.facts.class_id,
         step=question.facts.step,
@@ -118,7 +114,6 @@ def _round(score: Score) -> cm.TallyRound:
 
 
 def answered(room: Room, answer: AnswerFacts) -> cm.ClassAnswered:
-    """An answer is on the disk."""
     return cm.ClassAnswered(
         class_id=room.facts.class_id,
         step=answer.step,
@@ -131,16 +126,14 @@ def answered(room: Room, answer: AnswerFacts) -> cm.ClassAnswered:
 
 
 def confusion(room: Room) -> cm.ClassConfusion:
-    """The curve."""
     points = [cm.Confusion(at_s=p.at_s, count=p.count, step=p.step) for p in room.points()]
     return cm.ClassConfusion(class_id=room.facts.class_id, points=points)
 
 
-# What pages of a class receive of what it tries, made of a room. Pure.
+# Messages about tries.
 
 
 def opened(room: Room) -> cm.ClassOpened:
-    """Where the class may try."""
     trying = room.trying
     steps = [
         cm.OpenedStep(lesson=one.lesson, step=one.step, patches=one.patches)
@@ -156,7 +149,7 @@ def opened(room: Room) -> cm.ClassOpened:
 
 
 def tries_for(room: Room, seat: Seat) -> cm.ClassTries:
-    """What one page may see: all, or what its member made."""
+    """Return the tries that one page may see: all, or those of its member."""
     trying, member = room.trying, seat.member
     if member is None or trying.shown:
         return tries(room, trying.tries.values())
@@ -164,14 +157,13 @@ def tries_for(room: Room, seat: Seat) -> cm.ClassTries:
 
 
 def tries(room: Room, found: Iterable[Try]) -> cm.ClassTries:
-    """These of the class."""
     return cm.ClassTries(
         class_id=room.facts.class_id, tries=[class_try(room, one) for one in found]
     )
 
 
 def class_try(room: Room, one: Try) -> cm.ClassTry:
-    """A run as it stands."""
+    """Return the state of a try."""
     facts = one.facts
     place = room.trying.place_of(facts.run_id) if facts.state == "waiting" else None
     makers = [room.members[member] for member in facts.makers if member in room.members]
@@ -195,7 +187,7 @@ SAME = (
 
 
 def send_tries(room: Room) -> None:
-    """To each page what it may see; all that may see the same get one packet."""
+    """Send each page the tries that it may see; pages with the same rights share one packet."""
     packets: dict[str, Packet] = {}
     makers = {maker for one in room.trying.tries.values() for maker in one.facts.makers}
     for seat in list(room.seats.values()):

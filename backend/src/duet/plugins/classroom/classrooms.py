@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries out the commands of classes; one that has begun is carried out to its end."""
+"""Carries out the commands of classes. A command that has begun runs to its end."""
 
 from __future__ import annotations
 
@@ -17,24 +17,21 @@ from duet.plugins.classroom import broadcast as messages
 from duet.plugins.classroom import messages as cm
 from duet.plugins.classroom import queries as reading
 from duet.plugins.classroom import routes
-from duet.plugins.classroom.driver import Wheel
+from duet.plugins.classroom.driver import Driving
 from duet.plugins.classroom.members import Entering, Members, delete, end
 from duet.plugins.classroom.purge import Purge
-from duet.plugins.classroom.questions import Questions, Raising
+from duet.plugins.classroom.questions import MemberQuestions, Questions
 from duet.plugins.classroom.records import ClassFacts, Stored
 from duet.plugins.classroom.refusals import not_yours
 from duet.plugins.classroom.room import Room, Seat
-from duet.plugins.classroom.rooms import OpenClasses, Owning, Rooms, keep_storing, store_all
-from duet.plugins.classroom.tries import Tries, tried
-from duet.plugins.classroom.try_parts import LiveParts, Whole
+from duet.plugins.classroom.rooms import OpenClasses, Ownership, Rooms, keep_storing, store_all
+from duet.plugins.classroom.tries import Tries, carry_out_try
+from duet.plugins.classroom.try_parts import BackgroundWork, LiveParts
 from duet.server.doors import Door
 from duet.server.services import Core, Service
 from duet.store.database import CLASSES_DAYS, classes_days
 from duet.store.store import Store
 from duet.stream.hub import Viewer
-
-# Carries out what a page that sits in a class asks for: a member's, then the instructor's.
-
 
 COMMANDS: tuple[type[m.Command], ...] = tuple(
     one
@@ -43,11 +40,11 @@ COMMANDS: tuple[type[m.Command], ...] = tuple(
 )
 
 
-class Seated:
-    """Of all classes.
+class Dispatcher:
+    """Dispatches commands of pages that are in a class.
 
     Args:
-        tries: runs that members try; None: nowhere.
+        tries: runs that members try; None: unavailable.
     """
 
     def __init__(self, rooms: Rooms, tries: Tries | None) -> None:
@@ -55,14 +52,14 @@ class Seated:
         self._tries = tries
         self._questions = Questions(rooms)
         self._members = Members(rooms)
-        self._raising = Raising(rooms)
-        self.wheel = Wheel(rooms)
+        self._member_questions = MemberQuestions(rooms)
+        self.driving = Driving(rooms)
 
     async def carry_out(self, seat: Seat, command: m.Command) -> None:
-        """One command.
+        """Carry out one command.
 
         Raises:
-            DuetError: why not.
+            DuetError: the command is refused.
         """
         match command:
             case cm.Answer():
@@ -74,13 +71,13 @@ class Seated:
                     await self._tries.forget(seat.room, seat.member)
                 await self._members.forget(seat)
             case cm.TryRun() | cm.TakeBackTry() | cm.OpenStep() | cm.ShowGallery():
-                await tried(self._tries, seat, command)
+                await carry_out_try(self._tries, seat, command)
             case cm.RaiseQuestion():
-                await self._raising.ask(seat, command)
+                await self._member_questions.ask(seat, command)
             case cm.Upvote():
-                await self._raising.vote(seat, command)
+                await self._member_questions.vote(seat, command)
             case cm.Consent():
-                self._rooms.shoulder.consent(seat, command)
+                self._rooms.observations.consent(seat, command)
             case _ if seat.member is not None:
                 raise not_yours("the instructor may do that")
             case _:
@@ -93,15 +90,15 @@ class Seated:
             case cm.Reveal():
                 await self._questions.reveal(seat, command)
             case cm.HandWheel():
-                await self.wheel.hand(seat, command.member)
+                await self.driving.hand(seat, command.member)
             case cm.SettleRaised():
-                await self._raising.settle(seat, command)
+                await self._member_questions.settle(seat, command)
             case cm.ShowRaised():
-                await self._raising.show(seat, command)
+                await self._member_questions.show(seat, command)
             case cm.CountDown():
-                await self._raising.count_down(seat, command)
+                await self._member_questions.count_down(seat, command)
             case cm.WatchMember():
-                self._rooms.shoulder.watch(seat, command)
+                self._rooms.observations.watch(seat, command)
             case cm.RemoveMember():
                 member = seat.room.members.get(command.member)
                 if self._tries is not None and member is not None:
@@ -117,8 +114,8 @@ class Classrooms(Service):
     Args:
         store: where classes are stored. None: there are no classes.
         live: where members try runs; None: nowhere.
-        days: how long classes that have ended are stored.
-        owning: which classes are this server's.
+        days: how long ended classes are stored.
+        owning: which classes this server owns.
     """
 
     commands = COMMANDS
@@ -129,22 +126,22 @@ class Classrooms(Service):
         store: Store | None,
         live: LiveParts | None = None,
         days: int = CLASSES_DAYS,
-        owning: Owning | None = None,
+        ownership: Ownership | None = None,
     ) -> None:
         self.store = store
-        self._work = Whole()
+        self._work = BackgroundWork()
         self._storing: asyncio.Task[None] | None = None
         self._rooms: Rooms | None = None
         self._tries: Tries | None = None
         self.going: OpenClasses | None = None
         if store is not None:
-            self._rooms = Rooms(store, owning or Owning())
+            self._rooms = Rooms(store, ownership or Ownership())
             self._purge = Purge(store, days)
             self.going = self._rooms.going
             self._entering = Entering(self._rooms)
             if live is not None:
                 self._tries = Tries(self._rooms, live)
-            self._seated = Seated(self._rooms, self._tries)
+            self._dispatcher = Dispatcher(self._rooms, self._tries)
 
     async def __aenter__(self) -> Classrooms:
         if self.store is not None and self._rooms is not None:
@@ -168,42 +165,40 @@ class Classrooms(Service):
         self._rooms.close()
 
     async def idle(self) -> None:
-        """Until no command is being carried out."""
+        """Wait until no command is running."""
         await self._work.idle()
 
     def admit(self, door: Door) -> None:
-        """Who has the code of a class that goes on."""
+        """Let in browsers with the code of an open class."""
         if isinstance(door, TokensOnly) and self.going is not None:
             door.join_by_code(self.going)
 
     def add_routes(self, app: FastAPI) -> None:
-        """The list of classes and their reports."""
         routes.add_class_routes(app, self)
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """How many are in memory."""
         yield "duet_classes_open", "Classes in memory, with pages or not.", len(self.rooms())
 
     def rooms(self) -> list[Room]:
-        """Classes in memory."""
+        """Return the classes in memory."""
         return [] if self._rooms is None else list(self._rooms)
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone."""
+        """Take a page that has gone out of its class."""
         if self._rooms is not None:
-            self._rooms.rise(viewer)
+            self._rooms.remove_page(viewer)
 
     async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
-        """Classes that a visitor started, each with the number of its members."""
+        """Return the classes that a visitor started, each with its number of members."""
         if self.store is None:
             return []
         return await self.store.ask(lambda c: reading.classes_of(c, visitor))
 
     async def stored(self, visitor: str, class_id: str) -> Stored:
-        """All that is stored of a class that this visitor started.
+        """Load all that is stored of a class that this visitor started.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such class.
         """
         found = None
         if self.store is not None:
@@ -216,10 +211,10 @@ class Classrooms(Service):
         return found
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """Delete a class that this visitor started; one that goes on ends.
+        """Delete a class that this visitor started; an open class ends first.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such class.
         """
         await self.stored(visitor, class_id)
         if self._rooms is not None:
@@ -229,34 +224,34 @@ class Classrooms(Service):
         """Carry out one command.
 
         Raises:
-            DuetError: why not.
+            DuetError: the command is refused.
         """
         if self._rooms is None:
-            raise InfraError("this server holds no classes.", remedy="Use one that does.")
+            raise InfraError("this server has no classes.", remedy="Use one that does.")
         match command:
             case cm.Drive():
-                self._seated.wheel.drive(self._rooms.seat(viewer), command)
+                self._dispatcher.driving.drive(self._rooms.seat(viewer), command)
             case cm.Follow():
-                self._seated.wheel.follow(self._rooms.seat(viewer), command)
+                self._dispatcher.driving.follow(self._rooms.seat(viewer), command)
             case cm.ShowPlace():
-                self._rooms.shoulder.here(self._rooms.seat(viewer), command)
+                self._rooms.observations.here(self._rooms.seat(viewer), command)
             case cm.LeaveClass():
                 self._leave(self._rooms, self._rooms.seat(viewer))
             case cm.StartClass() | cm.ResumeClass() | cm.JoinClass():
                 await self._work.until_done(self._entering.enter(viewer, command))
             case _:
                 seat = self._rooms.seat(viewer)
-                await self._work.until_done(self._seated.carry_out(seat, command))
+                await self._work.until_done(self._dispatcher.carry_out(seat, command))
 
     def _leave(self, rooms: Rooms, seat: Seat) -> None:
-        rooms.rise(seat.viewer)
+        rooms.remove_page(seat.viewer)
         seat.viewer.put(pack(messages.state(seat, gone=True)))
         if seat.member is not None and seat.drives:
-            self._work.begin(self._seated.wheel.hand(seat, ""))
+            self._work.begin(self._dispatcher.driving.hand(seat, ""))
 
 
 def service(core: Core) -> Classrooms:
-    """The classes of a server, as it says or as another plug-in does."""
+    """Return the classes of a server; another plug-in may replace this implementation."""
     live = LiveParts(core.live_runs, core.read, core.no_runs, core.no_patches, core.hold)
     for other in plugins.offered("classrooms"):
         made: Classrooms | None = other.classrooms(core.store, live, classes_days())

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Driving and following: the driver's place goes to all pages at once, past the database."""
+"""Driving and following: the driver's position goes to all pages at once, bypassing the
+database.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ from duet.plugins.classroom.room import Seat
 from duet.plugins.classroom.rooms import Rooms
 
 
-class Wheel:
-    """Who drives each class, and where to."""
+class Driving:
+    """Who drives each class, and where they are."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
     def drive(self, seat: Seat, command: cm.Drive) -> None:
-        """The driver is at another place.
+        """Send the driver's new position to all pages.
 
         Raises:
             InputError: this page does not drive.
         """
         room = seat.room
         if not seat.drives:
-            raise not_yours("who has the wheel leads the class")
+            raise not_yours("the driver leads the class")
         if seat.member is not None and "with" in parse_qs(command.place.lstrip("?")):
-            raise not_yours("the instructor shows the class two runs beside each other")
+            raise not_yours("the instructor may show the class two runs side by side")
         number = 1 if room.place is None else room.place.number + 1
         fields = command.model_dump(exclude={"type"})
         room.place = PlaceFacts(number, time.time(), fields)
@@ -42,7 +44,7 @@ class Wheel:
         self._moved(seat, command.step)
 
     def follow(self, seat: Seat, command: cm.Follow) -> None:
-        """A member follows or explores."""
+        """Note whether a member follows or explores."""
         if seat.member is not None:
             seat.member.following = command.following
         self._moved(seat, command.step)
@@ -53,16 +55,14 @@ class Wheel:
             self._rooms.notices(seat.room).roster.soon()
 
     async def hand(self, seat: Seat, member: str) -> None:
-        """Another drives; empty: the instructor.
+        """Let another member drive; empty: the instructor.
 
         Raises:
-            InputError: nobody of that id is in the class.
+            InputError: the class has no such member.
         """
         room = seat.room
         if member and member not in room.members:
-            raise refusal(
-                UNKNOWN, "that member is not in the class any more.", "Choose another one."
-            )
+            raise refusal(UNKNOWN, "that member has left the class.", "Choose another member.")
         await room.ask(
             self._rooms.store, lambda c: queries.set_driver(c, room.facts.class_id, member)
         )

@@ -6,23 +6,23 @@ from __future__ import annotations
 from typing import Final
 
 STATE_EVERY_S: Final = 1.0
-"""Who comes and goes; a change of the driver and the end go out at once."""
+"""For members who come and go; a change of the driver, and the end, are sent at once."""
 ROSTER_EVERY_S: Final = 1.0
 TALLY_EVERY_S: Final = 0.25
 RAISED_EVERY_S: Final = 0.25
 TIMER_SEEN_S: Final = 60.0
-"""A timer that has run out is shown for so long, also to pages that come then."""
+"""A finished timer is shown for so long, also to pages that come later."""
 CONFUSION_EVERY_S: Final = 1.0
 TRIES_EVERY_S: Final = 0.5
 SAVED_S: Final = 120.0
-"""From the end of a run to its file, after which it counts as over anyway. Usual: 2 s."""
+"""From the end of a run to its file; then the run counts as over anyway. Usual: 2 s."""
 PLACE_EVERY_S: Final = 2.0
-"""Between two times that the driver's place is stored."""
+"""Between two times that the driver's position is stored."""
 DELETE_EVERY_S: Final = 12 * 3600.0
-"""Between two looks for classes that are too old; a server looks when it starts, too."""
+"""Between two purges of old classes; a server also purges at its start."""
 BUCKET_S: Final = 10
-"""In which a member counts as lost once."""
+"""A member counts as lost once in this time."""
 NUMBERS_SKIPPED: Final = 1000
-"""Of places that a killed server may have sent and not stored: 2 s of them are 60 to 120."""
+"""Position numbers that a killed server may have sent and not stored: 2 s of them are 60 to 120."""
 UNUSED_DAYS: Final = 60
-"""A class that nobody ended and nobody visited for so long ends when a server starts."""
+"""A class that nobody ended or visited for so long is ended when a server starts."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a member does for itself: being lost, and being forgotten."""
+"""Members: joining and leaving a class, being lost, being forgotten."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duet.plugins.classroom import broadcast as try_messages
 from duet.plugins.classroom import messages as cm
 from duet.plugins.classroom import queries
 from duet.plugins.classroom.limits import BUCKET_S
-from duet.plugins.classroom.observe import Shoulder
+from duet.plugins.classroom.observe import Observations
 from duet.plugins.classroom.records import ClassFacts, MemberFacts
 from duet.plugins.classroom.refusals import (
     FULL,
@@ -32,16 +32,16 @@ from duet.stream.hub import Viewer
 
 
 class Members:
-    """Of all classes."""
+    """Members of all classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
     async def confused(self, seat: Seat) -> None:
-        """A member is lost; it counts once in ten seconds, without a name.
+        """Count a lost member, once in ten seconds, without a name.
 
         Raises:
-            InputError: it is no member's page.
+            InputError: the page belongs to no member.
         """
         rooms, room, member = self._rooms, seat.room, seat.member
         if member is None:
@@ -59,35 +59,35 @@ class Members:
         rooms.notices(room).confusion.soon()
 
     async def forget(self, seat: Seat) -> None:
-        """Delete what is stored of a member, which asks for it.
+        """Delete what is stored of a member, at their own request.
 
         Raises:
-            InputError: it is no member's page.
+            InputError: the page belongs to no member.
         """
         if seat.member is None:
             raise not_yours("members can be forgotten")
         await self._forget(seat.room, seat.member)
 
     async def remove(self, seat: Seat, command: cm.RemoveMember) -> None:
-        """Delete what is stored of a member, as the instructor wants it.
+        """Delete what is stored of a member, at the instructor's request.
 
         Raises:
             InputError: there is no such member.
         """
         member = seat.room.members.get(command.member)
         if member is None:
-            raise refusal(UNKNOWN, "that member is not in the class any more.", "Look again.")
+            raise refusal(UNKNOWN, "that member has left the class.", "Check the list of members.")
         await self._forget(seat.room, member)
 
     async def _forget(self, room: Room, member: Member) -> None:
-        """Nickname, answers, questions and votes; its pages are out of the class."""
+        """Delete nickname, answers, questions and votes; the member's pages leave the class."""
         rooms = self._rooms
         class_id, ident = room.facts.class_id, member.ident
         await room.ask(rooms.store, lambda c: queries.forget_member(c, class_id, ident))
         pages = [other for other in room.seats.values() if other.member is member]
         touched = room.drop_member(ident)
         for page in pages:
-            rooms.rise(page.viewer)
+            rooms.remove_page(page.viewer)
             page.viewer.put(pack(messages.state(page, gone=True)))
         notices = rooms.notices(room)
         notices.state_now()
@@ -96,16 +96,16 @@ class Members:
         notices.raised.soon()
 
 
-# Coming into a class: starting, joining, coming back; and what a page is sent then.
+# Entering a class: start, join, resume; and what a page receives then.
 
 ID_BYTES = 9
 SECRET_BYTES = 24
 SECRET_CHARS = 32
-"""Of one that `new_secret` makes."""
+"""Length of a secret from `new_secret`."""
 
 
 class Entering:
-    """Into all classes."""
+    """Lets pages enter classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
@@ -113,10 +113,10 @@ class Entering:
     async def enter(
         self, viewer: Viewer, command: cm.StartClass | cm.ResumeClass | cm.JoinClass
     ) -> None:
-        """Into a class.
+        """Let a page enter a class.
 
         Raises:
-            InputError: why not.
+            InputError: the page is refused.
         """
         match command:
             case cm.StartClass():
@@ -127,10 +127,10 @@ class Entering:
                 await self.join(viewer, command)
 
     async def start(self, viewer: Viewer, command: cm.StartClass) -> None:
-        """A new class; the page is its instructor's.
+        """Start a class; the page is its instructor's.
 
         Raises:
-            InputError: no such lesson, or too many classes go on.
+            InputError: no such lesson, or too many open classes.
         """
         lesson = lesson_cache.find(command.lesson)
         title = cleaned(command.title) or lesson.lesson.title[:120]
@@ -138,21 +138,21 @@ class Entering:
         visitor = viewer.visitor.ident
         facts = ClassFacts(ident, "", title, lesson.slug, visitor, time.time())
         async with self._rooms.made(facts) as room:
-            self._greet(self._rooms.sit(viewer, room, None), "")
+            self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def resume(self, viewer: Viewer, command: cm.ResumeClass) -> None:
-        """The instructor's page is back.
+        """Let the instructor's page back in.
 
         Raises:
-            InputError: there is no such open class of this visitor.
+            InputError: this visitor has no such open class.
         """
         async with self._rooms.found(class_id=command.class_id) as room:
             if room.facts.instructor != viewer.visitor.ident:
                 raise unknown_class()
-            self._greet(self._rooms.sit(viewer, room, None), "")
+            self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def join(self, viewer: Viewer, command: cm.JoinClass) -> None:
-        """A member comes, or comes back.
+        """Let a member join, or come back.
 
         Raises:
             InputError: no such class, no nickname, or the class is full.
@@ -163,21 +163,19 @@ class Entering:
                 secret = self._secret(secret)
                 member = await self._added(room, cleaned(command.nickname), secret)
             member.used_s = time.monotonic()
-            self._greet(self._rooms.sit(viewer, room, member), secret)
+            self._greet(self._rooms.add_page(viewer, room, member), secret)
 
     def _secret(self, given: str) -> str:
-        """Of a new member; among several servers the one with its page has made it."""
+        """Return a new member's secret; among several servers the one with the page has made it."""
         made = self._rooms.store.server and len(given) == SECRET_CHARS
         return given if made else new_secret()
 
     async def _added(self, room: Room, nickname: str, secret: str) -> Member:
         if not nickname:
-            raise refusal(
-                NICKNAME, "a nickname is needed to join the class.", "Type what to be called."
-            )
+            raise refusal(NICKNAME, "you need a nickname to join the class.", "Type a nickname.")
         if len(room.members) >= budgets.CLASS_MEMBERS:
             raise refusal(
-                FULL, f"this class has {len(room.members)} members, which is the most.", "Watch."
+                FULL, f"this class has {len(room.members)} members, which is the limit.", "Watch."
             )
         ident = secrets.token_urlsafe(ID_BYTES)
         facts = MemberFacts(ident, room.free_name(nickname), hashed(secret), time.time())
@@ -192,7 +190,7 @@ class Entering:
         return member
 
     def _greet(self, seat: Seat, secret: str) -> None:
-        """All that a page of the class needs to show it."""
+        """Send all that a page needs to show the class."""
         room, member = seat.room, seat.member
         sent: list[m.ServerMessage] = [messages.welcome(seat, secret), messages.state(seat)]
         if room.place is not None:
@@ -206,35 +204,34 @@ class Entering:
         sent += [messages.tally(room, one) for one in counted]
         if member is None:
             sent += [messages.roster(room), messages.confusion(room)]
-        sent += greeting(room, self._rooms.shoulder, member)
+        sent += greeting(room, self._rooms.observations, member)
         sent += [try_messages.opened(room), try_messages.tries_for(room, seat)]
         for message in sent:
             seat.viewer.put(pack(message))
 
 
 def new_secret() -> str:
-    """By which a member comes back."""
+    """Return a secret by which a member comes back."""
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
-def greeting(room: Room, shoulder: Shoulder, member: Member | None) -> list[m.ServerMessage]:
-    """What a page needs of the class's board, and whether it is watched."""
+def greeting(
+    room: Room, observations: Observations, member: Member | None
+) -> list[m.ServerMessage]:
+    """Return what a page needs of the class's board, and whether its member is observed."""
     board = room.board
     sent: list[m.ServerMessage] = [board.to_instructor() if member is None else board.to_members()]
     if member is not None:
-        sent += [board.own(member.ident), shoulder.watched(room, member)]
+        sent += [board.own(member.ident), observations.watched(room, member)]
     timer = board.timer()
     return sent if timer.ends_ns is None else [*sent, timer]
 
 
-# The end of a class, and its deletion.
-
-
 async def end(rooms: Rooms, room: Room) -> None:
-    """The class is over for all its pages; its answers stay for the report.
+    """End a class for all its pages; its answers stay for the report.
 
     Raises:
-        InfraError: the end is not stored, so the class goes on.
+        InfraError: the end cannot be stored, so the class stays open.
     """
     await store_place(rooms.store, room)
     await room.ask(rooms.store, lambda c: queries.end_class(c, room.facts.class_id, time.time()))
@@ -246,10 +243,10 @@ async def end(rooms: Rooms, room: Room) -> None:
 
 
 async def delete(rooms: Rooms, class_id: str) -> None:
-    """Delete a class with all that is stored of it; one that goes on ends.
+    """Delete a class with all that is stored of it; an open class ends first.
 
     Raises:
-        InfraError: it is not deleted.
+        InfraError: it cannot be deleted.
     """
     for room in rooms:
         if room.facts.class_id == class_id:

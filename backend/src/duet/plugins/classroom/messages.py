@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What pages of a class receive."""
+"""Messages to and from the pages of a class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duet.base.clock import Clock
 from duet.messages.base import Command, Message, ServerMessage
 from duet.messages.commands import Arms, Params
 
-# What a page of a class sends: its instructor, its driver, its members.
+# Commands of a page of a class: of its instructor, its driver, its members.
 
 NAME_CHARS = 32
 MOST_OPTIONS = 6
@@ -23,7 +23,7 @@ Part = Annotated[float, Field(ge=0, le=1)]
 
 
 class SpotFields(Message):
-    """A mark that pulses on all screens, or the lane that everyone is to look at.
+    """A mark that pulses on all screens, or a lane for everyone to look at.
 
     Args:
         arm: the lane.
@@ -37,7 +37,7 @@ class SpotFields(Message):
 
 
 class MarkFields(Message):
-    """Where somebody pointed, as parts of the picture's width and height, and what is there."""
+    """Where a person pointed, as fractions of the picture's width and height, and what is there."""
 
     x: Part
     y: Part
@@ -55,15 +55,16 @@ class Mark(MarkFields):
 
 
 class PlaceFields(Message):
-    """Where the driver is: a place, no data.
+    """Where the driver is: a position in a lesson, no data.
 
     Args:
-        lesson: slug of the lesson that is open.
+        lesson: slug of the open lesson.
         step: its step.
-        place: the page's own address as its `writePlace` makes it ("?lesson=...&step=..."): run,
-            arms, knobs, clock, workload, window, alignment, panes. The server passes it on as it
-            is; pages read it as they read a link, and leave out what makes no sense.
-        moment_ns: frame time; null: where the step looks.
+        place: the page's own address from its `writePlace` ("?lesson=...&step=..."): run, arms,
+            knobs,
+            clock, workload, window, alignment, panes. The server passes it on unchanged; pages read
+            it like a link, and ignore what makes no sense.
+        moment_ns: frame time; null: the step's own moment.
         mode: what the playback does from there.
         direction: 1 forwards, -1 backwards.
         speed: guest seconds per second; null: the step's own.
@@ -88,7 +89,7 @@ class StartClass(Command):
 
 
 class ResumeClass(Command):
-    """The instructor's page comes (back) to a class that this visitor started."""
+    """The instructor's page returns to a class that this visitor started."""
 
     needs = Action.TEACH
     type: Literal["class_resume"]
@@ -96,12 +97,12 @@ class ResumeClass(Command):
 
 
 class JoinClass(Command):
-    """Join by the code, or come back by the secret that `class_welcome` gave.
+    """Join by the code, or come back by the secret from `class_welcome`.
 
     Args:
         code: three words, with spaces or `-` between.
-        nickname: whatever the student wants to be called; a known secret makes it superfluous.
-        secret: of a former `class_welcome` of this class; an unknown one joins anew.
+        nickname: the student's choice; not needed with a known secret.
+        secret: of a former `class_welcome` of this class; an unknown one joins as a new member.
     """
 
     needs = Action.WATCH
@@ -126,7 +127,7 @@ class EndClass(Command):
 
 
 class Drive(PlaceFields, Command):
-    """The driver is at another place. As often as 10 a second; later ones replace earlier ones."""
+    """The driver's new position. As often as 10 a second; later ones replace earlier ones."""
 
     frequent = True
     needs = Action.WATCH
@@ -135,7 +136,7 @@ class Drive(PlaceFields, Command):
 
 
 class Follow(Command):
-    """A member follows or explores, and at which step it is; sent on change and on activity.
+    """A member follows or explores, and at which step; sent on change and on activity.
 
     Args:
         step: the one that the member sees.
@@ -148,7 +149,7 @@ class Follow(Command):
 
 
 class HandWheel(Command):
-    """The instructor gives the wheel to a member, or takes it back.
+    """The instructor lets a member drive, or drives again.
 
     Args:
         member: from the roster; empty: the instructor drives.
@@ -167,7 +168,7 @@ class AskClass(Command):
         question: the prediction's id (the page's), or a former poll's; empty: a new poll.
         round: 2 opens the second vote of think-pair-share.
         text: of a new poll.
-        options: of a new poll, 2 to 6; of a prediction what its choices are called, or none.
+        options: of a new poll, 2 to 6; for a prediction the labels of its choices, or none.
     """
 
     needs = Action.TEACH
@@ -182,14 +183,14 @@ class AskClass(Command):
 
 
 class Answer(Command):
-    """A member answers; one of choice, value and mark. A later answer of a round replaces it.
+    """A member answers: one of choice, value and mark. A later answer of a round replaces it.
 
     Args:
         step: empty: a free poll.
         question: id of the prediction or poll.
         choice: number of the option, from 0.
-        value: of a question for a number.
-        right: the page's judgement, if the prediction has one; shown in reports only.
+        value: for a question about a number.
+        right: the page's judgement, if the prediction has one; only shown in reports.
     """
 
     needs = Action.WATCH
@@ -204,7 +205,7 @@ class Answer(Command):
 
 
 class Reveal(Command):
-    """The instructor shows everyone what was answered; answers after it are refused."""
+    """The instructor shows everyone the answers; later answers are refused."""
 
     needs = Action.TEACH
     type: Literal["class_reveal"]
@@ -213,7 +214,7 @@ class Reveal(Command):
 
 
 class Confused(Command):
-    """A member is lost just now. Counted without a name."""
+    """A member is lost at this moment. Counted without a name."""
 
     needs = Action.WATCH
     type: Literal["class_confused"]
@@ -234,7 +235,7 @@ class Spot(SpotFields):
 
 
 class Pointed(MarkFields):
-    """Where somebody pointed."""
+    """Where a person pointed."""
 
 
 class ClassWelcome(ServerMessage):
@@ -252,7 +253,7 @@ class ClassWelcome(ServerMessage):
 
 
 class ClassState(ServerMessage):
-    """The class; latest wins. It goes to each page of it."""
+    """The class; latest wins. Sent to each of its pages."""
 
     latest_by = ()
     lasting = True
@@ -272,7 +273,7 @@ class ClassState(ServerMessage):
 
 
 class ClassPlace(PlaceFields, ServerMessage):
-    """Where the driver is; latest wins. Newcomers and reconnects get it at once."""
+    """The driver's position; latest wins. Sent to newcomers and reconnecting pages at once."""
 
     latest_by = ()
     lasting = True
@@ -325,7 +326,7 @@ class ClassQuestion(ServerMessage):
 
 
 class Bar(Message):
-    """How many chose one answer."""
+    """How many members gave one answer."""
 
     choice: int | None = Field(description="number of the option; null: this is a value")
     value: float | None
@@ -343,9 +344,9 @@ class TallyRound(Message):
 
 
 class ClassTally(ServerMessage):
-    """What was answered; latest wins per (step, question).
+    """The answers so far; latest wins per (step, question).
 
-    To the instructor live, at most 4 a second; to everyone once it is revealed, never before.
+    To the instructor live, at most 4 a second; to everyone once revealed, never before.
     """
 
     latest_by = ("step", "question")
@@ -359,7 +360,9 @@ class ClassTally(ServerMessage):
 
 
 class ClassAnswered(ServerMessage):
-    """An answer is stored on disk; to who gave it, and on coming back for each former answer."""
+    """An answer is stored on disk; sent to its member, and again for each answer when the
+    member returns.
+    """
 
     lasting = True
     type: Literal["class_answered"] = "class_answered"
@@ -399,7 +402,7 @@ RaisedNumber = Annotated[StrictInt, Field(ge=1, le=1 << 20)]
 
 
 class RaiseQuestion(Command):
-    """A member asks the instructor something, without its name. `class_own` confirms it.
+    """A member asks the instructor a question, without a name. `class_own` confirms it.
 
     Args:
         text: plain text.
@@ -413,7 +416,7 @@ class RaiseQuestion(Command):
 
 
 class Upvote(Command):
-    """A member has the same question, or takes that back."""
+    """A member votes for a question, or withdraws the vote."""
 
     needs = Action.WATCH
     type: Literal["class_upvote"]
@@ -422,11 +425,11 @@ class Upvote(Command):
 
 
 class SettleRaised(Command):
-    """The instructor says how a question stands.
+    """The instructor sets the state of a question.
 
     Args:
-        answered: the class has had its answer.
-        hidden: members and reports do not have it.
+        answered: the class has got its answer.
+        hidden: from members and reports.
     """
 
     needs = Action.TEACH
@@ -437,7 +440,7 @@ class SettleRaised(Command):
 
 
 class ShowRaised(Command):
-    """The instructor shows the questions to all members, or to nobody but the instructor."""
+    """The instructor shows the questions to all members, or hides them."""
 
     needs = Action.TEACH
     type: Literal["class_show_raised"]
@@ -445,11 +448,11 @@ class ShowRaised(Command):
 
 
 class CountDown(Command):
-    """The instructor starts the timer, gives it more time, or stops it.
+    """The instructor starts the timer, extends it, or stops it.
 
     Args:
-        act: start sets it anew.
-        seconds: from now, or more.
+        act: start resets it.
+        seconds: from now, or added.
     """
 
     needs = Action.TEACH
@@ -459,7 +462,7 @@ class CountDown(Command):
 
 
 class RemoveMember(Command):
-    """The instructor deletes what the class holds of a member, who leaves it.
+    """The instructor removes a member, and deletes what the class stores of them.
 
     Args:
         member: from the roster.
@@ -496,7 +499,7 @@ class ClassRaised(ServerMessage):
 
 
 class ClassOwn(ServerMessage):
-    """To the pages of one member: what it has asked, as it is stored, and where it voted."""
+    """To the pages of one member: their questions, as stored, and their votes."""
 
     latest_by = ()
     lasting = True
@@ -507,7 +510,7 @@ class ClassOwn(ServerMessage):
 
 
 class ClassTimer(ServerMessage):
-    """The timer of all screens; latest wins. A page counts down by its own clock."""
+    """The timer on all screens; latest wins. A page counts down by its own clock."""
 
     latest_by = ()
     lasting = True
@@ -518,17 +521,17 @@ class ClassTimer(ServerMessage):
     sent_ns: float = Field(description="Unix time in ns when the server sent this")
 
 
-# What a class tries: commands of its pages, and what they receive.
+# Tries: commands of pages, and what they receive.
 
 Better = Literal["higher", "lower", "neither"]
 
 
 class OpenStep(Command):
-    """The instructor lets the class try in a step, or does not any more.
+    """The instructor lets the class try runs in a step, or stops it.
 
     Args:
         knobs: members may turn knobs there.
-        patches: and change patches, where the server builds changes.
+        patches: and change patches, if the server builds changes.
     """
 
     needs = Action.TEACH
@@ -548,10 +551,11 @@ class ShowGallery(Command):
 
 
 class TryRun(Command):
-    """A member tries a run in a step that is open for it; what else is as of `start`.
+    """A member tries a run in a step that is open for it; other fields are as in `start`.
 
-    It waits behind what this member tries already and replaces nothing. A try that equals another
-    one of the class is the same run, and this member is one more of its makers.
+    It waits behind this member's other tries and replaces none. A try that equals another one of
+    the
+    class is the same run, and this member becomes one more of its makers.
     """
 
     boots = True
@@ -566,7 +570,7 @@ class TryRun(Command):
 
 
 class TakeBackTry(Command):
-    """A member does not want a try any more that waits; it runs on if another one wants it."""
+    """A member withdraws a waiting try; it runs anyway if another member wants it."""
 
     needs = Action.RUN
     type: Literal["class_take_back"]
@@ -582,7 +586,7 @@ class OpenedStep(Message):
 
 
 class ClassOpened(ServerMessage):
-    """Where the class may try; latest wins. To each page of it."""
+    """Where the class may try; latest wins. Sent to each of its pages."""
 
     lasting = True
     type: Literal["class_opened"] = "class_opened"
@@ -594,7 +598,7 @@ class ClassOpened(ServerMessage):
 
 
 class Maker(Message):
-    """A member who asked for a run."""
+    """A member who requested a run."""
 
     member: str
     name: str
@@ -609,7 +613,7 @@ class TryLane(Message):
 
 
 class TryResult(Message):
-    """The one number of a run, of a traced run: it explains, and proves nothing."""
+    """The one number of a traced run: it explains, and proves nothing."""
 
     title: str
     unit: str
@@ -619,7 +623,7 @@ class TryResult(Message):
 
 
 class ClassTry(Message):
-    """A run that members asked for."""
+    """A run that members requested."""
 
     number: int
     lesson: str
@@ -640,7 +644,7 @@ class ClassTry(Message):
 
 
 class ClassTries(ServerMessage):
-    """What the class tried, as far as this page may see it; latest wins, at most two a second."""
+    """The tries that this page may see; latest wins, at most two a second."""
 
     lasting = True
     type: Literal["class_tries"] = "class_tries"
@@ -648,17 +652,17 @@ class ClassTries(ServerMessage):
     tries: list[ClassTry]
 
 
-# The instructor looks over a member's shoulder, where the member agrees: both directions.
+# The instructor observes a member, with the member's consent: both directions.
 
 
 WatchPhase = Literal["none", "asking", "watched"]
 
 
 class WatchMember(Command):
-    """This page of the instructor wants to follow a member's place.
+    """This page of the instructor asks to observe a member.
 
     Args:
-        member: from the roster; empty: nobody any more.
+        member: from the roster; empty: stop.
     """
 
     needs = Action.TEACH
@@ -667,7 +671,7 @@ class WatchMember(Command):
 
 
 class Consent(Command):
-    """A member lets the instructor look over its shoulder in this class, or does not any more."""
+    """A member allows the instructor to observe them in this class, or forbids it."""
 
     needs = Action.WATCH
     type: Literal["class_consent"]
@@ -675,7 +679,7 @@ class Consent(Command):
 
 
 class ShowPlace(PlaceFields, Command):
-    """A member who is watched is at another place; refused without its consent."""
+    """An observed member's new position; refused without consent."""
 
     frequent = True
     needs = Action.WATCH
@@ -683,7 +687,7 @@ class ShowPlace(PlaceFields, Command):
 
 
 class ClassWatched(ServerMessage):
-    """To the pages of one member: whether the instructor looks over its shoulder; latest wins."""
+    """To the pages of one member: does the instructor observe them? Latest wins."""
 
     latest_by = ()
     lasting = True
@@ -708,7 +712,7 @@ class ClassWatching(ServerMessage):
 
 
 class ClassSeen(PlaceFields, ServerMessage):
-    """Where the watched member is, to the page that watches; latest wins."""
+    """The observed member's position, to the page that observes; latest wins."""
 
     latest_by = ()
     lasting = True

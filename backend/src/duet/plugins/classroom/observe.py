@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Looking over a member's shoulder: nothing goes out unless the member agrees. Nothing is stored.
+"""The instructor observes a member, only with the member's consent. Nothing is stored.
 
-One page of the instructor watches one member at a time. Whoever leaves ends it; a server that is
-started anew asks again.
+One page of the instructor observes one member at a time. It ends when either leaves; after a
+restart of the server consent is asked again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Phase = Literal["none", "asking", "watched", "refused", "away"]
 
 
 @dataclass(slots=True)
-class Watch:
-    """One page that looks over one member's shoulder, or has asked to.
+class Observation:
+    """One page that observes a member, or waits for consent.
 
     Args:
         seat: of the instructor's page.
-        number: of the last place that was sent.
+        number: of the last position that was sent.
     """
 
     seat: Seat
@@ -34,17 +34,17 @@ class Watch:
     number: int = 0
 
 
-class Shoulder:
-    """Of all classes."""
+class Observations:
+    """Observations in all classes."""
 
     def __init__(self) -> None:
-        self._watches: dict[str, Watch] = {}
+        self._observations: dict[str, Observation] = {}
 
     def watch(self, seat: Seat, command: cm.WatchMember) -> None:
-        """The instructor's page wants to watch a member, or nobody any more.
+        """Start to observe a member, or stop.
 
         Raises:
-            InputError: nobody of that id has a page.
+            InputError: no page of such a member is open.
         """
         room = seat.room
         self._end(room, "none")
@@ -53,22 +53,22 @@ class Shoulder:
             return
         member = room.members.get(command.member)
         if member is None or member.ident not in room.connected():
-            raise refusal(UNKNOWN, "that member has no page open.", "Choose another one.")
+            raise refusal(UNKNOWN, "that member has no page open.", "Choose another member.")
         if member.consent is False:
             seat.viewer.put(pack(watching(room, member, "refused")))
             return
-        watch = self._watches[room.facts.class_id] = Watch(seat, member)
+        watch = self._observations[room.facts.class_id] = Observation(seat, member)
         self._say(watch)
 
     def consent(self, seat: Seat, command: cm.Consent) -> None:
-        """A member agrees, or takes that back.
+        """Note a member's consent, or its withdrawal.
 
         Raises:
-            InputError: it is no member's page.
+            InputError: the page belongs to no member.
         """
         room, member = seat.room, seat.member
         if member is None:
-            raise not_yours("members agree to be watched")
+            raise not_yours("members may agree to be observed")
         member.consent = command.allowed
         watch = self._of(room, member)
         if watch is None:
@@ -79,18 +79,18 @@ class Shoulder:
             self._end(room, "refused")
 
     def here(self, seat: Seat, command: cm.ShowPlace) -> None:
-        """A member who is watched is at another place.
+        """Send an observed member's new position.
 
         Raises:
-            InputError: nobody watches it with its consent.
+            InputError: nobody observes the member with consent.
         """
         room, member = seat.room, seat.member
         if member is None:
-            raise not_yours("members show where they are")
+            raise not_yours("members may show where they are")
         watch = self._of(room, member)
         if watch is None or not member.consent:
             raise refusal(
-                UNWATCHED, "nobody looks over this shoulder with consent.", "Agree when asked."
+                UNWATCHED, "nobody observes this member with consent.", "Agree when asked."
             )
         watch.number += 1
         fields = command.model_dump(exclude={"type"})
@@ -99,9 +99,9 @@ class Shoulder:
         watch.seat.viewer.put(pack(seen))
 
     def left(self, seat: Seat) -> None:
-        """A page has left its class."""
+        """End the observation if a page that it needs has left."""
         room = seat.room
-        watch = self._watches.get(room.facts.class_id)
+        watch = self._observations.get(room.facts.class_id)
         if watch is None:
             return
         if watch.seat is seat:
@@ -110,28 +110,28 @@ class Shoulder:
             self._end(room, "away")
 
     def dropped(self, room: Room) -> None:
-        """A class has left the memory."""
-        self._watches.pop(room.facts.class_id, None)
+        """Forget the observation of a class that leaves the memory."""
+        self._observations.pop(room.facts.class_id, None)
 
     def watched(self, room: Room, member: Member) -> cm.ClassWatched:
-        """What a member knows of it."""
+        """Return the state of the observation, for the member."""
         phase: cm.WatchPhase = "none"
         if self._of(room, member) is not None:
             phase = "watched" if member.consent else "asking"
         return cm.ClassWatched(class_id=room.facts.class_id, phase=phase, allowed=member.consent)
 
-    def _of(self, room: Room, member: Member) -> Watch | None:
-        watch = self._watches.get(room.facts.class_id)
+    def _of(self, room: Room, member: Member) -> Observation | None:
+        watch = self._observations.get(room.facts.class_id)
         return watch if watch is not None and watch.member is member else None
 
-    def _say(self, watch: Watch) -> None:
+    def _say(self, watch: Observation) -> None:
         room, member = watch.seat.room, watch.member
         phase: Literal["asking", "watched"] = "watched" if member.consent else "asking"
         room.send(pack(self.watched(room, member)), pages(room, member))
         watch.seat.viewer.put(pack(watching(room, member, phase)))
 
     def _end(self, room: Room, why: Ended) -> None:
-        watch = self._watches.pop(room.facts.class_id, None)
+        watch = self._observations.pop(room.facts.class_id, None)
         if watch is None:
             return
         room.send(pack(self.watched(room, watch.member)), pages(room, watch.member))
@@ -139,12 +139,12 @@ class Shoulder:
 
 
 def pages(room: Room, member: Member) -> list[Seat]:
-    """Of one member."""
+    """Return the pages of one member."""
     return [seat for seat in room.seats.values() if seat.member is member]
 
 
 def watching(room: Room, member: Member | None, phase: Phase) -> cm.ClassWatching:
-    """What the instructor's page knows of it."""
+    """Return the state of the observation, for the instructor's page."""
     seen = None if phase == "none" else member
     return cm.ClassWatching(
         class_id=room.facts.class_id,

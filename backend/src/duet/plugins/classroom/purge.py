@@ -17,10 +17,10 @@ log = logging.getLogger("duet.plugins.classroom")
 
 
 class Purge:
-    """Of one store; it tidies when the store opens.
+    """Purges one store; the first time when the store opens.
 
     Args:
-        days: how long classes that have ended are stored.
+        days: how long ended classes are stored.
     """
 
     def __init__(self, store: Store, days: int) -> None:
@@ -29,7 +29,7 @@ class Purge:
         store.opening.append(self._tidy)
 
     async def delete_old(self) -> int:
-        """Delete classes that ended longer ago than they are stored; how many these were.
+        """Delete classes that ended too long ago; return how many.
 
         Raises:
             InfraError: the database refused.
@@ -46,5 +46,5 @@ class Purge:
     def _delete_old(self, connection: Connection) -> int:
         deleted = queries.delete_ended(connection, time.time() - self._days * DAY_S)
         if deleted:
-            log.info("%d classes that ended over %d days ago are deleted", deleted, self._days)
+            log.info("deleted %d classes that ended more than %d days ago", deleted, self._days)
         return deleted

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is done to classes in the database; each function runs within a transaction of the store."""
+"""Database operations of classes; each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -36,31 +36,27 @@ from duet.plugins.classroom.tables import (
     TRIES,
 )
 
-# What is done to the tries of a class in the database; each runs within a transaction.
-
 ENDED = "The server ended before this run was over. Try it again."
 
 
 def open_step(connection: Connection, class_id: str, facts: OpenedFacts) -> None:
-    """The class may try in a step."""
+    """Let the class try in a step."""
     close_step(connection, class_id, facts.lesson, facts.step)
     connection.execute(insert(OPENED).values(class_id=class_id, **asdict(facts)))
 
 
 def close_step(connection: Connection, class_id: str, lesson: str, step: str) -> None:
-    """The class may not try there any more."""
     of = (OPENED.c.class_id == class_id, OPENED.c.lesson == lesson, OPENED.c.step == step)
     connection.execute(delete(OPENED).where(*of))
 
 
 def show_gallery(connection: Connection, class_id: str, shown: bool) -> None:
-    """Whether members see what the class tries."""
     connection.execute(delete(GALLERIES).where(GALLERIES.c.class_id == class_id))
     connection.execute(insert(GALLERIES).values(class_id=class_id, shown=shown))
 
 
 def put_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
-    """Store a try, or how it stands now; one whose class is deleted is left out."""
+    """Store a try, or its new state; ignore it if its class is deleted."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number == facts.number)
     values = asdict(facts) | {"class_id": class_id, "arms": list(facts.arms)}
     makers = values.pop("makers")
@@ -74,7 +70,7 @@ def put_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
 
 
 def add_maker(connection: Connection, class_id: str, number: int, member: str) -> None:
-    """A member asked for it as well."""
+    """Add a member to the makers of a try."""
     of = (
         MAKERS.c.class_id == class_id,
         MAKERS.c.number == number,
@@ -87,36 +83,36 @@ def add_maker(connection: Connection, class_id: str, number: int, member: str) -
 
 
 def drop_maker(connection: Connection, class_id: str, number: int, member: str) -> None:
-    """A member does not want it any more."""
+    """Remove a member from the makers of a try."""
     of = (MAKERS.c.class_id == class_id, MAKERS.c.number == number, MAKERS.c.member == member)
     connection.execute(delete(MAKERS).where(*of))
 
 
 def end_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
-    """How a try ended; one that was deleted meanwhile stays so."""
+    """Store how a try ended; a deleted try stays deleted."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number == facts.number)
     values = {"state": facts.state, "sentence": facts.sentence, "result": facts.result}
     connection.execute(update(TRIES).where(*of).values(values))
 
 
 def drop_tries(connection: Connection, class_id: str, numbers: list[int]) -> None:
-    """Delete tries; their makers are forgotten."""
+    """Delete tries and their makers."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number.in_(numbers))
     connection.execute(delete(TRIES).where(*of))
 
 
 def drop_unmade(connection: Connection, class_id: str) -> None:
-    """Delete the tries of a class that nobody is a maker of any more."""
+    """Delete the tries of a class that have no makers left."""
     made = select(MAKERS.c.number).where(MAKERS.c.class_id == class_id)
     of = (TRIES.c.class_id == class_id, TRIES.c.number.not_in(made))
     connection.execute(delete(TRIES).where(*of))
 
 
 def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
-    """What waited or ran when the former server ended has failed.
+    """Mark tries as failed that waited or ran when the former server ended.
 
     Args:
-        class_id: of this class alone, which a server takes over; None: of all.
+        class_id: only of this class, which a server takes over; None: of all.
     """
     unfinished = update(TRIES).where(TRIES.c.state.in_(("waiting", "running")))
     if class_id is not None:
@@ -125,7 +121,7 @@ def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
 
 
 def held_runs(connection: Connection) -> list[tuple[str, str]]:
-    """Runs that classes which go on have made, each with its class, the oldest first."""
+    """Return the runs that open classes have made, each with its class, oldest first."""
     query = (
         select(TRIES.c.run_id, TRIES.c.class_id)
         .join(CLASSES, CLASSES.c.class_id == TRIES.c.class_id)
@@ -136,7 +132,7 @@ def held_runs(connection: Connection) -> list[tuple[str, str]]:
 
 
 def tried(connection: Connection, class_id: str) -> Tried:
-    """All that is stored of what a class tries."""
+    """Load all that a class has tried."""
     opened, galleries, tries, makers = (
         connection.execute(select(table).where(table.c.class_id == class_id).order_by(*order))
         for table, order in (
@@ -157,13 +153,12 @@ def tried(connection: Connection, class_id: str) -> Tried:
 
 
 def try_facts(row: Row[Any], makers: tuple[str, ...]) -> TryFacts:
-    """A row of the table of tries."""
     names = set(TryFacts.__dataclass_fields__) - {"makers"}
     values = {name: value for name, value in row._mapping.items() if name in names}
     return TryFacts(**values | {"arms": tuple(row.arms), "makers": makers})
 
 
-# Codes of classes: three short words that can be read aloud across a room.
+# Class codes: three short words that can be read aloud across a room.
 #
 # No word sounds like another word (no `sea`, `two`, `flour`), and each has three to eight letters.
 # 331 words make 36 million codes.
@@ -200,7 +195,7 @@ IN_CODE: Final = 3
 
 
 def new_code(taken: Container[str]) -> str:
-    """A code whose squeezed form is not taken."""
+    """Make a code whose squeezed form is not taken."""
     while True:
         code = "-".join(secrets.choice(WORDS) for _ in range(IN_CODE))
         if squeezed(code) not in taken:
@@ -208,12 +203,12 @@ def new_code(taken: Container[str]) -> str:
 
 
 def squeezed(code: str) -> str:
-    """What two spellings of one code have in common: no case, no spaces, no hyphens."""
+    """Normalize the spelling of a code: no case, no spaces, no hyphens."""
     return "".join(code.split()).replace("-", "").casefold()
 
 
 def start_class(connection: Connection, facts: ClassFacts) -> ClassFacts:
-    """Store a new class; its code is chosen here, unlike those of all open classes."""
+    """Store a new class; choose a code that no open class has."""
     taken = set(connection.scalars(select(CLASSES.c.code_key).where(CLASSES.c.ended_s.is_(None))))
     code = new_code(taken)
     values = asdict(facts) | {"code": code, "code_key": squeezed(code)}
@@ -223,22 +218,20 @@ def start_class(connection: Connection, facts: ClassFacts) -> ClassFacts:
 
 
 def end_class(connection: Connection, class_id: str, now_s: float) -> None:
-    """The class is over; its code is free."""
+    """Mark a class as ended, which frees its code."""
     _change(connection, class_id, ended_s=now_s)
 
 
 def delete_class(connection: Connection, class_id: str) -> None:
-    """Delete a class with all that is stored of it."""
     connection.execute(delete(CLASSES).where(CLASSES.c.class_id == class_id))
 
 
 def set_driver(connection: Connection, class_id: str, driver: str) -> None:
-    """Another has the wheel; empty: the instructor."""
+    """Let another member drive; empty: the instructor."""
     _change(connection, class_id, driver=driver)
 
 
 def put_place(connection: Connection, class_id: str, place: PlaceFacts) -> None:
-    """Where the driver is."""
     _change(
         connection,
         class_id,
@@ -250,7 +243,6 @@ def put_place(connection: Connection, class_id: str, place: PlaceFacts) -> None:
 
 
 def add_member(connection: Connection, class_id: str, member: MemberFacts) -> None:
-    """A member joined."""
     connection.execute(insert(MEMBERS).values(class_id=class_id, **asdict(member)))
     _change(connection, class_id, used_s=member.joined_s)
 
@@ -265,7 +257,7 @@ def forget_member(connection: Connection, class_id: str, member: str) -> None:
 
 
 def put_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question, or how it stands now."""
+    """Store a question, or its new state."""
     values = asdict(question) | {"options": list(question.options)}
     this = _that_question(class_id, question)
     if connection.execute(update(QUESTIONS).where(*this).values(values)).rowcount:
@@ -276,7 +268,7 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question that an answer opens, unless it is there."""
+    """Store a question that an answer opens, unless it exists."""
     there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
     if connection.execute(there).first() is None:
         put_question(connection, class_id, question)
@@ -291,7 +283,7 @@ def _that_question(class_id: str, question: QuestionFacts) -> tuple[ColumnElemen
 
 
 def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> None:
-    """Store an answer; it replaces the member's former one of that round."""
+    """Store an answer; it replaces the member's former answer of that round."""
     of = (
         ANSWERS.c.class_id == class_id,
         ANSWERS.c.step == answer.step,
@@ -305,7 +297,7 @@ def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> No
 
 
 def add_confusion(connection: Connection, class_id: str, at_s: int, step: str) -> None:
-    """One more member was lost in these ten seconds."""
+    """Count one more lost member in these ten seconds."""
     of = (
         CONFUSION.c.class_id == class_id,
         CONFUSION.c.at_s == at_s,
@@ -318,13 +310,13 @@ def add_confusion(connection: Connection, class_id: str, at_s: int, step: str) -
 
 
 def end_unused(connection: Connection, before_s: float, now_s: float) -> None:
-    """End classes that nobody ended and nobody visited since."""
+    """End classes that nobody ended or visited since."""
     unused = (CLASSES.c.ended_s.is_(None), CLASSES.c.used_s < before_s)
     connection.execute(update(CLASSES).where(*unused).values(ended_s=now_s))
 
 
 def delete_ended(connection: Connection, before_s: float) -> int:
-    """Delete classes that ended before, with all that is stored of them; how many these were."""
+    """Delete classes that ended before, with all that is stored of them; return how many."""
     return connection.execute(delete(CLASSES).where(CLASSES.c.ended_s < before_s)).rowcount
 
 
@@ -333,18 +325,15 @@ def _change(connection: Connection, class_id: str, **values: Any) -> None:
 
 
 def class_facts(row: Row[Any]) -> ClassFacts:
-    """A row of the table of classes."""
     names = ClassFacts.__dataclass_fields__
     return ClassFacts(**{name: value for name, value in row._mapping.items() if name in names})
 
 
 def member_facts(row: Row[Any]) -> MemberFacts:
-    """A row of the table of members."""
     return MemberFacts(row.member, row.name, row.secret_sha256, row.joined_s)
 
 
 def question_facts(row: Row[Any]) -> QuestionFacts:
-    """A row of the table of questions."""
     options = tuple(row.options)
     return QuestionFacts(
         row.step, row.question, row.text, options, row.round, row.revealed, row.by_instructor
@@ -352,28 +341,23 @@ def question_facts(row: Row[Any]) -> QuestionFacts:
 
 
 def answer_facts(row: Row[Any]) -> AnswerFacts:
-    """A row of the table of answers."""
     names = AnswerFacts.__dataclass_fields__
     return AnswerFacts(**{name: value for name, value in row._mapping.items() if name in names})
 
 
 def confusion_facts(row: Row[Any]) -> ConfusionFacts:
-    """A row of the table of confusion."""
     return ConfusionFacts(row.at_s, row.step, row._mapping["count"])
 
 
-# What is asked of the database of classes; the counterpart of queries.py.
-
-
 def open_class(connection: Connection, code: str) -> str | None:
-    """Id of the open class with that code, however it is spelt."""
+    """Return the id of the open class with that code, in any spelling."""
     of = (CLASSES.c.code_key == squeezed(code), CLASSES.c.ended_s.is_(None))
     found: str | None = connection.scalar(select(CLASSES.c.class_id).where(*of))
     return found
 
 
 def load(connection: Connection, class_id: str) -> Stored | None:
-    """All that is stored of a class; None: there is none of that id."""
+    """Load all that is stored of a class; None if there is no such class."""
     row = connection.execute(select(CLASSES).where(CLASSES.c.class_id == class_id)).first()
     if row is None:
         return None
@@ -404,7 +388,7 @@ def load(connection: Connection, class_id: str) -> Stored | None:
 def classes_of(
     connection: Connection, instructor: str | None = None
 ) -> list[tuple[ClassFacts, int]]:
-    """Classes, the newest first, each with the number of its members.
+    """Return classes, newest first, each with its number of members.
 
     Args:
         instructor: ident of the visitor that started them; None: all classes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions of a class: asked, answered, revealed. An answer is stored before it is confirmed."""
+"""Questions of the instructor and of members. Everything is stored before it is confirmed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_OPTIONS = 2
 
 
 class Questions:
-    """Of all classes."""
+    """The instructor's questions, in all classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
@@ -39,11 +39,13 @@ class Questions:
         room = seat.room
         async with room.asking:
             known = room.questions.get((command.step, command.question))
-            facts = again(known.facts, command) if known else new(room, command)
+            facts = (
+                reopened_question(known.facts, command) if known else new_question(room, command)
+            )
             await self._change(room, facts)
 
     async def reveal(self, seat: Seat, command: cm.Reveal) -> None:
-        """Show everyone what was answered; no further answer is taken.
+        """Show everyone the answers; no more are accepted.
 
         Raises:
             InputError: there is no such question.
@@ -68,8 +70,8 @@ class Questions:
         """Store an answer, then confirm it to all pages of its member.
 
         Raises:
-            InputError: the question takes no such answer.
-            InfraError: it is not stored.
+            InputError: the question does not accept such an answer.
+            InfraError: it cannot be stored.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -105,8 +107,8 @@ class Questions:
         notices.roster.soon()
 
 
-def new(room: Room, command: cm.AskClass) -> QuestionFacts:
-    """A question that was neither asked nor answered before.
+def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
+    """Make a question that was neither asked nor answered before.
 
     Raises:
         InputError: a poll without text or options, or too many questions.
@@ -115,15 +117,15 @@ def new(room: Room, command: cm.AskClass) -> QuestionFacts:
     question = command.question
     if not command.step:
         if question:
-            raise refusal(CLOSED, "there is no such poll.", "Make a new one.")
+            raise refusal(CLOSED, "there is no such poll.", "Start a new poll.")
         if not command.text.strip() or len(command.options) < LEAST_OPTIONS:
             raise refusal(
-                CLOSED, f"a poll needs a text and {LEAST_OPTIONS} options at least.", "Add them."
+                CLOSED, f"a poll needs a text and at least {LEAST_OPTIONS} options.", "Add them."
             )
         polls = sum(not facts.facts.step for facts in room.questions.values())
         question = f"poll-{polls + 1}"
     elif not question:
-        raise refusal(CLOSED, "that step asks nothing.", "Choose a step with a question.")
+        raise refusal(CLOSED, "that step has no question.", "Choose a step with a question.")
     return QuestionFacts(
         command.step,
         question,
@@ -134,8 +136,8 @@ def new(room: Room, command: cm.AskClass) -> QuestionFacts:
     )
 
 
-def again(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
-    """A question that is there: asked now, or once more; a later round takes answers again."""
+def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
+    """Ask a known question, maybe again; a later round accepts answers again."""
     round_ = max(known.round, command.round)
     return replace(
         known,
@@ -148,7 +150,7 @@ def again(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
 
 
 def refuse_unasked(room: Room, command: cm.Answer) -> None:
-    """Of a question that nobody asked; members together may open half of all.
+    """Refuse an answer to a question that nobody asked; members may open half of all questions.
 
     Raises:
         InputError: it may not be answered.
@@ -161,27 +163,36 @@ def refuse_unasked(room: Room, command: cm.Answer) -> None:
 
 
 def refuse_more(room: Room, most: int, there: int) -> None:
-    """Raises: InputError: so many questions are there."""
+    """Refuse another question.
+
+    Raises:
+        InputError: the limit is reached.
+    """
     if there >= most:
         raise refusal(
-            FULL, f"this class has {there} questions, which is the most.", "Start another class."
+            FULL, f"this class has {there} questions, which is the limit.", "Start another class."
         )
 
 
 def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
-    """Raises: InputError: the question takes no such answer (any more)."""
+    """Refuse an answer that does not fit the question.
+
+    Raises:
+        InputError: the question does not accept it (any more).
+    """
     given = [one for one in (command.choice, command.value, command.mark) if one is not None]
     if len(given) != 1:
         raise refusal(CLOSED, "an answer is one choice, one number or one mark.", "Choose one.")
     if facts.revealed:
         raise refusal(
-            CLOSED, "the answers of this question are shown already.", "Wait for the next one."
+            CLOSED, "the answers to this question are already shown.", "Wait for the next question."
         )
     if command.round != facts.round:
         raise refusal(
             CLOSED,
-            f"round {facts.round} of this question is open, and the answer is of {command.round}.",
-            "Answer once more.",
+            f"this question is in round {facts.round}, but the answer is for round "
+            f"{command.round}.",
+            "Answer again.",
         )
     if facts.options and not (command.choice is not None and command.choice < len(facts.options)):
         raise refusal(
@@ -191,27 +202,28 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
 
 # Members' questions to the instructor, their votes, and the timer; stored before confirmed.
 #
-# Who asks is nowhere but in a hash (board.py): nothing here touches the roster, where a
-# member that was idle and is not any more would give it away.
+# The asker is known only by a hash (board.py). Nothing here updates the roster, because a member's
+# changed idle time would reveal the asker.
 
 
-class Raising:
-    """Of all classes."""
+class MemberQuestions:
+    """Members' questions, in all classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
     async def ask(self, seat: Seat, command: cm.RaiseQuestion) -> None:
-        """A member asks something.
+        """Store a member's question.
 
         Raises:
-            InputError: it is no member's page, nothing can be read, or it asks too often.
-            InfraError: it is not stored.
+            InputError: the page belongs to no member, the text is empty, or the member asks too
+                often.
+            InfraError: it cannot be stored.
         """
         room, member = seat.room, member_of(seat, "members ask the instructor")
         text = cleaned(command.text)
         if not text:
-            raise refusal(CLOSED, "that question has no text.", "Type one.")
+            raise refusal(CLOSED, "that question has no text.", "Type a text.")
         refuse_often(room, member)
         member.raised_s = time.monotonic()
         room.board.last += 1
@@ -231,11 +243,11 @@ class Raising:
         self._rooms.notices(room).raised.soon()
 
     async def vote(self, seat: Seat, command: cm.Upvote) -> None:
-        """A member has the same question, or takes that back.
+        """Add a member's vote to a question, or withdraw it.
 
         Raises:
             InputError: members do not see that question.
-            InfraError: it is not stored.
+            InfraError: it cannot be stored.
         """
         room, member = seat.room, member_of(seat, "members vote")
         if command.number not in {one.facts.number for one in room.board.seen_by_members()}:
@@ -247,7 +259,7 @@ class Raising:
         )
         raised = room.board.raised.get(number)
         if not known or raised is None or room.members.get(ident) is not member:
-            return  # one of both has been deleted meanwhile
+            return  # the member or the question has been deleted meanwhile
         voter = hash_of(class_id, ident)
         if on:
             raised.voters.add(voter)
@@ -257,7 +269,7 @@ class Raising:
         self._rooms.notices(room).raised.soon()
 
     async def settle(self, seat: Seat, command: cm.SettleRaised) -> None:
-        """The instructor marks a question as answered, or hides it.
+        """Mark a question as answered, or hide it.
 
         Raises:
             InputError: there is no such question.
@@ -266,7 +278,7 @@ class Raising:
         async with room.asking:
             raised = room.board.raised.get(command.number)
             if raised is None:
-                raise refusal(CLOSED, "that question has been deleted.", "Choose another one.")
+                raise refusal(CLOSED, "that question has been deleted.", "Choose another question.")
             facts = replace(raised.facts, answered=command.answered, hidden=command.hidden)
             await room.ask(
                 self._rooms.store, lambda c: stored.settle(c, room.facts.class_id, facts)
@@ -275,14 +287,13 @@ class Raising:
         self._shown_anew(room)
 
     async def show(self, seat: Seat, command: cm.ShowRaised) -> None:
-        """Members see the questions of all from now on, or not any more."""
+        """Show members the questions of all, or hide them."""
         room = seat.room
         async with room.asking:
             await self._put(room, replace(room.board.facts, shown=command.shown))
         self._shown_anew(room)
 
     async def count_down(self, seat: Seat, command: cm.CountDown) -> None:
-        """Start, extend or stop the timer."""
         room = seat.room
         async with room.asking:
             await self._put(room, counted_down(room.board.facts, command, time.time()))
@@ -297,32 +308,40 @@ class Raising:
         room.send(pack(room.board.own(member.ident)), pages)
 
     def _shown_anew(self, room: Room) -> None:
-        """Each member learns how its own questions stand, whether they are shown or not."""
+        """Send each member the state of their own questions, shown or not."""
         for member in {s.member.ident: s.member for s in room.seats.values() if s.member}.values():
             self._own(room, member)
         self._rooms.notices(room).raised.soon()
 
 
 def member_of(seat: Seat, what: str) -> Member:
-    """Raises: InputError: it is no member's page."""
+    """Return the page's member.
+
+    Raises:
+        InputError: the page belongs to no member.
+    """
     if seat.member is None:
         raise not_yours(what)
     return seat.member
 
 
 def refuse_often(room: Room, member: Member) -> None:
-    """Raises: InputError: this member or this class has asked too much."""
+    """Refuse more questions than the limits allow.
+
+    Raises:
+        InputError: this member or this class has asked too much.
+    """
     wait_s = member.raised_s + budgets.CLASS_RAISE_EVERY_S - time.monotonic()
     if wait_s > 0:
         raise refusal(
             CLOSED,
-            f"one question in {budgets.CLASS_RAISE_EVERY_S:.0f} s is taken from a member.",
+            f"a member may ask one question every {budgets.CLASS_RAISE_EVERY_S:.0f} s.",
             f"Ask again in {max(1, round(wait_s))} s.",
         )
     own, all_ = len(room.board.asked_by(member.ident)), len(room.board.raised)
     if own >= budgets.CLASS_RAISED_EACH or all_ >= budgets.CLASS_RAISED:
         raise refusal(
             FULL,
-            f"{own} questions of yours and {all_} of the class are stored, which is the most.",
+            f"you have asked {own} questions and the class {all_}, which is the limit.",
             "Ask aloud.",
         )

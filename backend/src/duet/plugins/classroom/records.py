@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the store gives and takes: rows as plain values."""
+"""Rows of the store as plain values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from typing import Any, Final, Literal
 from duet.base.clock import Clock
 from duet.plugins.classroom.board import NO_BOARD, BoardStored
 
-# What the store gives and takes of what a class tries; the counterpart of records.py.
-
 TryState = Literal["waiting", "running", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFacts:
-    """A step in which the class may try.
+    """A step in which the class may try runs.
 
     Args:
-        patches: patches may be changed there, not knobs alone.
+        patches: members may also change patches there, not only knobs.
     """
 
     lesson: str
@@ -31,16 +29,16 @@ class OpenedFacts:
 
 @dataclass(frozen=True, slots=True)
 class TryFacts:
-    """A run that members of a class asked for.
+    """A run that members of a class requested.
 
     Args:
         number: in its class, from 1.
-        params: every knob that the run is given.
-        turned: those that stand elsewhere than the step puts them.
+        params: all knobs of the run.
+        turned: knobs that differ from the step's values.
         summary: of the changed patch in one line; empty: none was changed.
         sentence: why it failed; empty: it did not.
         result: its one number, as tries.py makes it; None: it has none (yet).
-        makers: members who asked for it, the first one first.
+        makers: members who requested it, the first one first.
     """
 
     number: int
@@ -61,13 +59,13 @@ class TryFacts:
 
     @property
     def key(self) -> Hashable:
-        """Equal tries have equal ones, and one run."""
+        """Equal tries have equal keys, and share one run."""
         knobs = frozenset(self.params.items())
         return self.lesson, self.workload, self.clock, frozenset(self.arms), knobs
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Has the run ended?"""
         return self.state in ("done", "failed")
 
 
@@ -76,7 +74,7 @@ class Tried:
     """All that a class has tried and may try.
 
     Args:
-        shown: members see all of it.
+        shown: members see the runs of all.
     """
 
     opened: tuple[OpenedFacts, ...] = ()
@@ -98,8 +96,8 @@ class ClassFacts:
     Args:
         code: three words with - between.
         instructor: ident of the visitor that started it.
-        driver: member with the wheel; empty: the instructor.
-        ended_s: Unix time; None: it goes on.
+        driver: member who drives; empty: the instructor.
+        ended_s: Unix time; None: it is open.
     """
 
     class_id: str
@@ -114,7 +112,7 @@ class ClassFacts:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFacts:
-    """Where the driver was last.
+    """The driver's last position.
 
     Args:
         fields: those of the message, as the driver sent it.
@@ -127,7 +125,7 @@ class PlaceFacts:
 
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
-    """A member; of the secret only a hash is stored."""
+    """A member; only a hash of the secret is stored."""
 
     member: str
     name: str
@@ -140,7 +138,7 @@ class QuestionFacts:
     """A question.
 
     Args:
-        round: that is open, or was the last.
+        round: open now, or the last one.
         by_instructor: the instructor asked it; else the first answer opened it.
     """
 
@@ -154,16 +152,15 @@ class QuestionFacts:
 
     @property
     def key(self) -> Key:
-        """Under which it is found."""
         return self.step, self.question
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """A member's answer of one round: one of choice, value and mark.
+    """A member's answer in one round: one of choice, value and mark.
 
     Args:
-        right: what the page judged; None: nothing.
+        right: the page's judgement; None: not judged.
     """
 
     step: str
@@ -177,13 +174,12 @@ class AnswerFacts:
 
     @property
     def key(self) -> Key:
-        """Of its question."""
         return self.step, self.question
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionFacts:
-    """How many members were lost in ten seconds, and where the driver was."""
+    """How many members were lost within ten seconds, and where the driver was."""
 
     at_s: int
     step: str
@@ -204,7 +200,7 @@ class Stored:
     tried: Tried = NOTHING
 
 
-# What raw answers add up to. Pure.
+# Sums of raw answers. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +208,7 @@ class Score:
     """One round of a question.
 
     Args:
-        bars: choice or value, the other one is None, and how many gave it.
+        bars: choice or value (the other is None), and how many members gave it.
         right: how many the page judged right; None: nobody was judged.
     """
 
@@ -224,7 +220,7 @@ class Score:
 
 
 def scores(answers: Iterable[AnswerFacts]) -> tuple[Score, ...]:
-    """Of each round of one question that was answered."""
+    """Sum up each round of one question that was answered."""
     rounds: dict[int, list[AnswerFacts]] = {}
     for answer in answers:
         rounds.setdefault(answer.round, []).append(answer)
@@ -243,7 +239,7 @@ def _score(number: int, answers: Sequence[AnswerFacts]) -> Score:
 
 
 def changed(answers: Iterable[AnswerFacts]) -> int:
-    """Members of one question whose second answer differs from their first."""
+    """Count the members whose second answer to a question differs from their first."""
     given = {(one.member, one.round): (one.choice, one.value, one.mark) for one in answers}
     return sum(
         number == 2 and (member, 1) in given and given[member, 1] != answer

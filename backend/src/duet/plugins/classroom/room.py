@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One class in memory: its members, questions, place, and the pages that are in it."""
+"""One class in memory: its members, questions, the driver's position, and its pages."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from duet.store.store import Store
 from duet.stream.hub import Viewer, ViewerId
 from duet.stream.packets import Framed
 
-# The board of a class in memory, and what pages see of it. Pure.
+# The board of a class in memory, and its messages. Pure.
 
 
 class Raised:
-    """A question of a member, and who has it, too; by hashes."""
+    """A question of a member, and the hashes of its voters."""
 
     def __init__(self, facts: RaisedFacts) -> None:
         self.facts = facts
         self.voters: set[str] = set()
 
     def message(self) -> cm.Raised:
-        """As pages have it: without any hash."""
+        """Return it as pages see it: without any hash."""
         facts = self.facts
         return cm.Raised(
             number=facts.number,
@@ -61,10 +61,10 @@ class Raised:
 
 
 class Board:
-    """Of one class.
+    """The board of one class.
 
     Args:
-        stored: as the store has it.
+        stored: as loaded from the store.
     """
 
     def __init__(self, class_id: str, stored: BoardStored) -> None:
@@ -74,32 +74,30 @@ class Board:
         for number, voter in stored.votes:
             self.raised[number].voters.add(voter)
         self.last = max(self.raised, default=0)
-        """The highest number that was given to a question."""
+        """The highest number of a question so far."""
 
     def drop_member(self, member: str) -> None:
-        """A member is forgotten."""
+        """Forget a member's questions and votes."""
         who = hash_of(self.class_id, member)
         self.raised = {n: one for n, one in self.raised.items() if one.facts.asker_sha256 != who}
         for one in self.raised.values():
             one.voters.discard(who)
 
     def asked_by(self, member: str) -> list[Raised]:
-        """A member's questions, the oldest first."""
+        """Return a member's questions, oldest first."""
         who = hash_of(self.class_id, member)
         return [one for one in self.raised.values() if one.facts.asker_sha256 == who]
 
     def seen_by_members(self) -> list[Raised]:
-        """What all members see."""
+        """Return the questions that all members see."""
         return [one for one in self.raised.values() if self.facts.shown and not one.facts.hidden]
 
     # Messages
 
     def to_instructor(self) -> cm.ClassRaised:
-        """All questions."""
         return self._message(list(self.raised.values()))
 
     def to_members(self) -> cm.ClassRaised:
-        """Those that are shown."""
         return self._message(self.seen_by_members())
 
     def _message(self, questions: list[Raised]) -> cm.ClassRaised:
@@ -107,7 +105,7 @@ class Board:
         return cm.ClassRaised(class_id=self.class_id, shown=self.facts.shown, questions=found)
 
     def own(self, member: str) -> cm.ClassOwn:
-        """To that member alone."""
+        """Return the message for that member only."""
         who = hash_of(self.class_id, member)
         seen = self.seen_by_members()
         return cm.ClassOwn(
@@ -117,7 +115,7 @@ class Board:
         )
 
     def timer(self) -> cm.ClassTimer:
-        """For each page; it is over for good a while after its end."""
+        """Return the timer for pages; it disappears some time after its end."""
         length, ends = self.facts.timer_s, self.facts.timer_ends_s
         now_s = time.time()
         stands = length is not None and ends is not None and now_s < ends + TIMER_SEEN_S
@@ -130,13 +128,13 @@ class Board:
 
 
 def _rank(one: Raised) -> tuple[bool, int, int]:
-    """Open ones before those that are answered, then by votes, then the oldest."""
+    """Sort open questions before answered ones, then by votes, then oldest first."""
     facts = one.facts
     return facts.answered or facts.hidden, -len(one.voters), facts.number
 
 
 def counted_down(facts: BoardFacts, command: cm.CountDown, now_s: float) -> BoardFacts:
-    """The timer after a command.
+    """Return the board after a command about the timer.
 
     Args:
         now_s: Unix time.
@@ -145,23 +143,24 @@ def counted_down(facts: BoardFacts, command: cm.CountDown, now_s: float) -> Boar
         return replace(facts, timer_s=None, timer_ends_s=None)
     if command.act == "start" or facts.timer_s is None or facts.timer_ends_s is None:
         return replace(facts, timer_s=command.seconds, timer_ends_s=now_s + command.seconds)
-    # One that has run out begins anew with what it gets.
+    # A timer that has run out restarts with the added time.
     ends_s = max(facts.timer_ends_s, now_s) + command.seconds
     ends_s = min(ends_s, now_s + cm.TIMER_S)
     whole_s = max(command.seconds, min(facts.timer_s + command.seconds, cm.TIMER_S))
     return replace(facts, timer_s=whole_s, timer_ends_s=ends_s)
 
 
-# What one class tries, in memory: open steps, runs with their makers, and who may see them.
+# The tries of one class in memory: open steps, runs with their makers, and who may see them.
 
 
 @dataclass(slots=True)
 class Try:
-    """A run that members asked for.
+    """A run that members requested.
 
     Args:
-        folder: its lesson, with the arms that it runs; None: it was over when this server began.
-        askers: member -> ident of the browser that asked for it here.
+        folder: its lesson, with the arms that it runs; None: the run ended before this server
+            started.
+        askers: member -> ident of the browser that requested it here.
     """
 
     facts: TryFacts
@@ -169,20 +168,20 @@ class Try:
     askers: dict[str, str] = field(default_factory=dict)
 
     def stands(self, **changes: object) -> None:
-        """It stands otherwise now."""
+        """Change the state of the try."""
         self.facts = replace(self.facts, **changes)  # type: ignore[arg-type]
 
 
 def no_place(run_id: str) -> Place | None:
-    """Of a class that has not tried anything yet."""
+    """For a class that has not tried anything yet."""
     return None
 
 
 class Trying:
-    """Of one class.
+    """Tries of one class.
 
     Args:
-        stored: as the store has it.
+        stored: as loaded from the store.
     """
 
     def __init__(self, stored: Tried) -> None:
@@ -191,36 +190,35 @@ class Trying:
         self.tries = {one.number: Try(one) for one in stored.tries}
         self.place_of: Callable[[str], Place | None] = no_place
         self.no_runs = ""
-        """Why nothing can be tried on this server, a sentence; empty: it can."""
+        """Why runs cannot be tried on this server, a sentence; empty: they can."""
         self.no_patches = ""
-        """The same of patches."""
+        """The same for patches."""
 
     def change(self, facts: OpenedFacts, knobs: bool) -> None:
-        """A step is open, or is not any more."""
+        """Open a step for tries, or close it."""
         if knobs:
             self.opened[facts.lesson, facts.step] = facts
         else:
             self.opened.pop((facts.lesson, facts.step), None)
 
     def new_number(self) -> int:
-        """Of the next try."""
         return max(self.tries, default=0) + 1
 
     def equal(self, key: Hashable) -> Try | None:
-        """The newest run of that key that has not failed."""
+        """Return the newest run with that key that has not failed."""
         found = (one for one in reversed(self.tries.values()) if one.facts.state != "failed")
         return next((one for one in found if one.facts.key == key), None)
 
     def of(self, member: str) -> list[Try]:
-        """Those that a member made."""
+        """Return the tries of a member."""
         return [one for one in self.tries.values() if member in one.facts.makers]
 
     def waiting(self, member: str) -> int:
-        """How many of a member's have not begun."""
+        """Count a member's tries that have not begun."""
         return sum(one.facts.state == "waiting" for one in self.of(member))
 
     def leave(self, one: Try, member: str) -> bool:
-        """A member is no maker of it any more; whether nobody is, and it is gone."""
+        """Remove a member from the makers; return true if none is left and the try is dropped."""
         one.stands(makers=tuple(maker for maker in one.facts.makers if maker != member))
         one.askers.pop(member, None)
         if one.facts.makers:
@@ -233,7 +231,7 @@ Result = TypeVar("Result")
 
 
 class Member:
-    """A member as this server saw it last."""
+    """The state of a member on this server."""
 
     def __init__(self, facts: MemberFacts) -> None:
         self.facts = facts
@@ -242,13 +240,12 @@ class Member:
         self.used_s = time.monotonic()
         self.answered: set[Key] = set()
         self.raised_s = -math.inf
-        """When it asked the instructor something last; of this process's monotonic clock."""
+        """When the member last asked a question, on this process's monotonic clock."""
         self.consent: bool | None = None
-        """Whether the instructor may look over its shoulder; None: nobody has asked."""
+        """May the instructor observe this member? None: not asked yet."""
 
     @property
     def ident(self) -> str:
-        """Its id."""
         return self.facts.member
 
 
@@ -270,7 +267,7 @@ class Seat:
 
     @property
     def drives(self) -> bool:
-        """Whether this page may send where it is."""
+        """May this page send the driver's position?"""
         return self.room.facts.driver == ("" if self.member is None else self.member.ident)
 
 
@@ -278,14 +275,14 @@ class Room:
     """An open class.
 
     Args:
-        stored: as the store has it.
+        stored: as loaded from the store.
     """
 
     def __init__(self, stored: Stored) -> None:
         self.facts: ClassFacts = stored.facts
         self.open = stored.facts.ended_s is None
         self.owned = True
-        """Whether this server owns it; else nothing of it is stored here any more."""
+        """Does this server own the class? If not, it must not store anything of it."""
         self.members = {one.member: Member(one) for one in stored.members}
         self.questions = {one.key: Question(one) for one in stored.questions}
         self.confusion: dict[tuple[int, str], int] = {}
@@ -293,7 +290,7 @@ class Room:
             self.confusion[found.at_s, found.step] = found.count
         self.board = Board(stored.facts.class_id, stored.board)
         self.lost: tuple[int, set[str]] = (-1, set())
-        """Members who are counted in the bucket that goes on."""
+        """The current bucket of ten seconds, and the lost members counted in it."""
         self.place: PlaceFacts | None = None
         if stored.place is not None:
             skipped = stored.place.number + NUMBERS_SKIPPED
@@ -301,18 +298,18 @@ class Room:
         self.place_stored = self.place
         self.seats: dict[ViewerId, Seat] = {}
         self.busy = 0
-        """Commands that are about to sit down here."""
+        """Commands and runs in progress, which keep the class in memory."""
         self.asking = asyncio.Lock()
-        """The instructor's questions change one after another."""
+        """Serializes changes of the instructor's questions."""
         self.trying = Trying(stored.tried)
         for answer in stored.answers:
             self.put_answer(answer)
 
     async def ask(self, store: Store, work: Callable[[Connection], Result]) -> Result:
-        """Do something with the class in the database; see Store.ask.
+        """Run work on the class in the database, as Store.ask does.
 
         Raises:
-            InfraError: this server does not own the class any more, or the database refused.
+            InfraError: this server no longer owns the class, or the database refused.
             DuetError: what the work itself raised.
         """
         if not self.owned:
@@ -320,7 +317,7 @@ class Room:
         return await store.ask(work)
 
     def put_answer(self, answer: AnswerFacts) -> None:
-        """An answer is stored."""
+        """Add an answer that is stored."""
         member, question = self.members.get(answer.member), self.questions.get(answer.key)
         if member is None or question is None:
             return
@@ -328,7 +325,7 @@ class Room:
         member.answered.add(answer.key)
 
     def drop_member(self, ident: str) -> list[Key]:
-        """A member is forgotten; gives the questions that it had answered."""
+        """Forget a member; return the questions that they had answered."""
         member = self.members.pop(ident, None)
         self.board.drop_member(ident)
         touched = sorted(member.answered) if member is not None else []
@@ -341,18 +338,17 @@ class Room:
         return touched
 
     def answers_of(self, ident: str) -> list[AnswerFacts]:
-        """All answers of a member."""
         found = (q.answers.values() for q in self.questions.values())
         return [one for answers in found for one in answers if one.member == ident]
 
     def by_secret(self, secret: str) -> Member | None:
-        """The member whose secret that is."""
+        """Return the member with that secret."""
         wanted = hashed(secret)
         found = (m for m in self.members.values() if m.facts.secret_sha256 == wanted)
         return next(found, None) if secret else None
 
     def free_name(self, nickname: str) -> str:
-        """The nickname, with a number where another has it."""
+        """Return the nickname, with a number if it is taken."""
         taken = {member.facts.name.casefold() for member in self.members.values()}
         name, number = nickname, 1
         while name.casefold() in taken:
@@ -361,25 +357,24 @@ class Room:
         return name
 
     def connected(self) -> set[str]:
-        """Members with a page."""
+        """Return members with an open page."""
         return {s.member.ident for s in self.seats.values() if s.member is not None}
 
     def instructors(self) -> list[Seat]:
-        """Pages of the instructor."""
+        """Return pages of the instructor."""
         return [seat for seat in self.seats.values() if seat.member is None]
 
     def points(self) -> list[ConfusionFacts]:
-        """The curve of confusion."""
+        """Return the curve of confusion."""
         return [ConfusionFacts(at, step, n) for (at, step), n in sorted(self.confusion.items())]
 
     @staticmethod
     def send(packet: Packet, seats: Iterable[Seat]) -> None:
-        """To some pages."""
         framed = Framed(packet)
         for seat in seats:
             seat.viewer.give(framed)
 
 
 def hashed(secret: str) -> str:
-    """What is stored of a secret."""
+    """Return the stored hash of a secret."""
     return hashlib.sha256(secret.encode()).hexdigest()

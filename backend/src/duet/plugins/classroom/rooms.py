@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All classes in memory and who sits in them; loads a class from the store when somebody comes."""
+"""All classes in memory, and their pages. Loads a class from the store when a page enters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from duet.plugins.classroom.limits import (
     TALLY_EVERY_S,
     TRIES_EVERY_S,
 )
-from duet.plugins.classroom.observe import Shoulder
+from duet.plugins.classroom.observe import Observations
 from duet.plugins.classroom.purge import Purge
 from duet.plugins.classroom.queries import squeezed
 from duet.plugins.classroom.records import ClassFacts, Key, Stored
@@ -40,27 +40,27 @@ from duet.store.limits import CALL_S
 from duet.store.store import Store
 from duet.stream.hub import Viewer, ViewerId
 
-# Which classes go on, by code and id; in memory, since each request of a member wants it.
+# Open classes by code and id, cached in memory because each request of a member needs them.
 
 
 class OpenClasses:
-    """Read from the database once; whoever starts or ends a class says so."""
+    """Read from the database once, then updated when a class starts or ends."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
-        """Squeezed code -> id."""
+        """Squeezed code -> class id."""
         self._changes = 0
 
     async def load(self, store: Store) -> None:
-        """Those of the database; as before where it cannot be read, or while they change here."""
+        """Read them; keep the old state if the database fails, or if they change meanwhile."""
         with contextlib.suppress(DuetError):
             await self.look(store)
 
     async def look(self, store: Store, within_s: float = CALL_S) -> None:
-        """See load.
+        """Read them, as load() does.
 
         Raises:
-            InfraError: the database does not say it within that time.
+            InfraError: the database does not answer within that time.
         """
 
         def read(connection: Connection) -> list[tuple[str, str]]:
@@ -74,53 +74,50 @@ class OpenClasses:
             self._codes = found
 
     def add(self, code: str, class_id: str) -> None:
-        """A class has begun."""
         self._changes += 1
         self._codes[squeezed(code)] = class_id
 
     def drop(self, class_id: str) -> None:
-        """It has ended."""
         self._changes += 1
         self._codes = {code: known for code, known in self._codes.items() if known != class_id}
 
     def by_code(self, code: str) -> str | None:
-        """Its id, however the code is spelt."""
         return self._codes.get(squeezed(code))
 
     def goes_on(self, class_id: str) -> bool:
-        """Whether a class has not ended."""
+        """Is the class open?"""
         return class_id in self._codes.values()
 
 
-# Which classes are this server's to hold: all of them, or those whose lock it has.
+# The classes that this server owns: all of them, or those whose lock it holds.
 
 
-class Owning:
-    """Of the only server. All of it runs in the thread of the store."""
+class Ownership:
+    """Ownership on the only server. All methods run in the thread of the store."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
-        """A new class, which is this server's."""
+        """Store a new class, which this server owns."""
         return queries.start_class(connection, facts)
 
     def find(self, connection: Connection, class_id: str, code: str) -> Stored | str | None:
-        """An open class by its id or its code; see load."""
+        """Load an open class by its id or its code, as load() does."""
         known = class_id or reading.open_class(connection, code)
         return self.load(connection, known) if known else None
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """An open class; None: there is none. A string: where its owner is reached."""
+        """Load an open class; None: there is none. A string is the address of its owner."""
         stored = reading.load(connection, class_id)
         return None if stored is None or stored.facts.ended_s is not None else stored
 
     def release(self, connection: Connection, class_id: str) -> None:
-        """A class has left the memory."""
+        """Release a class that has left the memory."""
 
 
-# Sends what changes all the time, no more often than limits.py says, and the last of it always.
+# Throttled messages: no more often than limits.py says, and always the last state.
 
 
 class Throttle:
-    """Calls `send` soon after it is asked to, and not again before `every_s`."""
+    """Calls `send` soon after a change, but at most once in `every_s`."""
 
     def __init__(self, every_s: float, send: Callable[[], None]) -> None:
         self._every_s = every_s
@@ -129,13 +126,13 @@ class Throttle:
         self._timer: asyncio.TimerHandle | None = None
 
     def soon(self) -> None:
-        """Something has changed."""
+        """Schedule a call."""
         if self._timer is None:
             wait_s = max(0.0, self._next_s - time.monotonic())
             self._timer = asyncio.get_running_loop().call_later(wait_s, self._now)
 
     def cancel(self) -> None:
-        """Send nothing any more."""
+        """Send nothing more."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -146,7 +143,7 @@ class Throttle:
 
 
 class Notices:
-    """Of one class."""
+    """Throttled messages of one class."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -159,17 +156,19 @@ class Notices:
         self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
 
     def tally(self, *keys: Key) -> None:
-        """Answers of these questions have changed."""
+        """Answers to these questions have changed."""
         self._tallies.update(keys)
         self._tally.soon()
 
     def people(self) -> None:
-        """Somebody came, went or moved."""
+        """A member came, left or moved."""
         self.state.soon()
         self.roster.soon()
 
     def state_now(self) -> None:
-        """The class to each page of it; there are four kinds of pages, so it is packed so often."""
+        """Send the class to each of its pages; encode it once for each of the four kinds of
+        pages.
+        """
         packets: dict[tuple[bool, bool], Packet] = {}
         for seat in self._room.seats.values():
             kind = (seat.member is None, seat.drives)
@@ -178,7 +177,7 @@ class Notices:
             seat.viewer.put(packets[kind])
 
     def close(self) -> None:
-        """The class leaves the memory."""
+        """Stop, because the class leaves the memory."""
         throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
         for throttle in throttles:
             throttle.cancel()
@@ -211,16 +210,16 @@ class Notices:
                 self._room.send(pack(messages.tally(self._room, question)), seats)
 
 
-# Stores the driver's place now and then, since it changes ten times a second.
+# The driver's position changes ten times a second, so it is stored only every few seconds.
 
 log = logging.getLogger("duet.store")
 
 
 async def store_place(store: Store, room: Room) -> None:
-    """Store where the driver of a class is, if that has changed.
+    """Store the driver's position, if it has changed.
 
     Raises:
-        InfraError: it is not stored.
+        InfraError: it cannot be stored.
     """
     place = room.place
     if place is not None and place is not room.place_stored:
@@ -229,54 +228,56 @@ async def store_place(store: Store, room: Room) -> None:
 
 
 async def store_all(store: Store, rooms: Iterable[Room]) -> None:
-    """Of all classes; trouble goes into the log, and is tried again."""
+    """Store the positions of all classes; log errors and try again later."""
     for room in rooms:
-        if not room.owned:  # it was lost while another one was stored
+        if not room.owned:  # lost while another class was stored
             continue
         try:
             await store_place(store, room)
         except DuetError as error:
-            log.warning("the place of a class is not stored: %s", error)
+            log.warning("the driver's position in a class is not stored: %s", error)
 
 
 async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> None:
-    """For ever; `rooms` is read anew each time. Twice a day what is too old is deleted."""
+    """Store positions for ever, and purge old classes twice a day. `rooms` is read again each
+    time.
+    """
     tidied_s = time.monotonic()
     while True:
         await asyncio.sleep(PLACE_EVERY_S)
         await store_all(store, rooms)
         if time.monotonic() - tidied_s >= DELETE_EVERY_S:
             tidied_s = time.monotonic()
-            with contextlib.suppress(DuetError):  # the next time will do
+            with contextlib.suppress(DuetError):  # the next purge will do it
                 await purge.delete_old()
 
 
 class Rooms:
-    """Classes by id, seats by page.
+    """Classes in memory by id, and seats by page. A seat is a page's membership in a class.
 
     Args:
-        owning: which classes are this server's.
+        owning: which classes this server owns.
     """
 
-    def __init__(self, store: Store, owning: Owning) -> None:
+    def __init__(self, store: Store, ownership: Ownership) -> None:
         self.store = store
-        self.owning = owning
+        self.ownership = ownership
         self.going = OpenClasses()
-        self.shoulder = Shoulder()
+        self.observations = Observations()
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
         self._emptied = 0  # how often all classes have left the memory
         self.loading = asyncio.Lock()
-        """Classes come into memory one after another."""
+        """Classes are loaded one after another."""
         self.added, self.ended, self.dropped = Calls[[Room]](), Calls[[Room]](), Calls[[Room]]()
-        """With each class that comes into memory, that ends, that leaves the memory."""
+        """Called with each class that is loaded, that ends, that leaves the memory."""
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))
 
     def notices(self, room: Room) -> Notices:
-        """What sends for a class."""
+        """Return the throttled messages of a class."""
         if (known := self._notices.get(room.facts.class_id)) is None:
             known = Notices(room)
             if room.facts.class_id in self._rooms:
@@ -284,10 +285,10 @@ class Rooms:
         return known
 
     def seat(self, viewer: Viewer) -> Seat:
-        """Where a page sits.
+        """Return a page's seat.
 
         Raises:
-            InputError: in no class.
+            InputError: the page is in no class.
         """
         found = self._seats.get(viewer.ident)
         if found is None:
@@ -298,15 +299,15 @@ class Rooms:
 
     @contextlib.asynccontextmanager
     async def made(self, facts: ClassFacts) -> AsyncIterator[Room]:
-        """A new class, which stays in memory within the block.
+        """Start a class, and keep it in memory within the block.
 
         Raises:
-            InputError: too many go on.
+            InputError: too many open classes.
         """
         async with self.loading:
             await self._make_room()
             emptied = self._emptied
-            stored = await self.store.ask(lambda c: self.owning.start(c, facts))
+            stored = await self.store.ask(lambda c: self.ownership.start(c, facts))
             room = self._add(Stored(stored, None, (), (), (), ()), emptied)
             self.going.add(stored.code, stored.class_id)
         with _held(room):
@@ -314,10 +315,10 @@ class Rooms:
 
     @contextlib.asynccontextmanager
     async def found(self, class_id: str = "", code: str = "") -> AsyncIterator[Room]:
-        """An open class by its id or its code, which stays in memory within the block.
+        """Find or load an open class by id or code, and keep it in memory within the block.
 
         Raises:
-            InputError: there is none, or too many go on.
+            InputError: no such class, or too many are open.
             InfraError: it cannot be loaded; as Elsewhere: another server owns it.
         """
         room = _in(self._rooms, class_id, code)
@@ -329,7 +330,7 @@ class Rooms:
 
     async def _loaded(self, class_id: str, code: str) -> Room:
         emptied = self._emptied
-        stored = await self.store.ask(lambda c: self.owning.find(c, class_id, code))
+        stored = await self.store.ask(lambda c: self.ownership.find(c, class_id, code))
         if isinstance(stored, str):
             raise Elsewhere(stored)
         if stored is None:
@@ -339,7 +340,7 @@ class Rooms:
             return self._add(stored, emptied)
 
     def _add(self, stored: Stored, emptied: int) -> Room:
-        """A class comes into memory, unless all have left that since it was read."""
+        """Add a class, unless all classes have left the memory since it was read."""
         if emptied != self._emptied:
             raise not_owned()
         room = Room(stored)
@@ -348,7 +349,7 @@ class Rooms:
         return room
 
     async def _make_room(self) -> None:
-        """Where the memory holds as many classes as it may, the longest empty one leaves it."""
+        """Evict the class that has been empty longest, if the memory holds as many as allowed."""
         while len(self._rooms) >= budgets.CLASSES_OPEN:
             empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
             if empty is None:
@@ -358,11 +359,11 @@ class Rooms:
                 self.drop(empty)
 
     def drop(self, room: Room) -> None:
-        """A class leaves the memory."""
+        """Drop a class from memory."""
         for seat in list(room.seats.values()):
             self._seats.pop(seat.viewer.ident, None)
         room.seats.clear()
-        self.shoulder.dropped(room)
+        self.observations.dropped(room)
         self._rooms.pop(room.facts.class_id, None)
         if (notices := self._notices.pop(room.facts.class_id, None)) is not None:
             notices.close()
@@ -370,39 +371,39 @@ class Rooms:
 
     # Seats
 
-    def sit(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
-        """A page is in a class now, and in no other.
+    def add_page(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
+        """Put a page into a class, and out of any other.
 
         Raises:
             InputError: the page has gone meanwhile, or the class has ended.
-            InfraError: this server does not own the class any more.
+            InfraError: this server no longer owns the class.
         """
         refuse_gone(viewer, room)
-        self.rise(viewer)
+        self.remove_page(viewer)
         seat = Seat(room, viewer, member)
         self._seats[viewer.ident] = room.seats[viewer.ident] = seat
         self.notices(room).people()
         return seat
 
-    def rise(self, viewer: Viewer) -> Seat | None:
-        """A page is in no class any more; gives where it was."""
+    def remove_page(self, viewer: Viewer) -> Seat | None:
+        """Take a page out of its class; return its former seat."""
         seat = self._seats.pop(viewer.ident, None)
         if seat is not None:
             seat.room.seats.pop(viewer.ident, None)
-            self.shoulder.left(seat)
+            self.observations.left(seat)
             self._rooms[seat.room.facts.class_id] = self._rooms.pop(seat.room.facts.class_id)
             self.notices(seat.room).people()
         return seat
 
     def close(self) -> None:
-        """All classes leave the memory."""
+        """Drop all classes from memory."""
         self._emptied += 1
         for room in self:
             self.drop(room)
 
 
 def _in(rooms: Mapping[str, Room], class_id: str, code: str) -> Room | None:
-    """A class that is in memory, by its id or its code."""
+    """Return a class in memory, by its id or its code."""
     if class_id:
         return rooms.get(class_id)
     wanted = squeezed(code)
@@ -410,7 +411,11 @@ def _in(rooms: Mapping[str, Room], class_id: str, code: str) -> Room | None:
 
 
 def refuse_gone(viewer: Viewer, room: Room) -> None:
-    """Raises: DuetError: a page cannot sit down there (any more)."""
+    """Refuse a page that cannot enter a class.
+
+    Raises:
+        DuetError: the page has gone, the class has ended, or this server does not own it.
+    """
     if not room.owned:
         raise not_owned()
     if viewer.gone or not room.open:
@@ -419,27 +424,27 @@ def refuse_gone(viewer: Viewer, room: Room) -> None:
 
 @contextlib.asynccontextmanager
 async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
-    """A class that does not come into memory within the block is free for another server."""
+    """Release a class for other servers if loading it fails within the block."""
     try:
         yield
     except DuetError:
         with contextlib.suppress(DuetError):
-            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+            await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
         raise
 
 
 async def let_go(rooms: Rooms, class_id: str) -> None:
-    """Own a class no more that has left the memory, unless it has come back.
+    """Release a class that has left the memory, unless it has come back.
 
     Raises:
         InfraError: the database refused.
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # What was asked before is committed then: calls that wait together share a commit,
-            # and the lock is given back before it.
+            # First commit earlier work: calls that wait together share one commit, and the lock is
+            # released before it.
             await rooms.store.ask(lambda c: None)
-            await rooms.store.ask(lambda c: rooms.owning.release(c, class_id))
+            await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 
 
 @contextlib.contextmanager

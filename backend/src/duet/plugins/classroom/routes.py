@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes over HTTP: those of a visitor, and what a class answered, without names."""
+"""HTTP routes of classes: a visitor's classes, and reports without names."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ from duet.plugins.classroom.records import (
 )
 from duet.stream.viewer import visitor_of
 
-# What a class tried, for its report: without names, as JSON and as rows of its table. Pure.
+# The tries of a class for its report: without names, as JSON and as CSV rows. Pure.
 
 
 def try_of(facts: TryFacts) -> bodies.ReportTry:
-    """A run that members asked for."""
     result = facts.result or {}
     return bodies.ReportTry(
         number=facts.number,
@@ -56,7 +55,9 @@ def try_of(facts: TryFacts) -> bodies.ReportTry:
 
 
 def try_row(one: bodies.ReportTry) -> list[str | int]:
-    """Its row in the table of answers: the number is the answer, what was changed the text."""
+    """Return a try's row in the table of answers: its number is the answer, its changes the
+    text.
+    """
     changes = [f"{name}={value}" for name, value in one.turned.items()]
     changed = "; ".join([*changes, *([one.summary] if one.summary else [])]) or "as the step has it"
     values = ", ".join(f"{arm} {value:.6g}" for arm, value in one.values.items())
@@ -65,13 +66,13 @@ def try_row(one: bodies.ReportTry) -> list[str | int]:
     return [one.step, f"try-{one.number}", changed, "", "try", ratio, label, one.makers]
 
 
-# The report of a class, made of what is stored; without names, and without hashes.
+# The report of a class, from the store; without names, and without hashes.
 
 COLUMNS = ("step", "question", "text", "round", "kind", "answer", "label", "count")
 
 
 def report_of(stored: Stored) -> bodies.ClassReport:
-    """What a class answered, asked, and where it was lost."""
+    """Report what a class answered and asked, and where it was lost."""
     facts = stored.facts
     ended_s = time.time() if facts.ended_s is None else facts.ended_s
     return bodies.ClassReport(
@@ -126,10 +127,11 @@ def _round(score: Score) -> bodies.ReportRound:
 
 
 def csv_of(report: bodies.ClassReport) -> str:
-    """A report as a table: a row for each different answer of each round.
+    """Format a report as CSV: a row for each different answer of each round.
 
-    Then one for each question of a member, with its votes, and one for each ten seconds in which
-    somebody was lost.
+    Rows follow for each try, for each question of a member with its votes, and for each ten seconds
+    in
+    which members were lost.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -156,7 +158,7 @@ def csv_of(report: bodies.ClassReport) -> str:
 
 
 def label_of(question: bodies.ReportQuestion, answer: str) -> str:
-    """What a choice is called; empty: the page knows it, or it is a number."""
+    """Return a choice's label; empty: the page knows it, or the answer is a number."""
     number = int(answer) if answer.isdecimal() else -1
     return question.options[number] if 0 <= number < len(question.options) else ""
 
@@ -170,11 +172,11 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "/api/classes/{class_id}/report": Action.WATCH,
     "/api/classes/{class_id}/report.csv": Action.WATCH,
 }
-"""What each route needs; a report is shown to whoever started the class alone."""
+"""What each route needs; a report is only shown to the visitor who started the class."""
 
 
 def add_class_routes(app: FastAPI, classes: Classrooms) -> None:
-    """The routes; a class of somebody else is as unknown as one that was never there."""
+    """Add the routes. Other visitors' classes are reported as unknown."""
 
     @app.get("/api/classes")
     async def own_classes(request: Request) -> list[bodies.ClassLine]:
@@ -201,7 +203,6 @@ def add_class_routes(app: FastAPI, classes: Classrooms) -> None:
 
 
 def class_line(facts: ClassFacts, members: int) -> bodies.ClassLine:
-    """A class in the list."""
     return bodies.ClassLine(
         class_id=facts.class_id,
         title=facts.title,

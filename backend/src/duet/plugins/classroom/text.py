@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What somebody typed, as plain text. Pure."""
+"""Clean up typed text. Pure."""
 
 from __future__ import annotations
 
 
 def cleaned(text: str) -> str:
-    """Without what cannot be seen, and with single spaces."""
+    """Replace invisible characters, and reduce spaces to single ones."""
     words = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(words.split())

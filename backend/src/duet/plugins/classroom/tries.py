@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Let them try: steps that the instructor opens, and the runs that members ask for in them."""
+"""Tries: steps that the instructor opens, and runs that members request in them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from duet.plugins.classroom.limits import SAVED_S
 from duet.plugins.classroom.refusals import CLOSED, FULL, not_yours, refusal
 from duet.plugins.classroom.room import Member, Room, Seat, Try
 from duet.plugins.classroom.rooms import Rooms
-from duet.plugins.classroom.try_parts import LiveParts, TrySettings, Whole, facts_of
+from duet.plugins.classroom.try_parts import BackgroundWork, LiveParts, TrySettings, facts_of
 from duet.rpc.peer import Tasks
 from duet.server.figures import OPS, values_of
 from duet.server.runs import Ended, LiveRuns
 from duet.stream.hub import RunLog
 
-# The one number of a run that a class tried: the headline of its lesson, on two of its lanes.
+# The one number of a try: the headline of its lesson, on two of its lanes.
 
-FAILED = "No lane of this run came to its end."
+FAILED = "No lane of this run reached its end."
 STOPPED = "It was stopped before its end."
 
 
 def sentence_of(log: RunLog) -> str:
-    """Why a run that is over has no number; empty: it came to its end."""
+    """Say why a finished run has no number; empty: it reached its end."""
     state = log.run()
     if state is not None and state.phase == "stopped":
         return STOPPED
@@ -45,7 +45,7 @@ def sentence_of(log: RunLog) -> str:
 
 
 def failed_lanes(log: RunLog) -> str:
-    """Why lanes of a run have failed, a sentence; empty: none has."""
+    """Say why lanes of a run have failed; empty: none has."""
     failed = [lane for lane in log.lanes().values() if lane.phase == "failed"]
     said = next((lane.message for lane in failed if lane.message), "")
     names = " and ".join(lane.arm for lane in failed)
@@ -53,7 +53,7 @@ def failed_lanes(log: RunLog) -> str:
 
 
 def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: Clock) -> dict[str, Any]:
-    """What the page is given (messages.TryResult), as a tree; blocking."""
+    """Return messages.TryResult as a tree. Blocking."""
     values = values_of(log, folder.lesson, workload)
     name, title, unit, better = measure_of(folder.lesson, workload, clock, values)
     state = log.run()
@@ -74,9 +74,9 @@ def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: Clock) ->
 def measure_of(
     lesson: Lesson, workload: str, clock: Clock, values: Mapping[str, object]
 ) -> tuple[str, str, str, cm.Better]:
-    """Name, title and unit of the number, and which way is better.
+    """Return name, title and unit of the number, and which way is better.
 
-    The headline, where the workload has printed it; else what the lanes counted.
+    It is the headline, if the workload has printed it; else the operations that the lanes counted.
     """
     try:
         name = headline(lesson, workload, clock)
@@ -90,7 +90,7 @@ def measure_of(
 
 
 def compared(arms: Sequence[str]) -> list[str]:
-    """Two arms of a run: what was changed and the changed arm, else the first two."""
+    """Choose two arms of a run: base and changed arm, else the first two."""
     own = next((arm for arm in arms if changed_arm(arm) is not None), None)
     if own is None:
         return list(arms[:2])
@@ -100,16 +100,16 @@ def compared(arms: Sequence[str]) -> list[str]:
     return [own] if before is None else [before, own]
 
 
-# Runs of classes that wait or run: how they stand, how they end, and which saved ones stay.
+# Tries that wait or run: their state, their end, and which saved runs stay.
 
-TAKEN_BACK = "It was taken back before it began."
+TAKEN_BACK = "It was withdrawn before it began."
 UNREAD = "Its numbers could not be read."
 
 log = logging.getLogger("duet.store")
 
 
 class TryEnds:
-    """Of all classes.
+    """Tries of all classes that wait or run.
 
     Args:
         hold: takes names of saved runs that stay, the newest first.
@@ -121,7 +121,7 @@ class TryEnds:
         self._hold = hold
         self._active: dict[str, list[tuple[Room, Try]]] = {}
         self._ending: list[tuple[str, str]] = []
-        """Runs that are over, which is not stored yet, each with its class."""
+        """Runs whose end is not stored yet, each with its class."""
         self._held: dict[str, str] = {}
         """Id of a run -> the class that made it, the oldest first."""
         self._tasks = Tasks()
@@ -129,19 +129,19 @@ class TryEnds:
         runs.ended.register(self._ended)
 
     async def load(self) -> None:
-        """Of a server that begins; without a database there is nothing."""
+        """Load the tries at the start of a server; without a database there are none."""
         try:
-            if not self._rooms.store.server:  # else others may run them; see rooms.py
+            if not self._rooms.store.server:  # else other servers may run them
                 await self._rooms.store.ask(try_queries.end_unfinished)
             await self.look_at_held()
         except DuetError as error:
-            log.warning("what classes tried is not known: %s", error)
+            log.warning("the tries of classes cannot be read: %s", error)
 
     async def look_at_held(self) -> None:
-        """Which saved runs stay, also those of other servers.
+        """Read which saved runs stay, including those of other servers.
 
         Raises:
-            InfraError: the database does not say it.
+            InfraError: the database does not answer.
         """
         ending = dict(self._ending)
         held = dict(await self._rooms.store.ask(try_queries.held_runs))
@@ -152,11 +152,11 @@ class TryEnds:
         self._show_held()
 
     async def close(self) -> None:
-        """Give up what is not over."""
+        """Abandon what is not over."""
         await self._tasks.end()
 
     def expect(self, room: Room, one: Try) -> None:
-        """A run was asked for; its class stays in memory until it is over."""
+        """Follow a requested run; its class stays in memory until the run is over."""
         room.busy += 1
         self._active.setdefault(one.facts.run_id, []).append((room, one))
         self._held[one.facts.run_id] = room.facts.class_id
@@ -164,7 +164,7 @@ class TryEnds:
         self._changed()
 
     def closed(self, room: Room) -> None:
-        """A class has ended: what it waits for is taken back, and its saved runs may go."""
+        """A class has ended: withdraw its waiting runs, and release its saved runs."""
         for active in list(self._active.values()):
             for where, one in active:
                 if where is room:
@@ -178,7 +178,7 @@ class TryEnds:
         self._hold([run_id.rpartition(":")[2] for run_id in reversed(self._held)])
 
     def _changed(self) -> None:
-        """The queue has changed, or what runs has."""
+        """The queue, or the running run, has changed."""
         for run_id, active in list(self._active.items()):
             phase = self._runs.phase(run_id)
             if phase == "ended":
@@ -234,38 +234,38 @@ class TryEnds:
 
 
 class Tries:
-    """Of all classes."""
+    """Tries of all classes."""
 
     def __init__(self, rooms: Rooms, live: LiveParts) -> None:
         self._rooms = rooms
         self._live = live
-        self._work = Whole()
+        self._work = BackgroundWork()
         self._ends = TryEnds(rooms, live.runs, live.hold)
         self.settings = TrySettings(rooms, live, self._work)
         rooms.ended.register(self._ends.closed)
 
     async def begin(self) -> None:
-        """Of a server that begins."""
+        """Load the tries at the start of a server."""
         await self._ends.load()
 
     async def look_at_held(self) -> None:
-        """Of one of several servers: which saved runs stay.
+        """Read which saved runs stay, among several servers.
 
         Raises:
-            InfraError: the database does not say it.
+            InfraError: the database does not answer.
         """
         await self._ends.look_at_held()
 
     async def close(self) -> None:
-        """Give up what is not over."""
+        """Abandon what is not over."""
         await self._ends.close()
         await self._work.idle()
 
     async def attempt(self, seat: Seat, command: cm.TryRun) -> None:
-        """A member tries a run.
+        """Request a run for a member.
 
         Raises:
-            DuetError: it may not, or it cannot run.
+            DuetError: the member may not, or it cannot run.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -281,7 +281,7 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request, tries=True)
-        if equal is not None and run_id == equal.facts.run_id:  # else its own is over by now
+        if equal is not None and run_id == equal.facts.run_id:  # else that run has just ended
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)
             return
@@ -290,21 +290,21 @@ class Tries:
         await self._add(room, one)
 
     async def take_back(self, seat: Seat, command: cm.TakeBackTry) -> None:
-        """A member does not want a try any more that waits.
+        """Withdraw a waiting try of a member.
 
         Raises:
-            InputError: it is not his, or has begun.
+            InputError: it is another member's, or has begun.
         """
         room, member = seat.room, seat.member
         one = room.trying.tries.get(command.number)
         if member is None or one is None or member.ident not in one.facts.makers:
-            raise not_yours("who tries a run may take it back")
+            raise not_yours("members who try a run may withdraw it")
         if one.facts.state != "waiting":
-            raise refusal(CLOSED, "that run has begun already.", "Wait for its end.")
+            raise refusal(CLOSED, "that run has already begun.", "Wait for its end.")
         await self._leave(room, one, member.ident)
 
     async def forget(self, room: Room, member: Member) -> None:
-        """A member is about to be forgotten: what nobody else made goes with it."""
+        """Delete what only this member tried; the member is about to be forgotten."""
         for one in room.trying.of(member.ident):
             await self._leave(room, one, member.ident)
 
@@ -348,7 +348,11 @@ class Tries:
 
 
 def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
-    """Raises: InputError: this member may not try that here and now."""
+    """Refuse a try.
+
+    Raises:
+        InputError: this member may not try that here and now.
+    """
     opened = room.trying.opened.get((command.lesson, command.step))
     if opened is None:
         raise refusal(
@@ -359,32 +363,32 @@ def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
     if are_changed(command.arms) and not opened.patches:
         raise refusal(
             CLOSED,
-            "the instructor lets you turn knobs in this step, and change no patch.",
-            "Take the changed kernel out and try again.",
+            "in this step you may turn knobs, but not change a patch.",
+            "Remove the changed kernel and try again.",
         )
     if room.trying.waiting(member.ident) >= budgets.CLASS_TRIES_WAITING:
         raise refusal(
             FULL,
-            f"{budgets.CLASS_TRIES_WAITING} runs of yours wait already, which is the most.",
-            "Wait until one of them begins, or take one back.",
+            f"you already have {budgets.CLASS_TRIES_WAITING} waiting runs, which is the limit.",
+            "Wait until one begins, or withdraw one.",
         )
     if len(room.trying.tries) >= budgets.CLASS_TRIES:
         raise refusal(
             FULL,
-            f"this class has tried {budgets.CLASS_TRIES} runs, which is the most.",
-            "Look at those that others made.",
+            f"this class has tried {budgets.CLASS_TRIES} runs, which is the limit.",
+            "Look at the runs of others.",
         )
 
 
-async def tried(
+async def carry_out_try(
     tries: Tries | None,
     seat: Seat,
     command: cm.TryRun | cm.TakeBackTry | cm.OpenStep | cm.ShowGallery,
 ) -> None:
-    """Carry out a command of trying.
+    """Carry out a command about tries.
 
     Raises:
-        DuetError: why not.
+        DuetError: the command is refused.
     """
     if tries is None:
         raise InfraError("nothing can be tried on this server.", remedy="Use one that can.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tries of classes need of the server, and what they may do there."""
+"""What tries need of the server, and the settings of tries."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from duet.plugins.classroom.rooms import Rooms
 from duet.server.runs import LiveRuns
 from duet.session import RunSpec
 
-# What a member asks to try, as it is stored: with what was changed of the step. Pure.
+# A requested try as stored, with its differences from the step. Pure.
 
 SUMMARY_CHARS = 300
 
 
 def step_of(lesson: Lesson, step: str) -> Scene:
-    """A step of a lesson.
+    """Return a step of a lesson.
 
     Raises:
-        InputError: it has none of that name.
+        InputError: the lesson has no such step.
     """
     found = next((scene for scene in lesson.scenes if scene.id == step), None)
     if found is None:
@@ -44,18 +44,18 @@ def step_of(lesson: Lesson, step: str) -> Scene:
 
 
 def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -> dict[str, int]:
-    """Knobs that stand elsewhere than the step puts them on that clock."""
+    """Return the knobs that differ from the step's values on that clock."""
     usual = {name: param.default for name, param in lesson.params.items()} | scene.params
     if clock == "count":
         if scene.on_count is not None:
             usual |= scene.on_count.params
-        # There is one CPU on it, whatever the knob says.
+        # The count clock has one CPU, whatever the knob says.
         usual |= {n: params[n] for n, p in lesson.params.items() if p.role == "cpus"}
     return {name: value for name, value in params.items() if usual.get(name) != value}
 
 
 def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
-    """A new try; its run is not known yet.
+    """Make a new try, without its run.
 
     Raises:
         InputError: there is no such step.
@@ -80,25 +80,24 @@ def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
     )
 
 
-# Work that goes on when the page that asked for it has gone.
-
-
-class Whole:
-    """Carries it out to its end: what is in memory stays what is stored."""
+class BackgroundWork:
+    """Background work that continues after its page has gone, so that memory and store stay
+    equal.
+    """
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def idle(self) -> None:
-        """Until nothing is being carried out."""
+        """Wait until no work is running."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def until_done(self, work: Coroutine[None, None, None]) -> None:
-        """Wait for it; whoever waits has its error."""
+        """Wait for the work; its errors go to the waiter."""
         await asyncio.shield(self.begin(work))
 
     def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """Nobody need wait for it."""
+        """Start the work in the background."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -107,7 +106,7 @@ class Whole:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waits has it; nobody may
+            task.exception()  # mark it as retrieved: maybe nobody waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,9 @@ class LiveParts:
 
     Args:
         runs: the queue.
-        read: checks what a `start` asks for.
-        no_runs: why nothing runs live here, a sentence; empty: it does.
-        no_patches: gives why no patch can be changed here. Blocking.
+        read: checks the parameters of a `start`.
+        no_runs: why live runs are unavailable here, a sentence; empty: they are available.
+        no_patches: returns why patches cannot be changed here. Blocking.
         hold: takes names of saved runs that stay, the newest first.
     """
 
@@ -130,9 +129,9 @@ class LiveParts:
 
 
 class TrySettings:
-    """Where classes may try, and who sees it."""
+    """Steps in which classes may try, and who sees the tries."""
 
-    def __init__(self, rooms: Rooms, live: LiveParts, work: Whole) -> None:
+    def __init__(self, rooms: Rooms, live: LiveParts, work: BackgroundWork) -> None:
         self._rooms = rooms
         self._live = live
         self._work = work
@@ -140,7 +139,7 @@ class TrySettings:
         rooms.added.register(self._added)
 
     async def look(self) -> str:
-        """Why no patch can be changed here; looked for once, and shown to all."""
+        """Return why patches cannot be changed here; checked once, then sent to all pages."""
         if self._no_patches is None:
             self._no_patches = await asyncio.to_thread(self._live.no_patches)
             for room in self._rooms:
@@ -162,10 +161,10 @@ class TrySettings:
         trying.no_runs, trying.no_patches = self._live.no_runs, self._no_patches or ""
 
     async def open_step(self, seat: Seat, command: cm.OpenStep) -> None:
-        """Let the class try in a step, or not any more.
+        """Let the class try in a step, or stop it.
 
         Raises:
-            InputError: there is no such step, or nothing can be tried here.
+            InputError: there is no such step, or runs cannot be tried here.
         """
         room, trying = seat.room, seat.room.trying
         lesson = lesson_cache.find(command.lesson).lesson
@@ -173,7 +172,7 @@ class TrySettings:
         if command.knobs and trying.no_runs:
             raise refusal(CLOSED, trying.no_runs, "Start the server with its guests.")
         if command.knobs and command.patches and (why := await self.look()):
-            raise refusal(CLOSED, "no patch can be changed here.", f"Open knobs alone. {why}")
+            raise refusal(CLOSED, "patches cannot be changed here.", f"Open only knobs. {why}")
         facts = OpenedFacts(command.lesson, command.step, command.patches)
         class_id = room.facts.class_id
         async with room.asking:
@@ -190,7 +189,7 @@ class TrySettings:
         room.send(pack(try_messages.opened(room)), room.seats.values())
 
     async def show_gallery(self, seat: Seat, command: cm.ShowGallery) -> None:
-        """Show all members what the class tries, or hide it."""
+        """Show all members the tries of the class, or hide them."""
         room = seat.room
         class_id = room.facts.class_id
         await room.ask(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet class`: the classes of this server, and the deletion of one member's data."""
+"""`duet class`: list the classes of this server, and delete one member's data."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClassEntry:
-    """A class."""
-
     class_id: str
     title: str
     lesson: str
@@ -35,8 +33,6 @@ class ClassEntry:
 
 @dataclass(frozen=True, slots=True)
 class ClassResult:
-    """Of `duet class`."""
-
     action: str
     classes: Sequence[ClassEntry] = key()
     deleted: int = key("rows: the member, answers, questions and votes")
@@ -48,22 +44,23 @@ KEYS = keys_text(ClassResult)
 def class_(
     action: Annotated[str, typer.Argument(help="list, or forget.")] = "list",
     class_id: Annotated[
-        str, typer.Argument(metavar="class", help="Of forget: the class's id.")
+        str, typer.Argument(metavar="class", help="For forget: id of the class.")
     ] = "",
-    nickname: Annotated[str, typer.Argument(help="Of forget: the member's.")] = "",
+    nickname: Annotated[str, typer.Argument(help="For forget: nickname of the member.")] = "",
     server_stopped: Annotated[
-        bool, typer.Option("--server-stopped", help="Also in a class that has not ended.")
+        bool, typer.Option("--server-stopped", help="Allow it in a class that has not ended.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Classes that are stored here; or the deletion of one member's nickname, answers,
-    questions and votes (docs/CLASSES.md).
+    """List stored classes, or delete one member's data.
+
+    The data are nickname, answers, questions, votes and runs (docs/CLASSES.md).
     """
     from duet.plugins.classroom import queries as reading
 
     if action not in ACTIONS:
         raise InputError(
-            f"'{action:.40}' is no action of ./duet class.",
+            f"./duet class has no action '{action:.40}'.",
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
     from duet.store.database import opened
@@ -88,7 +85,7 @@ def class_(
 
 
 ACTIONS = ("list", "forget")
-LIST = "./duet class list has the ids of classes."
+LIST = "Run ./duet class list for the ids of classes."
 
 
 def _entry(facts: ClassFacts, members: int) -> ClassEntry:
@@ -98,7 +95,7 @@ def _entry(facts: ClassFacts, members: int) -> ClassEntry:
 
 
 def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool) -> int:
-    """Delete what is stored of a member; gives how many rows went."""
+    """Delete what is stored of a member; return the number of deleted rows."""
     from duet.plugins.classroom import queries
     from duet.plugins.classroom import queries as reading
     from duet.plugins.classroom import queries as try_queries
@@ -109,7 +106,7 @@ def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool)
     if stored is None:
         raise InputError(f"there is no class '{class_id:.40}'.", remedy=LIST)
     if stored.facts.ended_s is None and not stopped:
-        # A server that holds the class would go on showing what is deleted here.
+        # A running server that has the class in memory would still show what is deleted here.
         raise InputError(
             "that class has not ended.",
             remedy=(
@@ -130,7 +127,7 @@ def _member(members: tuple[MemberFacts, ...], nickname: str) -> MemberFacts:
             return member
     raise InputError(
         f"nobody in that class is called '{nickname:.40}'.",
-        remedy="Nicknames are compared as a whole; a suffix such as 'Ada 2' belongs to them.",
+        remedy="Write the whole nickname, including a suffix as in 'Ada 2'.",
     )
 
 

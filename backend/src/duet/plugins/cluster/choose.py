@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pool that the settings name; the code of the others is not imported."""
+"""Opens the pool that the settings name, without importing the others."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from duet.plugins.cluster.types import Pool, PoolSettings
 
 
 def open_pool(settings: PoolSettings) -> Pool:
-    """The pool, to be entered by `async with`.
+    """Return the pool, to be entered by `async with`.
 
     Raises:
         InfraError: its commands are not installed.
-        InputError: a setting that it needs is missing.
+        InputError: a required setting is missing.
     """
     if settings.pool == "slurm":
         from duet.plugins.cluster.slurm.pool import SlurmPool

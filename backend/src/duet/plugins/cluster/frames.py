@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a pool and the runner of a program say over two pipes, by frames (duet.base.frames).
+"""Frames between a pool and the runner of a program, over two pipes (duet.base.frames).
 
-To the runner: one `START`, then `BEAT` until `QUIT` or the end of the pipe. From it: `OUT`, `ERR`,
-`BEAT`, and at last `EXIT`. Words, environment and standard input of a program travel in `START`, so
-secrets in them stand in no command line, and in nothing that `scontrol show job` prints.
+To the runner: one `START`, then `BEAT` until `QUIT` or the end of the pipe. From the runner: `OUT`,
+`ERR`, `BEAT`, and at last `EXIT`. Arguments, environment and standard input of a program travel in
+`START`, so their secrets appear in no command line, and not in `scontrol show job`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ START, BEAT, QUIT, OUT, ERR, EXIT = b"SBQOEX"
 
 
 def to_runner() -> FrameCutter:
-    """Cuts what a pool says."""
+    """Return a cutter for frames of a pool."""
     return FrameCutter(HEADER_BYTES, (START, BEAT, QUIT))
 
 
 def from_runner() -> FrameCutter:
-    """Cuts what a runner says."""
+    """Return a cutter for frames of a runner."""
     return FrameCutter(FRAME_BYTES, (OUT, ERR, BEAT, EXIT))
 
 
@@ -34,10 +34,10 @@ class Start:
     """A program.
 
     Args:
-        argv: its words.
-        env: its environment, beside what the host's has for everybody.
-        stdin: all of its standard input.
-        silent_s: it ends when no beat has come for so long.
+        argv: its arguments.
+        env: its environment, in addition to the host's common variables.
+        stdin: its whole standard input.
+        silent_s: it ends after so long without a beat.
     """
 
     argv: Sequence[str]
@@ -46,17 +46,17 @@ class Start:
     silent_s: float
 
     def packed(self) -> bytes:
-        """As a frame's payload."""
+        """Encode as a frame's payload."""
         return bytes(
             msgpack.packb([list(self.argv), dict(self.env), self.stdin, float(self.silent_s)])
         )
 
     @classmethod
     def unpacked(cls, payload: bytes) -> Start:
-        """What `packed` gave.
+        """Decode a payload.
 
         Raises:
-            BadFrame: it is none.
+            BadFrame: it is invalid.
         """
         try:
             argv, env, stdin, silent_s = msgpack.unpackb(payload)

@@ -25,16 +25,16 @@ LOG = logging.getLogger("duet.plugins.cluster")
 
 
 class Backing(Protocol):
-    """What a backend does for one of its leases."""
+    """A backend's part of one lease."""
 
     def program(self, lane: int, start: Start, watched: Watched) -> Program:
-        """A program that is to begin on a lane."""
+        """Make a program for a lane; the lease starts it."""
 
     async def why_over(self) -> Loss | None:
-        """Look now whether the lease is over."""
+        """Check now whether the lease is over."""
 
     async def give_back(self) -> None:
-        """Return hosts, CPUs and memory; called once, when no program is left."""
+        """Release hosts, CPUs and memory; called once, when no program is left."""
 
 
 @dataclass(slots=True)
@@ -44,11 +44,11 @@ class _Lane:
 
 
 class Lease:
-    """Lanes for a time. A backend makes it.
+    """Lanes for a time. Backends make leases.
 
     Args:
-        hosts: where each lane is.
-        silent_s: see limits.SILENT_S.
+        hosts: of each lane.
+        silent_s: as limits.SILENT_S.
     """
 
     def __init__(self, want: Want, hosts: Sequence[str], backing: Backing, silent_s: float) -> None:
@@ -60,7 +60,7 @@ class Lease:
         self._releasing: asyncio.Task[None] | None = None
         self._deadline = loop.call_later(want.ttl_s, self._at_deadline)
         self.on_over: Callable[[Lease], None] = lambda lease: None
-        """The pool's; called when it has been released."""
+        """Set by the pool; called after the release."""
 
     @property
     def loss(self) -> Loss | None:
@@ -68,7 +68,7 @@ class Lease:
         return self._loss.result() if self._loss.done() else None
 
     async def lost(self) -> Loss:
-        """Wait until it is over, and why; the deadline bounds this."""
+        """Wait until it is over, and return why; the deadline bounds this."""
         return await asyncio.shield(self._loss)
 
     async def start(
@@ -81,24 +81,27 @@ class Lease:
     ) -> Program:
         """Start a program on a lane.
 
-        Neither words nor environment nor standard input stand in a command line. A secret goes by
-        `stdin` (`--token-file /dev/stdin`): the program's own words are seen on its host.
+        Arguments, environment and standard input appear in no command line of the launcher. But the
+        program's own arguments are visible on its host, so pass secrets by `stdin`
+        (`--token-file /dev/stdin`).
 
         Args:
-            said: gets each piece of standard error as it comes; on Kubernetes it comes at the end
-                alone, as part of `Ended.output`.
+            said: gets each piece of standard error as it comes; on Kubernetes only at the end, as
+                part of
+                `Ended.output`.
 
         Raises:
-            InputError: the lane has a program, or the program's words are too long.
+            InputError: the lane is busy, or the program's arguments are too long.
             InfraError: the lease is over, or the program's launcher cannot be started.
         """
         start = Start(argv, env or {}, stdin, self._silent_s)
         place = self._free_lane(lane)
         if not argv or len(start.packed()) > HEADER_BYTES:
             raise InputError(
-                f"a program of a lease has 1 to {HEADER_BYTES} bytes of words, environment and"
+                f"a program of a lease needs 1 to {HEADER_BYTES} bytes of arguments, "
+                "environment and"
                 " standard input.",
-                remedy="Give it a file, and its name.",
+                remedy="Put the data into a file, and pass the file's name.",
             )
         watched = Watched(lambda: self._silent(lane), self._why_over, said)
         program = self._backing.program(lane, start, watched)
@@ -108,7 +111,7 @@ class Lease:
             place.program = program
         finally:
             place.starting = False
-        if (loss := self.loss) is not None:  # it was lost meanwhile
+        if (loss := self.loss) is not None:  # the lease was lost meanwhile
             await program.end(loss.sentence)
         return program
 
@@ -117,19 +120,19 @@ class Lease:
             raise InfraError(f"the lease is over: {loss.sentence}", remedy="Reserve another.")
         if not 0 <= lane < len(self._lanes):
             raise InputError(
-                f"the lease has lanes 0 to {len(self._lanes) - 1}, but {lane} came.",
+                f"the lease has lanes 0 to {len(self._lanes) - 1}, but got {lane}.",
                 remedy="Reserve more lanes.",
             )
         place = self._lanes[lane]
         if place.starting or (place.program is not None and place.program.running):
             raise InputError(
-                f"lane {lane} of the lease runs a program, and runs one at a time.",
+                f"lane {lane} of the lease is busy; it runs one program at a time.",
                 remedy="Wait for it or end it, or reserve more lanes.",
             )
         return place
 
     def lose(self, loss: Loss) -> None:
-        """It is over; its programs are ended, and what it had is given back."""
+        """End the lease: end its programs, and release its resources."""
         if not self._loss.done():
             self._loss.set_result(loss)
         if self._releasing is None:
@@ -137,7 +140,7 @@ class Lease:
             self._releasing = asyncio.create_task(self._release(), name="release of a lease")
 
     async def release(self) -> None:
-        """End all that it started and give it back. A second call waits for the first."""
+        """End all its programs and release it. A second call waits for the first."""
         self.lose(Loss("the lease was released.", "released"))
         assert self._releasing is not None
         await asyncio.shield(self._releasing)
@@ -164,21 +167,18 @@ class Lease:
 
     def _at_deadline(self) -> None:
         after = f"{self.want.ttl_s:g} s"
-        self.lose(Loss(f"the lease ended after {after}, as long as it was made for.", "deadline"))
+        self.lose(Loss(f"the lease reached its limit of {after}.", "deadline"))
 
     def _silent(self, lane: int) -> None:
         host = self.hosts[lane]
-        self.lose(Loss(f"host {host} has given no sign of life for {self._silent_s:g} s.", "host"))
-
-
-# What all pools do alike: they own their leases, and release them at their own end.
+        self.lose(Loss(f"host {host} has sent no heartbeat for {self._silent_s:g} s.", "host"))
 
 
 class OwningPool:
-    """Base of the backends.
+    """Base of the backends: a pool owns its leases, and releases them at its end.
 
     Args:
-        silent_s: see limits.SILENT_S.
+        silent_s: as limits.SILENT_S.
     """
 
     name = ""
@@ -189,12 +189,10 @@ class OwningPool:
         self.leases: set[Lease] = set()
 
     async def reserve(self, want: Want) -> Lease | Refusal:
-        """See types.Pool."""
         want.check()
         return await self._reserve(want)
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """See types.Pool."""
         raise NotImplementedError
 
     async def _reserve(self, want: Want) -> Lease | Refusal:
@@ -218,16 +216,16 @@ class OwningPool:
         await asyncio.gather(*(lease.release() for lease in list(self.leases)))
 
 
-# How much of this machine leases have, and who waits for more, in the order of arrival.
+# Resources of this machine that leases hold, and a queue for more.
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a machine or of a lease.
+    """CPUs and memory of a machine or of a lease.
 
     Args:
         cpus: that this process may use.
-        memory_bytes: of the machine, whatever uses it at the moment.
+        memory_bytes: of the machine, used or not.
     """
 
     cpus: int
@@ -235,19 +233,19 @@ class Size:
 
     @classmethod
     def of_machine(cls) -> Size:
-        """What leases may have together."""
+        """Return what leases may use together."""
         return cls(len(os.sched_getaffinity(0)), psutil.virtual_memory().total)
 
     @classmethod
     def of(cls, want: Want) -> Size:
-        """What a lease needs at one time."""
+        """Return what a lease needs at one time."""
         at_once = want.lanes_at_once
         return cls(at_once * want.vcpus, at_once * want.memory_bytes)
 
 
 @dataclass(slots=True)
 class Room:
-    """Counts what is taken.
+    """Counts the resources that leases hold.
 
     Args:
         whole: of the machine.
@@ -259,7 +257,7 @@ class Room:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def never(self, size: Size) -> Refusal | None:
-        """Why the machine cannot have it at all."""
+        """Say why the machine can never provide this much."""
         if size.cpus > self.whole.cpus:
             return Refusal(f"{size.cpus} CPUs are wanted, and this machine has {self.whole.cpus}.")
         if size.memory_bytes > self.whole.memory_bytes:
@@ -270,10 +268,10 @@ class Room:
     async def take(
         self, owner: object, want: Want, also: Callable[[], str] = lambda: ""
     ) -> Refusal | None:
-        """Take what a lease needs, in the order of arrival; waits `want.within_s` at most.
+        """Acquire what a lease needs, in the order of arrival; wait at most `want.within_s`.
 
         Args:
-            also: takes what else is needed, or says why it cannot.
+            also: acquires what else is needed, or says why it cannot.
         """
         size = Size.of(want)
         why = "others have their turn before"
@@ -281,7 +279,9 @@ class Room:
             async with asyncio.timeout(max(want.within_s, 0.001)), self._turn:
                 while why := self._short_of(size) or also():
                     self._freed.clear()
-                    with contextlib.suppress(TimeoutError):  # also() may wait for what others have
+                    with contextlib.suppress(
+                        TimeoutError
+                    ):  # also() may wait for resources of others
                         await asyncio.wait_for(self._freed.wait(), RETRY_S)
                 self._taken[owner] = (size, time.monotonic() + want.ttl_s)
                 return None
@@ -290,7 +290,7 @@ class Room:
             return Refusal(sentence, self._estimate_s())
 
     def give(self, owner: object) -> None:
-        """Return it."""
+        """Release an owner's resources."""
         self._taken.pop(owner, None)
         self._freed.set()
 
@@ -304,20 +304,20 @@ class Room:
         return ""
 
     def _estimate_s(self) -> float | None:
-        """Until the next lease ends at the latest."""
+        """Return seconds until the next lease ends at the latest."""
         ends = [until for _, until in self._taken.values()]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
 
-# Short commands of an engine: run, bounded in time, and ended with whoever asked.
+# Short commands of a cluster's tools: bounded in time, and killed with their caller.
 
 NO_ANSWER = 124
-"""Exit code of a command that did not end in time, as of timeout(1)."""
+"""Exit code for a command that did not end in time, as of timeout(1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command gave."""
+    """Result of a command."""
 
     code: int
     out: str
@@ -325,7 +325,7 @@ class Done:
 
     @property
     def why(self) -> str:
-        """The last line of its complaint, without the program's name and a stop."""
+        """The last line of its errors, without the prefix and a full stop."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         if not lines:
             return f"exit code {self.code}"
@@ -333,7 +333,7 @@ class Done:
 
 
 async def command(words: Sequence[str], within_s: float, stdin: bytes = b"") -> Done:
-    """Run it; what fails is a code and a sentence, no exception."""
+    """Run a command; failures become a code and a sentence, not an exception."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Host processes on leases of a pool: for each slot a lease, and one for each measurement."""
+"""Host processes on leases of a pool: one lease for each slot, and one for each measurement."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ from duet.rpc.peer import Handler, Peer
 from duet.server.hosts.door import HostDoor, JoinedHost
 from duet.server.hosts.processes import ARENAS, Place
 
-# Host processes on the lanes of a pool's leases.
-
 
 class LeasedProgram:
-    """A host process on a lease (see joined.Elsewhere)."""
+    """A host process on a lease (joined.Elsewhere)."""
 
     def __init__(self, lease: Lease, program: Program) -> None:
         self._lease, self._program = lease, program
 
     async def gone(self) -> str:
-        """Wait until it has ended or its lease is over, and why."""
+        """Wait until it has ended or its lease is over; return the reason."""
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
@@ -39,10 +37,10 @@ class LeasedProgram:
 
 
 class Leases:
-    """Has leases, and starts host processes on them.
+    """Reserves leases, and starts host processes on them.
 
     Args:
-        url: what they dial.
+        url: the address that host processes dial.
     """
 
     def __init__(self, pool: Pool, door: HostDoor, url: str) -> None:
@@ -50,10 +48,10 @@ class Leases:
 
     @asynccontextmanager
     async def lease(self, want: Want) -> AsyncIterator[Lease]:
-        """A lease; leaving ends what runs on it, and gives it back.
+        """Reserve a lease; at exit, end its programs and release it.
 
         Raises:
-            InfraError: the pool gives none.
+            InfraError: the pool refuses.
         """
         lease = await self.pool.reserve(want)
         if isinstance(lease, Refusal):
@@ -64,7 +62,7 @@ class Leases:
             await lease.release()
 
     def host(self, peer: Peer, lease: Lease, lane: int) -> JoinedHost:
-        """A host process on a lane of a lease."""
+        """Return a host process on a lane of a lease."""
 
         @asynccontextmanager
         async def launch(token: str) -> AsyncIterator[LeasedProgram]:
@@ -77,22 +75,19 @@ class Leases:
 
 
 def refused(refusal: Refusal) -> InfraError:
-    """No lease, as a sentence for whoever waits."""
+    """Turn a refusal into an error for the viewer."""
     soon = refusal.estimate_s
     when = "later" if soon is None else f"in some {soon:.0f} s"
     return InfraError(refusal.sentence, remedy=f"Play the recording meanwhile, and try {when}.")
 
 
-# The host processes of one slot, on one lease, as long as they are wanted.
-
-
 class Slot:
-    """Has a lease with one host process, or with one for each lane of a run.
+    """A lease with one host process, or with one for each lane of a run.
 
     Args:
         handlers: what host processes may call.
         want: of the lease.
-        begin: what each host process is to be.
+        begin: the configuration of each host process.
     """
 
     def __init__(
@@ -100,21 +95,22 @@ class Slot:
     ) -> None:
         self._leases, self._handlers, self._want, self._begin = leases, handlers, want, begin
         self._half_s = 0.0
-        """When half of the lease's time is over."""
+        """Monotonic time at which half of the lease is over."""
         self._lock = asyncio.Lock()
         self._owned = AsyncExitStack()
         self._peers: tuple[Peer, ...] = ()
         self._counts: dict[int, TemplateCounts] = {}
 
     async def ready(self, hosts: int = 1, begins: bool = False) -> tuple[Peer, ...]:
-        """So many host processes for a run that begins, or those that are there.
+        """Return this many host processes, existing or new.
 
         Args:
-            begins: a run has half of the lease's time before it at least. Otherwise one that goes
-                on there is left alone.
+            begins: a run is starting, and needs at least half of the lease's time. Otherwise a
+                running
+                lease is left alone.
 
         Raises:
-            InfraError: they cannot be had.
+            InfraError: they cannot be started.
         """
         async with self._lock:
             alive = [peer for peer in self._peers if not peer.connection.over.is_set()]
@@ -156,16 +152,16 @@ class Slot:
 
     @property
     def counts(self) -> TemplateCounts:
-        """How parked guests stand."""
+        """Counts of parked guests."""
         return summed(self._counts.values())
 
     @property
     def begins(self) -> bool:
-        """Whether its host processes are being started or ended now."""
+        """Are host processes being started or ended now?"""
         return self._lock.locked()
 
     async def end(self) -> None:
-        """Give the lease back."""
+        """Release the lease."""
         async with self._lock:
             await self._end()
 
@@ -176,18 +172,18 @@ class Slot:
 
 
 def summed(counts: Iterable[TemplateCounts]) -> TemplateCounts:
-    """The sums of all."""
+    """Sum up the counts."""
     columns = zip(*(astuple(one) for one in counts), strict=True)
     return TemplateCounts(*(sum(column) for column in columns))
 
 
 class PooledHosts:
-    """See Hosts.
+    """Host processes on a pool; implements Hosts.
 
     Args:
-        begin: what each host process is to be.
-        slots: runs at once; each has a lease of its own, from its first run until it rests.
-        want: of a lease for a run; a measurement wants the same, with CPUs of its own.
+        begin: the configuration of each host process.
+        slots: runs at once; each has a lease of its own, from its first run until rest().
+        want: of a lease for a run; a measurement wants the same, with exclusive CPUs.
         spread: each lane of a run has a host process of its own, on the same lease.
     """
 
@@ -222,13 +218,13 @@ class PooledHosts:
             await self._leases.pool.__aexit__(None, None, None)
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
-        """See Hosts. A run that begins has half of a lease's time before it at least."""
+        """Return places for a run. A run that starts has at least half of a lease's time."""
         peers = await self._slots[slot].ready(lanes if self._spread else 1, begins)
         return tuple(Place(peer, 0) for peer in peers)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:
-        """A host process on a lease with CPUs that nobody else uses, our own leases included."""
+        """Start a host process on a lease with exclusive CPUs; first release our own leases."""
         await self.rest()
         slot = self._slot(replace(self._want, exclusive=True))
         try:
@@ -238,11 +234,11 @@ class PooledHosts:
             await slot.end()
 
     def parked(self) -> TemplateCounts:
-        """The sums over all hosts."""
+        """Sum up the parked guests of all hosts."""
         return summed(slot.counts for slot in self._slots)
 
     async def rest(self) -> None:
-        """Give back all leases; one that is just being had is wanted by somebody."""
+        """Release all leases, except those that are just being acquired for a run."""
         idle = [slot.end() for slot in self._slots if not slot.begins]
         ends = await asyncio.gather(*idle, return_exceptions=True)
         for end in ends:

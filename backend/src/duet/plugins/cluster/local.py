@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Leases on this machine: programs of this process, which end with it.
 
-A lease has a control group of its own where the host allows that, and an exclusive one CPUs of its
-own (duet.processes.cpus), to which taskset(1) binds a program before it begins.
+A lease has a control group of its own, if the host allows it. An exclusive lease has CPUs of its
+own
+(duet.processes.cpus), to which taskset(1) binds a program before it starts.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from duet.processes.owned import find_program
 
 KVM = Path("/dev/kvm")
 PROCESSES = 4096
-"""And threads, of one lease. Usual: 50 a lane."""
+"""Most processes and threads of one lease. Usual: 50 a lane."""
 
 
 def kvm_refusal() -> str:
-    """Why no guest can be started under KVM, as a sentence; "": the device opens.
+    """Say why guests cannot be started under KVM; "": the device opens.
 
-    Whether a guest boots under it only a guest says: `duet pool doctor` asks one.
+    Only a booted guest proves that KVM works; `duet pool doctor` boots one.
     """
     if not KVM.exists():
         return "guests under KVM are wanted, and this machine has no /dev/kvm."
@@ -44,7 +45,7 @@ class LocalPool(OwningPool):
     """This machine.
 
     Args:
-        whole: what leases may have together; default: the machine.
+        whole: what leases may use together; default: the machine.
         kvm: says why there is no KVM.
     """
 
@@ -59,12 +60,12 @@ class LocalPool(OwningPool):
         super().__init__(silent_s)
         self._room = Room(whole or Size.of_machine())
         self._host = platform.node() or "localhost"
-        # While a measurement has CPUs of its own this process may use the others only.
+        # While a measurement has exclusive CPUs, this process may use only the others.
         self._cpus = frozenset(os.sched_getaffinity(0))
         self._kvm = kvm
 
     async def kinds(self) -> Sequence[Kind]:
-        """This machine is of one kind."""
+        """Return the only kind, with this machine."""
         return (Kind("this machine", (self._host,)),)
 
     async def _reserve(self, want: Want) -> Lease | Refusal:
@@ -98,17 +99,17 @@ class LocalPool(OwningPool):
 
 
 class LocalPlace:
-    """What a lease has of this machine."""
+    """A lease's part of this machine."""
 
     def __init__(self, room: Room, want: Want) -> None:
         self._room, self._want = room, want
         self._group: Group | None = None
         self._own: OwnCpus | None = None
         self.lacks: Sequence[str] = ()
-        """Controllers of the control group that this host does not give."""
+        """Controllers of the control group that this host does not provide."""
 
     def take_cpus(self) -> str:
-        """CPUs of its own for an exclusive lease; why there are none, or nothing."""
+        """Acquire CPUs for an exclusive lease; return why that fails, or ""."""
         if not self._want.exclusive:
             return ""
         own = OwnCpus(self._want.vcpus, self._want.vcpus)
@@ -118,15 +119,14 @@ class LocalPlace:
         return own.why_not
 
     async def begin(self) -> None:
-        """Make its control group."""
+        """Create its control group."""
         memory = self._want.lanes_at_once * self._want.memory_bytes
         group = Group(Budget(memory, PROCESSES), "lease")
         self._group = await asyncio.to_thread(group.__enter__)
         self.lacks = tuple(group.lacks)
 
     def program(self, lane: int, start: Start, watched: Watched) -> PipedProgram:
-        """See lease.Backing."""
-        del lane  # all are here
+        del lane  # all lanes are here
         words: tuple[str, ...] = ()
         if self._own is not None:
             cpus = ",".join(str(cpu) for cpu in sorted(self._own.cpus))
@@ -135,14 +135,13 @@ class LocalPlace:
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """See lease.Backing: this machine is there, since we are."""
+        """Check whether the lease's memory was exceeded."""
         if self._group is not None and self._group.killed_for_memory():
             most = self._want.lanes_at_once * self._want.memory_bytes >> 20
             return Loss(f"the lease used more than its {most:,} MiB of memory.", "host")
         return None
 
     async def give_back(self) -> None:
-        """See lease.Backing."""
         try:
             if self._group is not None:
                 await asyncio.to_thread(self._group.__exit__, None, None, None)

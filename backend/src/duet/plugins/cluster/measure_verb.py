@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --pool`: the comparisons of a measurement on leases of a pool."""
+"""`duet measure --pool`: run the comparisons of a measurement on leases of a pool."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from duet.plugins.cluster.measuring.request import parts_of
 from duet.plugins.cluster.measuring.schedule import Job, Schedule, Terms
 from duet.plugins.cluster.types import POOLS, Pool, PoolSettings, Refusal
 
-# What `duet measure --check-hosts` prints.
+# Output of `duet measure --check-hosts`.
 
 MAX_SHOWN = 20
-"""Figures that differ, in the text; --json has all."""
+"""Unequal figures in the text; --json has all."""
 
 
 def report_agreement(
     found: Sequence[Agreement], jobs: Sequence[Job], as_json: bool
 ) -> tuple[str, int]:
-    """Text and exit code: 0 if all is equal, else that of trouble of hosts."""
+    """Return text and exit code: 0 if all are equal, else that of a host's failure."""
     code = 0 if all(one.equal for one in found) else InfraError.exit_code
     if as_json:
         return document(result_of(found, verdict(found))), code
@@ -60,7 +60,7 @@ def report_agreement(
 
 
 def verdict(found: Sequence[Agreement]) -> str:
-    """One sentence about all comparisons."""
+    """Return one sentence about all comparisons."""
     figures = [figure for one in found for figure in one.figures]
     apart = sum(not figure.equal for figure in figures)
     if any(one.trouble for one in found):
@@ -72,7 +72,6 @@ def verdict(found: Sequence[Agreement]) -> str:
 
 
 def result_of(found: Sequence[Agreement], sentence: str) -> AgreementResult:
-    """For programs."""
     return AgreementResult(
         equal=all(one.equal for one in found),
         sentence=sentence,
@@ -103,16 +102,16 @@ MAX_AT_ONCE = 1024
 
 
 def check(pooling: Pooling) -> None:
-    """Raise InputError for values out of range."""
+    """Check the options; raises InputError for values out of range."""
     settings(pooling)
     terms(pooling)
 
 
 def settings(pooling: Pooling) -> PoolSettings:
-    """Those of the environment, with this pool.
+    """Return the environment's settings, with this pool.
 
     Raises:
-        InputError: there is no such pool, or a variable is not usable.
+        InputError: there is no such pool, or a variable is invalid.
     """
     if pooling.pool not in POOLS:
         raise InputError(
@@ -122,7 +121,7 @@ def settings(pooling: Pooling) -> PoolSettings:
 
 
 def terms(pooling: Pooling) -> Terms:
-    """How the pool is used.
+    """Return how to use the pool.
 
     Raises:
         InputError: a value is no number, or out of range.
@@ -138,7 +137,7 @@ def terms(pooling: Pooling) -> Terms:
 
 
 def measure_on_pool(plan: MeasurePlan, pooling: Pooling) -> tuple[Report, bool]:
-    """The report, and whether it was not interrupted.
+    """Return the report, and whether it is complete (not interrupted).
 
     Raises:
         DuetError: the pool cannot be used.
@@ -164,7 +163,7 @@ def check_hosts(
         how: "json" for programs, else text.
 
     Raises:
-        InputError: it is not about the count clock, or the pool has one host.
+        InputError: it is not for the count clock, or the pool has only one host.
         DuetError: the pool cannot be used.
     """
     if how not in ("mail", "json"):
@@ -194,8 +193,8 @@ async def _on_two(pool: Pool, terms: Terms, jobs: Sequence[Job]) -> None:
         hosts = {host for kind in kinds for host in kind.hosts}
         if len(hosts) < 2:
             raise InputError(
-                f"--check-hosts compares two hosts, and the pool has {len(hosts)}.",
-                remedy="Name a pool with more hosts; ./duet pool doctor shows them.",
+                f"--check-hosts compares two hosts, but the pool has {len(hosts)}.",
+                remedy="Use a pool with more hosts; ./duet pool doctor lists them.",
             )
         await Schedule(pool, terms, note).run(jobs)
 
@@ -208,7 +207,7 @@ def _number(text: str, option: str, least: int, most: int) -> int | None:
         number = int(text) if re.fullmatch(r"\d{1,9}", text.strip()) else -1
     if not least <= number <= most:
         raise InputError(
-            f"{option} wants a whole number from {least} to {most}, but {text:.20} came.",
-            remedy="Leave it out for the usual.",
+            f"{option} needs a whole number from {least} to {most}, but got {text:.20}.",
+            remedy="Leave it out for the default.",
         )
     return number

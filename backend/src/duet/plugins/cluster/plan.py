@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet plan`: a demand from options, constants from this installation, and what comes of both."""
+"""`duet plan`: compute a class's needs from options and the constants of this installation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class UseRow:
-    """How much of one resource is in use, by the high estimate."""
+    """Use of one resource, by the high estimate."""
 
     what: str
     share: float
@@ -61,7 +61,7 @@ class ConstantRow:
 
 @dataclass(frozen=True, slots=True)
 class CrowdRow:
-    """Of so many viewers of one recording, simulated; seconds since each came."""
+    """A simulated number of viewers of one recording; seconds since each came."""
 
     viewers: int
     first_p50_s: float
@@ -75,15 +75,13 @@ class CrowdRow:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """Of `duet plan`."""
-
     students: int
     live: int = key("runs at once")
-    lanes: int = key("of a run")
+    lanes: int = key("per run")
     pool: str = key()
-    cache: bool = key("nginx or a CDN answers for segments")
-    hosts: Range = key("all; of the size that was given")
-    servers: Range = key("of these, with a local pool; else beside those of guests")
+    cache: bool = key("nginx or a CDN caches segments")
+    hosts: Range = key("all, of the given size")
+    servers: Range = key("part of hosts with a local pool, else in addition to those of guests")
     guest_hosts: Range = key()
     cpus: Range = key("busy, all hosts together")
     memory_bytes: Range = key("all hosts together")
@@ -95,10 +93,10 @@ class PlanResult:
     steady_nginx_cores: Range = key()
     connections: Range = key("while all come")
     opened_s: Range = key("until the last page is open")
-    moves_ms: Range = key("from run live to events, where a slot is free")
+    moves_ms: Range = key("from run live to events, if a slot is free")
     bottleneck: str = key("a sentence")
     notes: Sequence[str] = key()
-    uses: Sequence[UseRow] = key("the shortest first")
+    uses: Sequence[UseRow] = key("the scarcest first")
     constants: Sequence[ConstantRow] = key("samples 0: shipped, not measured here")
     crowds: Sequence[CrowdRow] = key("with --viewers")
 
@@ -107,47 +105,48 @@ KEYS = keys_text(PlanResult)
 
 
 def plan(
-    students: Annotated[int, typer.Option("--students", help="Pages that are open at once.")] = 30,
+    students: Annotated[int, typer.Option("--students", help="Open pages at once.")] = 30,
     live: Annotated[int, typer.Option("--live", help="Live runs at once.")] = 0,
     lanes: Annotated[
-        int, typer.Option("--lanes", help="Of each run; default: the lesson's main step, else 2.")
+        int, typer.Option("--lanes", help="Lanes per run; default: as in the main step, else 2.")
     ] = 0,
     lesson: Annotated[
-        str, typer.Option("--lesson", help="Its recording and guests; default: of all lessons.")
+        str, typer.Option("--lesson", help="Plan for this lesson; default: the largest of all.")
     ] = "",
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="nginx or a CDN answers for segments.")
+        bool, typer.Option("--cache/--no-cache", help="Does nginx or a CDN cache segments?")
     ] = True,
     pool: Annotated[
         str, typer.Option("--pool", help="local, slurm or kubernetes; default: $DUET_POOL.")
     ] = "",
     host_cpus: Annotated[
-        int, typer.Option("--host-cpus", help="Of each host; default: this machine's.")
+        int, typer.Option("--host-cpus", help="CPUs per host; default: this machine's.")
     ] = 0,
     host_gib: Annotated[
-        float, typer.Option("--host-memory", help="GiB of each host; default: this machine's.")
+        float, typer.Option("--host-memory", help="GiB per host; default: this machine's.")
     ] = 0.0,
     link: Annotated[
         float, typer.Option("--link", help="Mbit/s from a server, or a CDN, to all students.")
     ] = 1000.0,
     arrive: Annotated[
-        float, typer.Option("--arrive", help="All students come in so many seconds.")
+        float, typer.Option("--arrive", help="Seconds in which all students arrive.")
     ] = 60.0,
     viewers: Annotated[
-        int, typer.Option("--viewers", help="Also simulate up to so many viewers of a recording.")
+        int, typer.Option("--viewers", help="Also simulate up to this many viewers of a recording.")
     ] = 0,
     picture: Annotated[
-        Path | None, typer.Option("--picture", help="Write the simulated curve there, as an SVG.")
+        Path | None, typer.Option("--picture", help="Write the simulated curve to this SVG file.")
     ] = None,
     constants: Annotated[
-        bool, typer.Option("--constants", help="Also list the constants and where each is from.")
+        bool, typer.Option("--constants", help="Also list the constants and their sources.")
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Say how many hosts, CPUs, memory and bandwidth a class needs, and what is short first.
+    """Estimate hosts, CPUs, memory and bandwidth for a class. Also says which resource is scarce
+    first.
 
-    The model's constants come from what `make bench` measured on this machine, else from the
-    reference machine; docs/CAPACITY.md has the model and its limits.
+    The constants are those that `make bench` measured on this machine, else those of the reference
+    machine. docs/CAPACITY.md explains the model and its limits.
     """
     from duet.cli.record import segment_sizes
     from duet.plugins.cluster.capacity.constants import constants_file, figures, read
@@ -170,15 +169,15 @@ def plan(
     return 0
 
 
-# The result of `duet plan` as lines: ranges in two digits, since they are no more exact.
+# The result as lines: ranges have two digits, because they are not more exact.
 
 GB = 1e9
 BUSIEST = 4
-"""Resources that the table shows."""
+"""Resources in the table."""
 
 
 def text_of(result: PlanResult, with_constants: bool) -> str:
-    """All of it."""
+    """Format the whole result."""
     caching = "a cache before the server" if result.cache else "no cache before the server"
     lines = [
         f"{result.students} students, {result.live} live runs at once of {result.lanes} lanes; "
@@ -225,7 +224,7 @@ def _row(what: str, found: Range, unit: float = 1.0) -> tuple[str, ...]:
 
 
 def short(value: float) -> str:
-    """Two digits; whole numbers and those above 100 without a point."""
+    """Format two digits; whole numbers and those above 100 without a decimal point."""
     if value == 0 or (value == round(value) and value < 1e4):
         return f"{value:,.0f}"
     digits = 1 - math.floor(math.log10(abs(value)))
@@ -233,7 +232,7 @@ def short(value: float) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Columns, the first to the left and numbers to the right."""
+    """Align columns, the first to the left and numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
@@ -290,8 +289,7 @@ def _origin(rows: Sequence[ConstantRow]) -> str:
 
 # The simulated crowd of `duet plan --viewers` as a picture: delays by the number of viewers.
 #
-# An SVG without scripts and fonts of its own, whose colours follow the reader's dark or light
-# scheme.
+# An SVG without scripts or embedded fonts, whose colours follow the reader's dark or light scheme.
 
 WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 40, 50, 50
@@ -313,7 +311,7 @@ STYLE: Final = """
 
 
 def picture(rows: Sequence[CrowdRow], title: str) -> str:
-    """The SVG; both axes have powers of ten.
+    """Return the SVG; both axes are logarithmic.
 
     Args:
         rows: at least two, by number of viewers.
@@ -358,37 +356,35 @@ def picture(rows: Sequence[CrowdRow], title: str) -> str:
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> list[str]:
-    """One line of the grid."""
+    """Return one line of the grid."""
     return [f'<path class="grid" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"/>']
 
 
 def powers(values: Sequence[float]) -> list[float]:
-    """Powers of ten from below the smallest to above the largest."""
+    """Return powers of ten from below the smallest to above the largest value."""
     low = math.floor(math.log10(min(values)) + 1e-9)
     high = math.ceil(math.log10(max(values)) - 1e-9)
     return [10.0**n for n in range(low, max(high, low + 1) + 1)]
 
 
 def axis(values: Sequence[float], begin: float, end: float) -> Callable[[float], float]:
-    """Places of values on a logarithmic axis."""
+    """Return a function that maps values to a logarithmic axis."""
     ticks = powers(values)
     low, high = math.log10(ticks[0]), math.log10(ticks[-1])
     return lambda value: begin + (end - begin) * (math.log10(value) - low) / (high - low)
 
 
-# The simulated crowd of `duet plan --viewers`: its rows, and its picture in a file.
-
 HEAD_BYTES = 450
-"""Of an answer, before a segment."""
+"""HTTP headers of an answer with a segment."""
 OWN_BITS_PER_S = 20e6
 LEAST_DRAWN = 200
 ROUND_TRIP_S = 0.02
-"""Of one simulated viewer: a house or a campus."""
+"""Round trip of one simulated viewer, within a building or a campus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Of the verb; 0 and "" are for the default."""
+    """Options of the verb; 0 and "" mean the default."""
 
     students: int = 30
     live: int = 0
@@ -411,7 +407,7 @@ def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> 
     """
     if options.viewers < LEAST_DRAWN:
         raise InputError(
-            f"--picture draws the curve of a crowd, but --viewers is {options.viewers}.",
+            f"--picture needs a crowd to draw, but --viewers is {options.viewers}.",
             remedy=f"Give --viewers with {LEAST_DRAWN} or more, for example 100000.",
         )
     rows = crowds(options, sizes, known, (1, 2, 5))
@@ -424,17 +420,17 @@ def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> 
     except OSError as error:
         raise InputError(
             f"the picture cannot be written to {file} ({error.strerror}).",
-            remedy="Name a file in a folder that is there.",
+            remedy="Choose a file in an existing folder.",
         ) from None
 
 
 def crowds(
     options: Options, sizes: Sequence[int], known: Figures, digits: Sequence[int] = (1,)
 ) -> list[CrowdRow]:
-    """Simulated: for `digits` of each power of ten, up to the viewers that were asked for.
+    """Simulate `digits` of each power of ten, up to the requested number of viewers.
 
     Raises:
-        InputError: these are too many.
+        InputError: too many viewers.
     """
     from duet.plugins.cluster.capacity.model import RECORDING_BYTES, SEGMENTS
     from duet.plugins.cluster.capacity.simulation import Scene, simulate
@@ -458,7 +454,6 @@ def crowds(
 
 
 def crowd_row(found: Simulated) -> CrowdRow:
-    """One line of the table."""
     return CrowdRow(
         viewers=found.viewers,
         first_p50_s=round(found.first_s[0], 3),
@@ -476,7 +471,7 @@ USUAL_LANES = 2
 
 
 def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
-    """What is asked for, with the lesson's and this machine's numbers where none were given.
+    """Build the demand, with defaults from the lesson and this machine.
 
     Raises:
         InputError: there is no such lesson or pool.
@@ -524,7 +519,6 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
 
 
 def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
-    """The document."""
     from duet.plugins.cluster.capacity.model import notes, sentence, uses
 
     asked, start, steady = made.demand, made.start, made.steady
@@ -563,5 +557,4 @@ def result_of(made: Plan, known: Figures, rows: list[CrowdRow]) -> PlanResult:
 
 
 def span(found: Estimate) -> Range:
-    """As a document has it."""
     return Range(round(found.low, 4), round(found.high, 4))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.plugins.cluster.probe`: what the host of a lease has, as one JSON document.
+"""`python -m duet.plugins.cluster.probe`: print facts about a lease's host as one JSON document.
 
-Whether a guest boots under KVM is not tried here: `duet pool doctor` runs this with a probe guest
+It does not try whether a guest boots under KVM; `duet pool doctor` runs it with a probe guest
 (duet.plugins.cluster.probe_program).
 """
 
@@ -23,23 +23,23 @@ from duet.processes.cpus import cpu_time, host_ticks
 
 QEMU = "qemu-system-x86_64"
 SPIN_S = 1.0
-"""So long a CPU is kept busy, to see who else wants it."""
+"""How long a CPU is kept busy, to see whether others use it."""
 QEMU_S = 20.0
-"""Until QEMU has said its version. Usual: 30 ms."""
+"""Limit for QEMU to print its version. Usual: 30 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of a host.
+    """Facts about a host.
 
     Args:
-        cpus: that the host has.
+        cpus: of the host.
         own_cpus: that a program of the lease may use.
         model: of its CPUs.
-        qemu: its version; "": none is installed.
-        kvm: why no guest boots under KVM, as a sentence; "": one has booted.
+        qemu: its version; "": not installed.
+        kvm: why guests do not boot under KVM; "": one has booted.
         waited_share: part of SPIN_S that a busy program waited for a CPU.
-        stolen_share: part of it that a hypervisor below gave to others; None: not counted.
+        stolen_share: part of it that a hypervisor gave to others; None: not counted.
     """
 
     host: str
@@ -54,20 +54,22 @@ class Facts:
 
     @classmethod
     def from_text(cls, text: bytes) -> Facts:
-        """What a probe printed.
+        """Parse the output of a probe.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is invalid.
         """
         try:
             lines = [line for line in text.splitlines() if line.startswith(b"{")]
-            return cls(**json.loads(lines[-1] if lines else text))  # complaints may be around it
+            return cls(
+                **json.loads(lines[-1] if lines else text)
+            )  # there may be error messages around it
         except TypeError as error:
             raise ValueError(str(error)) from None
 
 
 def look(kvm: str = "not tried") -> Facts:
-    """Look at this host; takes SPIN_S."""
+    """Collect facts about this host; takes SPIN_S."""
     waited, stolen = spin(SPIN_S)
     return Facts(
         host=platform.node(),
@@ -83,7 +85,7 @@ def look(kvm: str = "not tried") -> Facts:
 
 
 def spin(for_s: float) -> tuple[float, float | None]:
-    """Keep a CPU busy, as a guest does: the shares that it was waited for, and that were stolen."""
+    """Keep a CPU busy, as a guest does; return the shares of waiting and of stolen time."""
     before, ticks = cpu_time(os.getpid()), host_ticks()
     until_s = time.monotonic() + for_s
     while time.monotonic() < until_s:
@@ -94,7 +96,7 @@ def spin(for_s: float) -> tuple[float, float | None]:
 
 
 def cpu_model() -> str:
-    """As /proc/cpuinfo names it; "": it does not."""
+    """Return the model from /proc/cpuinfo; "": not given."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -102,7 +104,7 @@ def cpu_model() -> str:
 
 
 def qemu_version() -> str:
-    """The number alone; "": no QEMU."""
+    """Return the version number; "": no QEMU."""
     path = shutil.which(QEMU)
     if path is None:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Started with `python -m`: probe.py, with a guest that tries KVM on the host."""
+"""Run with `python -m`: probe.py, with a guest that tries KVM on the host."""
 
 from __future__ import annotations
 

@@ -32,13 +32,13 @@ PYTHON_WORDS = ("-P", "-s", "-m", "duet.plugins.cluster.runner")
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How a runner comes to its host.
+    """How to start a runner on its host.
 
     Args:
-        words: before the runner's: nothing, taskset, srun.
-        python: of the host.
+        words: the command in front of the runner's: empty, taskset, srun.
+        python: on the host.
         joins: files of control groups that it writes its process id to.
-        again: whether a launcher that said this, before its runner began, is to be tried again.
+        again: should a launcher that printed this, before its runner began, be retried?
     """
 
     words: Sequence[str] = ()
@@ -48,7 +48,7 @@ class Launch:
 
 
 class Tail:
-    """The last part of what a program writes."""
+    """The last part of a program's output."""
 
     def __init__(self, most_bytes: int = OUTPUT_BYTES) -> None:
         self._most = most_bytes
@@ -56,7 +56,7 @@ class Tail:
         self.cut_bytes = 0
 
     def feed(self, text: bytes) -> None:
-        """More of it."""
+        """Append output."""
         self.held += text
         if (over := len(self.held) - self._most) > 0:
             del self.held[:over]
@@ -64,7 +64,7 @@ class Tail:
 
 
 class PipedProgram:
-    """A program whose runner is at the other end of two pipes: see types.Program."""
+    """A program whose runner is at the other end of two pipes; implements types.Program."""
 
     def __init__(self, start: Start, launch: Launch, watched: Watched) -> None:
         self._start, self._launch = start, launch
@@ -92,7 +92,6 @@ class PipedProgram:
         )
 
     async def begin(self) -> None:
-        """See types.Program."""
         await self._send()
         self._ended = asyncio.create_task(self._follow(), name="program of a lease")
 
@@ -101,7 +100,7 @@ class PipedProgram:
         self._process.write(pack_frame(START, self._start.packed()))
 
     def feed(self, text: bytes) -> None:
-        """What its runner wrote (an Outlet)."""
+        """Take output of the runner (an Outlet)."""
         self._began = True
         self._seen_s = time.monotonic()
         try:
@@ -114,27 +113,24 @@ class PipedProgram:
                 elif kind == EXIT:
                     self._code = int(payload)
         except (BadFrame, ValueError) as error:
-            self._lost = f"what came from the program's host cannot be read ({error})."
+            self._lost = f"the output of the program's host cannot be read ({error})."
             self._process.kill()
 
     @property
     def running(self) -> bool:
-        """See types.Program."""
         return self._ended is not None and not self._ended.done()
 
     async def wait(self) -> Ended:
-        """See types.Program."""
         assert self._ended is not None, "begin() comes first"
         return await asyncio.shield(self._ended)
 
     async def end(self, lost: str = "") -> None:
-        """See types.Program."""
         if not self.running:
             return
         self._lost = self._lost or lost
         self._quits = True
         self._process.write(pack_frame(QUIT))
-        if self._mute:  # nobody reads that
+        if self._mute:  # the runner does not read it
             await self._process.end()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(END_S):
@@ -160,13 +156,13 @@ class PipedProgram:
         if self._code is None and not self._lost:
             loss = await self._why_over()
             self._lost = loss.sentence if loss else self._unexplained()
-        if self._code == 0:  # it had ended well before
+        if self._code == 0:  # it had already ended successfully
             self._lost = ""
         cut = self._out.cut_bytes + self._err.cut_bytes
         return Ended(self._code, self._lost, bytes(self._out.held), bytes(self._err.held), cut)
 
     async def _once(self) -> bool:
-        """Until its launcher has ended; whether it is to be tried again."""
+        """Wait until its launcher has ended; return whether to retry."""
         try:
             await self._process.wait_for_output()
         finally:
@@ -191,16 +187,16 @@ class PipedProgram:
         return f"the program's launcher ended before the program was over{why}"
 
 
-# What a program of this project on a lease needs of our environment; the rest may hold secrets.
+# Variables for this project's programs on a lease; the rest may hold secrets.
 
 PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
     *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
 )
 PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
-"""Those of them that are paths of the server. An image has its own."""
+"""Those that are paths of the server. An image has its own."""
 
 
 def environment() -> dict[str, str]:
-    """Of such a program."""
+    """Return the environment for such a program."""
     return {name: os.environ[name] for name in PASSED_ON if name in os.environ}

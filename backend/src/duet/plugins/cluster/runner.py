@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Started with `python -m`: runs one program on a host of a lease, and ends it with the lease.
+"""Run with `python -m`: runs one program on a host of a lease, and ends it with the lease.
 
-The program comes as a frame on standard input (frames.py). Everything that it started ends when it
-ends, when the pool says so, when the pipe ends, and when no beat has come for the time that the
-pool named: a host that is cut off from the network holds no orphan. SIGALRM watches that, so a
-runner that waits in a write is no exception.
+The program comes as a frame on standard input (frames.py). All that it started ends when it ends,
+when the pool says so, when the pipe ends, or when no beat has come for the time that the pool set.
+So a host without a network has no orphans. SIGALRM enforces this even while the runner is blocked
+in a write.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from duet.plugins.cluster.limits import BEAT_S, FRAME_BYTES, SILENT_S, TERM_S
 from duet.processes.reaper import PR_SET_CHILD_SUBREAPER, kill_all
 
 FOR_EVERYBODY = ("PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "SLURM_JOB_ID", "SLURMD_NODENAME")
-"""What a program has of its host's environment. The server's own may hold secrets."""
+"""Variables of the host that a program gets; the server's other variables may hold secrets."""
 NO_PROGRAM = 127
-"""Exit code of a program that cannot be started, as a shell's."""
+"""Exit code for a program that cannot be started, as of a shell."""
 LOST = 137
 
 
@@ -43,10 +43,10 @@ class Runner:
         self._kill_at = float("inf")
 
     def run(self, also: list[int]) -> int:
-        """Run it to its end, and report that; the exit code is the program's, as a shell gives.
+        """Run the program to its end, and report it; return its exit code as a shell does.
 
         Args:
-            also: kinds of frames that have come already.
+            also: kinds of frames that came with the program.
         """
         own = {name: os.environ[name] for name in FOR_EVERYBODY if name in os.environ}
         reading, writing = os.pipe()
@@ -70,7 +70,7 @@ class Runner:
         for kind in also:
             self._heed(kind)
         self._follow(self._process)
-        self._process.kill()  # kill_all would take its exit code away
+        self._process.kill()  # kill_all would lose its exit code
         code = self._process.wait()
         kill_all()
         self._drain()
@@ -86,7 +86,7 @@ class Runner:
         self._looks.register(stdin, selectors.EVENT_WRITE, [self._start.stdin])
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Until the program itself has ended; what it started may live on."""
+        """Run until the program itself has ended; its children may still live."""
         beat_at = 0.0
         while process.poll() is None:
             now = time.monotonic()
@@ -133,7 +133,7 @@ class Runner:
                 os.killpg(self._process.pid, signal.SIGTERM)
 
     def _drain(self) -> None:
-        """What is left in the pipes; nobody has them any more, so they end."""
+        """Read what is left in the pipes; all writers are dead, so they end."""
         until = time.monotonic() + TERM_S
         while time.monotonic() < until and any(
             key.data in (OUT, ERR) for key in self._looks.get_map().values()
@@ -142,7 +142,7 @@ class Runner:
 
 
 def say(kind: int, payload: bytes = b"") -> None:
-    """Write a frame; whoever reads it may be slow, or gone."""
+    """Write a frame; the reader may be slow, or gone."""
     try:
         write_all(partial(os.write, 1), pack_frame(kind, payload))
     except OSError:
@@ -150,22 +150,22 @@ def say(kind: int, payload: bytes = b"") -> None:
 
 
 def alarm(silent_s: float) -> None:
-    """The pool is there: it has so long until its next sign of life."""
+    """Restart the timer until the pool's next beat."""
     signal.setitimer(signal.ITIMER_REAL, silent_s)
 
 
 def leave(number: int = 0, frame: FrameType | None = None) -> None:
-    """End everything, and this process with it."""
+    """End everything, including this process."""
     del number, frame
     kill_all()
     os._exit(LOST)
 
 
 def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
-    """The program, from standard input, and the kinds of the frames that came with it.
+    """Read the program from standard input, and the kinds of the frames that came with it.
 
     Raises:
-        BadFrame: something else came.
+        BadFrame: the input is invalid.
     """
     while part := os.read(0, FRAME_BYTES):
         found = list(frames.feed(part))
@@ -177,7 +177,7 @@ def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
 
 
 def main() -> int:
-    """Run the program that standard input names."""
+    """Run the program that standard input describes."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGALRM):
         signal.signal(number, leave)

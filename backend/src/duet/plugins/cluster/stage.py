@@ -16,16 +16,16 @@ from duet.server.hosts.door import HostDoor
 
 
 def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, HostDoor] | None:
-    """Where live runs happen, how many at once, and where their hosts come in.
+    """Return where live runs happen, how many at once, and the door for their hosts.
 
     Args:
-        usual_url: what host processes dial, where $DUET_POOL_SERVER does not say it.
+        usual_url: the address that host processes dial, unless $DUET_POOL_SERVER is set.
 
     Returns:
         None: runs happen on this machine.
 
     Raises:
-        DuetError: $DUET_POOL or another variable is not usable.
+        DuetError: $DUET_POOL or another variable is invalid.
     """
     pool = PoolSettings.from_environment()
     if pool.pool == "local":
@@ -37,7 +37,7 @@ def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, Hos
 def stage_on(
     pool: PoolSettings, door: HostDoor, url: str, settings: KernelSettings, slots: int
 ) -> HostStage:
-    """Live runs on leases of a pool."""
+    """Return live runs on leases of a pool."""
     leases = Leases(open_pool(pool), door, url)
     memory_bytes = LANE_BYTES if pool.spread else RUN_BYTES
     want = Want(
@@ -48,11 +48,13 @@ def stage_on(
 
 
 def server_url(usual_url: str) -> str:
-    """What host processes dial: $DUET_POOL_SERVER, else `usual_url`."""
+    """Return the address that host processes dial: $DUET_POOL_SERVER, else `usual_url`."""
     return os.environ.get("DUET_POOL_SERVER") or usual_url
 
 
 def dialled(usual_url: str) -> str:
-    """The address by which host processes call this server; empty: there are none elsewhere."""
+    """Return the address by which host processes reach this server; empty: there are none
+    elsewhere.
+    """
     local = PoolSettings.from_environment().pool == "local"
     return "" if local else server_url(usual_url)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wanted of a pool, what it answers, and the interface that backends stand behind.
+"""Requests to a pool, its answers, and the interface of its backends.
 
-Refusals and losses are data: whoever asked shows the sentence, or plays a recording meanwhile. A
-`DuetError` is for what a caller or an operator got wrong.
+Refusals and losses are data: the caller shows the sentence, or plays a recording meanwhile. A
+`DuetError` is for mistakes of a caller or an operator.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Accel = Literal["tcg", "kvm"]
 HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
-"""Names of hosts, which become words of commands."""
+"""Names of hosts, which become arguments of commands."""
 Whose = Literal["host", "pool", "deadline", "cancelled", "released"]
 
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a lease is to have.
+    """Requirements for a lease.
 
     Args:
         lanes: places for programs; each runs one program at a time.
@@ -38,12 +38,13 @@ class Want:
         memory_bytes: for each lane.
         alike: all lanes on hosts of one kind, so that they can be compared.
         exclusive: CPUs that nobody else uses, for measurements. Its lanes are on one host and run
-            one after another: CPUs and memory are those of one lane.
+            one
+            after another: CPUs and memory are those of one lane.
         accel: "kvm" only on hosts where guests boot under it.
-        within_s: how long somebody waits; 0: now or not at all.
-        ttl_s: so long after its beginning the lease ends by itself.
+        within_s: how long to wait; 0: do not wait.
+        ttl_s: the lease ends by itself after this time.
         kind: a name of `Pool.kinds`; "": any.
-        avoid: names of hosts that are not taken, such as one that has just failed.
+        avoid: names of hosts not to use, such as one that has just failed.
     """
 
     lanes: int = 1
@@ -58,7 +59,7 @@ class Want:
     avoid: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Raise InputError where this is no want at all."""
+        """Raise InputError if a value is out of bounds."""
         bounds = (
             ("lanes", self.lanes, 1, LANES_MOST),
             ("CPUs of a lane", self.vcpus, 1, 1024),
@@ -69,8 +70,8 @@ class Want:
         for name, given, least, most in bounds:
             if not least <= given <= most:
                 raise InputError(
-                    f"{name} of a lease must be from {least:g} to {most:g}, but {given:g} came.",
-                    remedy="Ask for less, or for several leases.",
+                    f"{name} of a lease must be from {least:g} to {most:g}, but got {given:g}.",
+                    remedy="Request less, or several leases.",
                 )
         for name in self.avoid:
             if not HOST.fullmatch(name):
@@ -80,7 +81,7 @@ class Want:
 
     @property
     def lanes_at_once(self) -> int:
-        """Lanes whose CPUs and memory are needed at one time."""
+        """Lanes whose CPUs and memory are needed at the same time."""
         return 1 if self.exclusive else self.lanes
 
 
@@ -89,8 +90,8 @@ class Refusal:
     """No lease.
 
     Args:
-        sentence: why, for people.
-        estimate_s: from now until there may be one, where the pool says so.
+        sentence: the reason, for people.
+        estimate_s: from now until a lease may be granted, if the pool says so.
     """
 
     sentence: str
@@ -99,7 +100,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Why a lease is over. `whose` says where to look: nothing of this is a guest kernel's doing.
+    """Why a lease is over. `whose` says where to look; a guest kernel is never the reason.
 
     Args:
         whose: "host" (a host or the way to it failed), "pool" (its controller), "deadline",
@@ -115,11 +116,11 @@ class Ended:
     """How a program ended.
 
     Args:
-        code: its exit code, or minus a signal; None: not known, see `lost`.
-        lost: why it ended without its own doing, as a sentence; "" otherwise.
-        output: what it wrote to standard output, the last OUTPUT_BYTES of it.
+        code: its exit code, or minus a signal; None: unknown, see `lost`.
+        lost: why it was ended from outside, as a sentence; "" otherwise.
+        output: the last OUTPUT_BYTES of its standard output.
         errors: the same of standard error.
-        cut_bytes: what was left out of both.
+        cut_bytes: dropped bytes of both.
     """
 
     code: int | None
@@ -130,7 +131,7 @@ class Ended:
 
     @property
     def last_line(self) -> str:
-        """What it said last of what went wrong; on Kubernetes that is in the output."""
+        """Its last error line; on Kubernetes errors are in the output."""
         text = (self.errors or self.output).decode("utf-8", "replace")
         return text.strip().rpartition("\n")[2]
 
@@ -140,9 +141,9 @@ class Kind:
     """Hosts that can be compared with each other.
 
     Args:
-        name: what `Want.kind` takes.
-        hosts: their names, of those that are up.
-        down: names of those that are not.
+        name: for `Want.kind`.
+        hosts: names of hosts that are up.
+        down: names of those that are down.
     """
 
     name: str
@@ -151,17 +152,17 @@ class Kind:
 
 
 def ignore(piece: bytes) -> None:
-    """Nobody reads along."""
+    """Drop a piece of output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What a program reports to its lease.
+    """Callbacks of a program to its lease.
 
     Args:
-        silent: called when no sign of life has come for the time that its `Start` names.
-        why_over: looks at the lease when a program ended without its own doing: its loss, or None.
-        said: gets each piece of standard error as it comes, where the backend has it then.
+        silent: called when no heartbeat has come for the time that its `Start` sets.
+        why_over: called when a program ended unexpectedly; returns the lease's loss, or None.
+        said: gets each piece of standard error as it comes, if the backend has it by then.
     """
 
     silent: Callable[[], None]
@@ -174,28 +175,28 @@ class Program(Protocol):
 
     @property
     def running(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Has it begun and not ended?"""
 
     async def begin(self) -> None:
-        """Start it; the lease's affair.
+        """Start it; called by the lease.
 
         Raises:
             InfraError: it cannot be started.
         """
 
     async def wait(self) -> Ended:
-        """How it ended. The lease's deadline bounds this."""
+        """Wait for its end. The lease's deadline bounds this."""
 
     async def end(self, lost: str = "") -> None:
         """End it and all that it started: SIGTERM, TERM_S later SIGKILL.
 
         Args:
-            lost: what `Ended.lost` says where it has not ended by itself before.
+            lost: for `Ended.lost`, if it has not ended by itself before.
         """
 
 
 class Pool(Protocol):
-    """Where leases come from. Use as `async with`: at its end all its leases are released.
+    """A source of leases. Use as `async with`; at exit all its leases are released.
 
     Attributes:
         python: the interpreter of this project on its hosts.
@@ -205,14 +206,13 @@ class Pool(Protocol):
     python: str
 
     async def reserve(self, want: Want) -> Lease | Refusal:
-        """A lease within `want.within_s`, or why there is none.
+        """Return a lease within `want.within_s`, or the reason why there is none.
 
         Raises:
-            InputError: `want` is out of any bounds.
+            InputError: `want` is out of bounds.
         """
 
-    async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Kinds of hosts."""
+    async def kinds(self) -> Sequence[Kind] | Refusal: ...
 
     async def __aenter__(self) -> Pool: ...
 
@@ -224,35 +224,38 @@ class Pool(Protocol):
     ) -> None: ...
 
 
-# Which pool an operator has chosen, and how its hosts are named there: $DUET_POOL and others.
+# The operator's pool and its settings: $DUET_POOL and others.
 
 POOLS: Final = ("local", "slurm", "kubernetes")
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
-"""Of names that become words of a command or of a manifest: no option, no expression."""
+"""Names that become arguments of a command or parts of a manifest: no option, no expression."""
 KIND_LABEL: Final = "kernel-duet/kind"
 IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
-    """Of the environment.
+    """Settings from the environment.
 
     Args:
         pool: $DUET_POOL: local (default), slurm or kubernetes.
-        partition: $DUET_POOL_PARTITION, of Slurm; "": the cluster's default.
-        account: $DUET_POOL_ACCOUNT, of Slurm; "": the user's default.
-        kinds: $DUET_POOL_KINDS, with ',': features of Slurm's nodes, or values of the label
+        partition: $DUET_POOL_PARTITION, for Slurm; "": the cluster's default.
+        account: $DUET_POOL_ACCOUNT, for Slurm; "": the user's default.
+        kinds: $DUET_POOL_KINDS, separated by ',': features of Slurm's nodes, or values of the label
             $DUET_POOL_KIND_LABEL of Kubernetes' nodes, that say which hosts can be compared.
         kvm: $DUET_POOL_KVM: the feature of Slurm's nodes, or the resource of a device plugin of
             Kubernetes, where guests boot under KVM; "": nowhere.
         python: $DUET_POOL_PYTHON: the interpreter of the checkout on Slurm's nodes; default: ours,
-            for a file system that all share.
-        namespace: $DUET_POOL_NAMESPACE, of Kubernetes; "": that of the context.
-        image: $DUET_POOL_IMAGE, of Kubernetes.
-        claim: $DUET_POOL_CLAIM, of Kubernetes: a persistent volume claim with the cache of kernels.
-        kind_label: see `kinds`.
+            for
+            a shared file system.
+        namespace: $DUET_POOL_NAMESPACE, for Kubernetes; "": that of the context.
+        image: $DUET_POOL_IMAGE, for Kubernetes.
+        claim: $DUET_POOL_CLAIM, for Kubernetes: a persistent volume claim with the cache of
+            kernels.
+        kind_label: as in `kinds`.
         spread: $DUET_POOL_SPREAD is "lanes": each lane of a live run has a host process of its own,
-            on hosts of one kind. Not with local, where all have the same CPUs.
+            on
+            hosts of one kind. Not with local, where all share the same CPUs.
     """
 
     pool: str = "local"
@@ -269,16 +272,16 @@ class PoolSettings:
 
     @classmethod
     def from_environment(cls, given: Mapping[str, str] | None = None) -> PoolSettings:
-        """What is set.
+        """Read the variables.
 
         Raises:
-            InputError: a variable is not usable.
+            InputError: a variable is invalid.
         """
         env = os.environ if given is None else given
         pool = env.get("DUET_POOL", "") or "local"
         if pool not in POOLS:
             raise InputError(
-                f"DUET_POOL must be {', '.join(POOLS[:-1])} or {POOLS[-1]}, but {pool!r:.40} came.",
+                f"DUET_POOL must be {', '.join(POOLS[:-1])} or {POOLS[-1]}, but is {pool!r:.40}.",
                 remedy="Unset it for local.",
             )
         kinds = env.get("DUET_POOL_KINDS", "").split(",")
@@ -301,7 +304,7 @@ def _spread(given: str, pool: str) -> bool:
     if given not in ("", "lanes") or (given and pool == "local"):
         raise InputError(
             "DUET_POOL_SPREAD must be unset, or 'lanes' with slurm or kubernetes, but "
-            f"{given!r:.40} came with {pool}.",
+            f"is {given!r:.40} with {pool}.",
             remedy="Unset it for all lanes of a run on one host.",
         )
     return bool(given)
@@ -315,8 +318,8 @@ def _word(env: Mapping[str, str], name: str, form: re.Pattern[str] = WORD) -> st
 def _checked(name: str, given: str, form: re.Pattern[str] = WORD) -> str:
     if not form.fullmatch(given):
         raise InputError(
-            f"{name} must be names of letters, digits, '.', '_', '/' and '-', but {given!r:.60}"
-            " came.",
-            remedy="Take the names that sinfo or kubectl prints.",
+            f"{name} must be names of letters, digits, '.', '_', '/' and '-', but is "
+            f"{given!r:.60}.",
+            remedy="Use the names that sinfo or kubectl prints.",
         )
     return given

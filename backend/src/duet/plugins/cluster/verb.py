@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet pool doctor`: a lease on every kind of host, what a probe finds there, who may measure."""
+"""`duet pool doctor`: lease one host of each kind, probe it, and say whether it may measure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PoolHost:
-    """A host of a kind, as a probe found it."""
+    """A probed host of a kind."""
 
     kind: str = key("empty: any")
     host: str = ""
@@ -43,8 +43,6 @@ class PoolHost:
 
 @dataclass(frozen=True, slots=True)
 class PoolResult:
-    """Of `duet pool doctor`."""
-
     ok: bool = key("bool")
     pool: str = key("local, slurm or kubernetes")
     hosts: Sequence[PoolHost] = key()
@@ -54,20 +52,21 @@ KEYS = keys_text(PoolResult)
 
 
 def pool(
-    action: Annotated[str, typer.Argument(help="doctor: look at a host of every kind.")] = "doctor",
+    action: Annotated[str, typer.Argument(help="doctor: check one host of each kind.")] = "doctor",
     pool: Annotated[
         str, typer.Option("--pool", help="local, slurm or kubernetes; default: $DUET_POOL.")
     ] = "",
     as_json: Json = False,
 ) -> int:
-    """Reserve a host of every kind and say what it has and whether it may measure.
+    """Reserve one host of each kind in a pool and check it.
 
-    A probe there reports CPUs, memory, QEMU, whether a guest boots under KVM, and for how much of a
-    second a busy program waited for a CPU. docs/CLUSTER.md names the settings.
+    A probe reports CPUs, memory, QEMU, whether a guest boots under KVM, how long a busy program
+    waited
+    for a CPU, and whether the host may measure. docs/CLUSTER.md names the settings.
     """
     if action not in ACTIONS:
         raise InputError(
-            f"'{action:.40}' is no action of ./duet pool.", remedy="Run: ./duet pool doctor"
+            f"./duet pool has no action '{action:.40}'.", remedy="Run: ./duet pool doctor"
         )
     if pool and pool not in POOLS:
         raise InputError(f"'{pool:.40}' is no pool.", remedy=f"Choose from: {', '.join(POOLS)}.")
@@ -85,14 +84,14 @@ def pool(
 ACTIONS = ("doctor",)
 MEMORY_BYTES = 512 << 20
 WITHIN_S = 20.0
-"""So long doctor waits for a host of a kind."""
+"""How long doctor waits for a host of a kind."""
 TTL_S = 180.0
-"""Until a probe has ended. Usual: 2 s, and 10 s more where it boots a guest under KVM."""
+"""Limit of a probe. Usual: 2 s, and 10 s more if it boots a guest under KVM."""
 PASSED_ON = ("DUET_CACHE", "DUET_ROOT")
 
 
 async def probed(settings: PoolSettings) -> list[PoolHost]:
-    """One host of each kind."""
+    """Probe one host of each kind."""
     from duet.plugins.cluster.choose import open_pool
 
     async with open_pool(settings) as opened:
@@ -104,10 +103,10 @@ async def probed(settings: PoolSettings) -> list[PoolHost]:
 
 
 async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
-    """Reserve a host with CPUs of its own, or else any, and run the probe there."""
+    """Reserve a host, with exclusive CPUs if possible, and probe it."""
     from duet.plugins.cluster.probe import Facts
 
-    note(f"pool: looking at a host of the kind {kind.name or '(any)'}")
+    note(f"pool: checking a host of the kind {kind.name or '(any)'}")
     want = Want(
         memory_bytes=MEMORY_BYTES,
         exclusive=True,
@@ -137,7 +136,7 @@ async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
 
 
 def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
-    """A row, and whether times of this host are worth anything."""
+    """Make a row, and judge whether times on this host are valid."""
     from duet.measure.run import BUSY
 
     why = no_cpus
@@ -165,7 +164,7 @@ def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
 
 
 def table(hosts: list[PoolHost]) -> list[str]:
-    """The rows, with the reasons below."""
+    """Format the rows, with the reasons below."""
     rows: list[tuple[str, ...]] = [
         ("kind", "host", "CPUs", "memory", "QEMU", "guests", "waited", "stolen", "measures")
     ]

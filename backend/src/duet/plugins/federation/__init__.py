@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several servers with one PostgreSQL: each class is owned by one, the others relay pages to it.
+"""Several servers with one PostgreSQL: one server owns each class, the others relay pages to it.
 
-`shared.py` finds the owner of a class, `relay.py` is the end of the server with the pages,
-`entrance.py` is the owner's end, `wire.py` checks what travels between them.
-`mirrors.py` shows live runs of other servers, which `entrance.py` sends there.
+`shared.py` finds the owner of a class. `relay.py` is the end at the server with the pages,
+`entrance.py` the end at the owner; `wire.py` checks the messages between them. `mirrors.py` shows
+live runs of other servers, which send them through `entrance.py`.
 """
 
 from __future__ import annotations
@@ -14,5 +14,4 @@ REQUIRES = ("classroom",)
 
 
 def register(core: Registry) -> None:
-    """Name what this plug-in has."""
     core.offer(tables="tables", service="choose", classrooms="choose")

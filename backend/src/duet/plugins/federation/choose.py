@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from duet.plugins.classroom.classrooms import Classrooms
 from duet.plugins.classroom.try_parts import LiveParts
-from duet.plugins.federation.entrance import Showing
+from duet.plugins.federation.entrance import RunSender
 from duet.plugins.federation.mirrors import Mirrors
 from duet.plugins.federation.shared import SharedClassrooms
 from duet.server.services import Core
@@ -13,17 +13,17 @@ from duet.store.store import Store
 
 
 def classrooms(store: Store | None, live: LiveParts, days: int) -> Classrooms | None:
-    """The classes of one of several servers; None: this one is alone."""
+    """Return the classes of one of several servers; None if this server is alone."""
     if store is None or not store.server:
         return None
     return SharedClassrooms(store, live, days)
 
 
 def service(core: Core) -> Mirrors | None:
-    """Live runs of other servers, which are found here; and they find those of this one."""
+    """Show live runs of other servers here, and those of this server there."""
     classes = core.services.of(Classrooms)
     if not isinstance(classes, SharedClassrooms):
         return None
     find = core.finder.live_runs.find
-    classes.entrance.runs = Showing(core.hub, find)
+    classes.entrance.runs = RunSender(core.hub, find)
     return Mirrors(core.hub, classes, lambda run_id: find(run_id) is not None, core.finder.file_of)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where other servers of the same classes come in, with the secret that the database holds.
+"""The end for other servers, which connect with the secret from the database.
 
-What answers is no page: a request with an Origin is refused. A visitor's identity comes from the
-other server, which let it in, and counts over this connection alone.
+These are no pages: a request with an Origin is refused. The other server has authenticated the
+visitor; the identity that it sends is valid for this connection only.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ from duet.plugins.classroom.refusals import FULL, not_here, refusal
 from duet.plugins.federation import wire
 from duet.plugins.federation.limits import PAGES
 from duet.plugins.federation.relay import carry
-from duet.plugins.federation.wire import Giving, goes
+from duet.plugins.federation.wire import OutgoingMessage, is_for_page
 from duet.rpc.peer import Events, Handler, Peer
 from duet.server.interfaces import QueuedRun
 from duet.stream.hub import OVER, Hub, RunLog, Viewer, ViewerId
 from duet.stream.outbox import Outbox
 from duet.stream.packets import Framed
 
-# Pages that are connected to another server, at the owner of their class.
-
 _NUMBERS = itertools.count(1)
 
 
 class RelayedViewer(Viewer):
-    """A page of another server. What it is given goes there at once; its bounds stand there.
+    """A page of another server, at the owner of its class. Messages go to that server at once,
+    which bounds them.
 
     Args:
         give: takes what goes to the page.
@@ -52,31 +51,30 @@ class RelayedViewer(Viewer):
         self._give = give
 
     def give(self, framed: Framed) -> None:
-        """See Viewer."""
         self.put(framed.packet)
 
     def put(self, packet: Packet) -> None:
-        """See Viewer; a page has no runs of another server."""
-        if goes(packet) and not self.gone:
+        """Send the message if it belongs to a class; runs come from the page's own server."""
+        if is_for_page(packet) and not self.gone:
             self._give(packet)
 
     def expel(self, why: str, comes_back: bool = False) -> None:
-        """See Viewer; the connection of the servers ends instead."""
+        """Do nothing: the connection of the servers ends instead."""
 
     def watch(self, log: RunLog) -> None:
-        """See Viewer; its own server has its runs."""
+        """Do nothing: the page's own server has its runs."""
 
 
 class Outgoing:
-    """Joins what goes to many pages in one pass of the loop, such as a place: it travels once.
+    """Joins messages to many pages in one pass of the event loop, so that each is sent once.
 
     Args:
         send: sends one message with its pages.
     """
 
-    def __init__(self, send: Callable[[Giving], None]) -> None:
+    def __init__(self, send: Callable[[OutgoingMessage], None]) -> None:
         self._send = send
-        self._waiting: list[Giving] = []
+        self._waiting: list[OutgoingMessage] = []
 
     def give(self, packet: Packet, page: int) -> None:
         """Send to a page, in order."""
@@ -85,7 +83,7 @@ class Outgoing:
         if self._waiting and self._waiting[-1].packet is packet:
             self._waiting[-1].pages.append(page)
         else:
-            self._waiting.append(Giving(packet, [page]))
+            self._waiting.append(OutgoingMessage(packet, [page]))
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -93,7 +91,7 @@ class Outgoing:
             self._send(one)
 
 
-# Live runs of this server on their way to another one: as one viewer more.
+# A live run of this server on its way to another server counts as one more viewer.
 
 OF_RUNS: Final = frozenset(
     {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
@@ -101,21 +99,21 @@ OF_RUNS: Final = frozenset(
 )
 
 
-class Showing:
-    """The runs of this server.
+class RunSender:
+    """The live runs of this server, for other servers.
 
     Args:
-        find: a run in memory.
+        find: returns a run in memory.
     """
 
     def __init__(self, hub: Hub, find: Callable[[str], QueuedRun | None]) -> None:
         self._hub, self._find = hub, find
 
     def handlers(self, peer: Callable[[], Peer]) -> dict[str, Handler]:
-        """What another server may ask for.
+        """Return the handlers of another server's requests.
 
         Args:
-            peer: the one that it asks.
+            peer: returns the peer that requests.
         """
 
         async def has(body: bytes, _: Events) -> bytes:
@@ -138,14 +136,16 @@ class Showing:
         run_id = read(wire.Watched, body).run_id
         found = self._find(run_id)
         if found is None:
-            raise InputError(f"no run '{run_id:.60}' goes on here.", remedy="Look elsewhere.")
+            raise InputError(
+                f"no run '{run_id:.60}' is on this server.", remedy="Try other servers."
+            )
         return found
 
 
 async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
-    """All of a run that is over; a connection that is behind makes gaps, which are reported.
+    """Send a run until it is over. A slow connection causes gaps, which are reported.
 
-    Of one that is over already the end comes first, and all the rest after it.
+    If the run is over already, its end is sent first, and all the rest after it.
     """
     over = False
     while True:
@@ -160,11 +160,13 @@ async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
             event(packed(packet))
             over = over or is_over(packet)
         if viewer.overrun:
-            raise InfraError("the other server does not follow the run.", remedy="Open it again.")
+            raise InfraError(
+                "the other server is too slow for the run.", remedy="Open the run again."
+            )
 
 
 def is_over(packet: Packet) -> bool:
-    """Whether a message says that its run is over."""
+    """Does a message say that its run is over?"""
     return packet.type == "run" and msgpack.unpackb(packet.body)["phase"] in OVER
 
 
@@ -174,14 +176,14 @@ log = logging.getLogger("duet.store")
 
 
 class Owner(Protocol):
-    """What carries out commands of classes that this server owns."""
+    """Carries out commands of classes that this server owns."""
 
     async def here(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out one; raises DuetError: why not."""
+        """Carry out a command; raises DuetError."""
         ...
 
     async def delete_here(self, visitor: str, class_id: str) -> None:
-        """Delete a class; raises DuetError: why not."""
+        """Delete a class; raises DuetError."""
         ...
 
     def left(self, viewer: Viewer) -> None:
@@ -193,18 +195,18 @@ class ServerEntrance:
     """All connections of other servers.
 
     Args:
-        secret: gives what they must know.
+        secret: returns the secret that they must send.
     """
 
     def __init__(self, owner: Owner, secret: Callable[[], Awaitable[str]]) -> None:
         self._owner = owner
         self._secret = secret
         self._peers: set[Peer] = set()
-        self.runs: Showing | None = None
-        """Live runs that other servers show; None: there are none."""
+        self.runs: RunSender | None = None
+        """Live runs for other servers; None: there are none."""
 
     async def serve(self, socket: WebSocket) -> None:
-        """One connection, from its handshake to its end."""
+        """Serve one connection, from its handshake to its end."""
         if not await self._known(socket):
             await socket.close()  # before accept: the handshake is answered with 403
             return
@@ -220,7 +222,7 @@ class ServerEntrance:
                 await socket.close(CLOSE_BROKEN)
 
     def close(self, why: str) -> None:
-        """End all; their pages come back by themselves."""
+        """End all connections; their pages reconnect by themselves."""
         for peer in list(self._peers):
             peer.connection.end(why)
 
@@ -237,9 +239,9 @@ class ServerEntrance:
 
 
 class _Pages:
-    """Of one connection."""
+    """The pages of one connection."""
 
-    def __init__(self, owner: Owner, runs: Showing | None) -> None:
+    def __init__(self, owner: Owner, runs: RunSender | None) -> None:
         self._owner = owner
         self._viewers: dict[int, RelayedViewer] = {}
         handlers: dict[str, Handler] = {"command": self._command, "delete": self._delete}
@@ -249,12 +251,11 @@ class _Pages:
         self._outgoing = Outgoing(lambda giving: self.peer.note("deliver", giving.packed()))
 
     def close(self) -> None:
-        """All have gone."""
         for number in list(self._viewers):
             self._leave(number)
 
     async def _command(self, body: bytes, _: Events) -> bytes:
-        said = read(wire.Said, body)
+        said = read(wire.PageCommand, body)
         command = said.read()
         viewer = self._viewers.get(said.page)
         if said.who is not None and viewer is None:
@@ -267,9 +268,7 @@ class _Pages:
 
     def _come(self, number: int, visitor: Visitor) -> RelayedViewer:
         if len(self._viewers) >= PAGES:
-            raise refusal(
-                FULL, f"{PAGES} pages come over one server already, which is the most.", "Wait."
-            )
+            raise refusal(FULL, f"one server relays at most {PAGES} pages.", "Wait.")
         give = functools.partial(self._outgoing.give, page=number)
         viewer = self._viewers[number] = RelayedViewer(visitor, give)
         return viewer

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs of other servers, shown here as they go on: each is fetched once for all pages.
+"""Live runs of other servers, shown here while they run; each is fetched once for all pages.
 
-Such a run can be watched here and not controlled. Once it is over and saved, its file takes over.
+Such a run can be watched here but not controlled. When it is over and saved, its file takes over.
 """
 
 from __future__ import annotations
@@ -29,19 +29,17 @@ from duet.server.interfaces import Run
 from duet.server.services import Opens, Service
 from duet.stream.hub import OVER, Hub, RunLog, Viewer
 
-# A live run of another server, as this one shows it.
-
-WHERE = "this run goes on at another server"
-REMEDY = "Wait until it is over and saved; then every server has all of it."
+WHERE = "this run is on another server"
+REMEDY = "Wait until the run is saved; then every server has all of it."
 
 
 class Mirror:
-    """See Run (server/interfaces.py).
+    """A live run of another server; implements Run (server/interfaces.py).
 
     Attributes:
         begun: set once it can be shown, or `trouble` says why not.
         over: nothing more comes.
-        broken: something is missing, since its server was gone before.
+        broken: incomplete, because its server disappeared.
     """
 
     def __init__(self, run_id: str, hub: Hub) -> None:
@@ -54,10 +52,10 @@ class Mirror:
         self._newest: m.Run | None = None
 
     def take(self, travelled: bytes) -> None:
-        """A message of the run has come.
+        """Take a message of the run.
 
         Raises:
-            InfraError: it is none, or the run cannot be shown here.
+            InfraError: it is invalid, or the run cannot be shown here.
         """
         body = travelled[SEQ_BYTES:]
         try:
@@ -68,7 +66,7 @@ class Mirror:
                 packet = self._of_run(kind, travelled, body)
         except (ValueError, TypeError, KeyError, ValidationError) as error:
             raise InfraError(
-                "another server sent a message that is none of its run.",
+                "another server sent a message that does not belong to the run.",
                 remedy="Use the same version of Kernel Duet on both.",
             ) from error
         self._hub.publish(self.log, packet)
@@ -76,22 +74,22 @@ class Mirror:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the run is not over, as far as is known here."""
+        """Is the run still going on, as far as known here?"""
         return not self.over and (self._newest is None or self._newest.phase not in OVER)
 
     def whole(self) -> None:
-        """All of it has come, if the run is over."""
+        """Mark the run as over, if all of it has come."""
         self.over = self._newest is not None and self._newest.phase in OVER
 
     def broke(self, error: DuetError) -> None:
-        """Nothing more comes, and something is missing, unless all of it has come."""
+        """Mark the run as broken, unless all of it has come."""
         if self.over:
             return
         self.over = self.broken = True
         if self._newest is None:
             self.trouble = error
         else:
-            failed = {"phase": "failed", "message": f"Its server is gone: {error.sentence}"}
+            failed = {"phase": "failed", "message": f"The run's server is gone: {error.sentence}"}
             self._hub.publish(self.log, pack(self._newest.model_copy(update=failed)))
         self.begun.set()
 
@@ -110,43 +108,38 @@ class Mirror:
             self._newest = message
         return packet
 
-    # What only the other server can do
+    # Operations that only the other server can do
 
     async def perform(self) -> None:
-        """It is performed elsewhere."""
+        """Do nothing: the other server performs the run."""
 
     async def stop(self) -> None:
-        """See Run."""
         raise self._elsewhere()
 
     async def act(self, name: str, value: int) -> None:
-        """See Run."""
         raise self._elsewhere()
 
     async def hold(self, on: bool, after: int) -> None:
-        """See Run."""
         raise self._elsewhere()
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """See Run."""
         raise self._elsewhere()
 
     def bundle(self) -> Path | bytes | None:
-        """See Run."""
         return None
 
     def _elsewhere(self) -> InfraError:
-        return InfraError(f"{WHERE}, which alone can do that.", remedy=REMEDY)
+        return InfraError(f"{WHERE}, and only that server can do this.", remedy=REMEDY)
 
 
 class Mirrors(Service):
     """Live runs of other servers.
 
     Args:
-        here: whether a run is one of this server's.
-        file_of: the file of a saved run.
+        here: is a run one of this server's?
+        file_of: returns the file of a saved run.
     """
 
     def __init__(
@@ -161,13 +154,13 @@ class Mirrors(Service):
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
         self._tasks = Tasks()
         self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """Of each run that is being looked for."""
+        """A lock for each run that is being looked for."""
 
     async def __aexit__(self, *error: object) -> None:
         await self._tasks.end()
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
-        """See Service; nobody controls such a run here."""
+        """Open a run of another server; nobody controls it here."""
         try:
             await self._look(command.run)
         except DuetError as error:  # the lesson can still be shown
@@ -191,7 +184,7 @@ class Mirrors(Service):
                     await self._fetch(run_id)
 
     def find_run(self, run_id: str) -> Run | None:
-        """See Service."""
+        """Return a mirrored run, unless its file has taken over."""
         found = self._mirrors.get(run_id)
         if found is not None and found.over and self._file_of(run_id) is not None:
             return None
@@ -219,7 +212,9 @@ class Mirrors(Service):
             del self._mirrors[over.log.run_id]
 
     async def _where(self, run_id: str) -> str | None:
-        """Which server has a run; all are asked at once, so one that is silent holds nobody up."""
+        """Return the server that has a run. All are asked at once, so a silent one delays
+        nobody.
+        """
         others = await self._classes.directory.others()
         asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
         try:
@@ -239,7 +234,7 @@ class Mirrors(Service):
         return server
 
     async def _follow(self, mirror: Mirror, server: str) -> None:
-        """By a connection of its own: a run holds up no class."""
+        """Receive the run over a connection of its own, so that it delays no class."""
         relay, run_id = Relay(server, lambda _: None), mirror.log.run_id
         try:
             await relay.dial(await self._classes.directory.secret())
@@ -248,7 +243,7 @@ class Mirrors(Service):
         except DuetError as error:
             mirror.broke(error)
         finally:
-            mirror.broke(InfraError("its server sends nothing more.", remedy="Open it again."))
+            mirror.broke(InfraError("its server sends nothing more.", remedy="Open the run again."))
             if mirror.broken and self._mirrors.get(run_id) is mirror:
-                del self._mirrors[run_id]  # pages that have it open keep what came
+                del self._mirrors[run_id]  # pages that show it keep what came
             await relay.close()

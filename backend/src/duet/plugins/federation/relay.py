@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries commands of pages of this server to the server that owns their class, and messages back.
+"""Relays commands of pages to the server that owns their class, and messages back.
 
-One connection for each other server. When it breaks, its pages connect anew, and come back into
-their class by their own means, wherever it is by then.
+There is one connection for each other server. When it breaks, its pages reconnect and find their
+class again, wherever it is by then.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from duet.rpc.peer import Peer
 from duet.stream.hub import Viewer
 from duet.stream.packets import Framed
 
-# One connection between two servers, from its first frame to its end; it never comes back.
+# One connection between two servers, from its first frame to its end; it is never reopened.
 
 ENDED = "the connection has ended"
 
@@ -34,7 +34,7 @@ ENDED = "the connection has ended"
 async def carry(
     peer: Peer, send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]]
 ) -> None:
-    """Until the connection ends, by whichever side; the peer is over then.
+    """Carry messages until either side ends the connection; the peer is over then.
 
     Args:
         send: sends one message of the WebSocket.
@@ -63,19 +63,19 @@ async def _messages(receive: Callable[[], Awaitable[bytes]]) -> AsyncIterator[by
         yield message
 
 
-MOVED = "The server of this class has ended; another one takes it over."
+MOVED = "The server of this class has ended; another server takes the class over."
 log = logging.getLogger("duet.store")
 
 
 class Broken(InfraError):
-    """The other server is not there, or has just ended."""
+    """The other server is unreachable, or has just ended."""
 
 
 class Relay:
-    """This server's end.
+    """This server's end of a connection.
 
     Args:
-        server: where the other one is reached.
+        server: address of the other server.
         ended: called once, after its pages were sent away.
     """
 
@@ -93,7 +93,7 @@ class Relay:
         """Connect.
 
         Raises:
-            Broken: nobody is there, or it does not take this server.
+            Broken: the server is unreachable, or refuses this one.
         """
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._go_on(secret, opened), name=f"to {self.server}")
@@ -101,58 +101,57 @@ class Relay:
         if self._task.done():
             raise Broken(
                 f"the server at {self.server} cannot be reached ({self._peer.connection.why}).",
-                remedy="Look whether it runs, and whether this machine reaches it.",
+                remedy="Check whether it runs, and whether this machine can reach it.",
             )
 
     async def close(self) -> None:
-        """End it."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def enter(self, viewer: Viewer, command: wire.Entering) -> None:
-        """A page comes into a class.
+        """Let a page enter a class.
 
         Raises:
             Broken: the other server has ended.
-            DuetError: why not.
+            DuetError: the owner refuses.
         """
         known = viewer in self._numbers
         number = self._numbers.setdefault(viewer, next(self._next))
         self._pages[number] = viewer
         try:
-            await self._call("command", wire.said(number, command, viewer.visitor))
+            await self._call("command", wire.encode_command(number, command, viewer.visitor))
         except BaseException:
             if not known:
                 self.left(viewer)
             raise
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """A page in a class asks for something.
+        """Forward a command of a page in a class.
 
         Raises:
             Broken: the other server has ended.
-            DuetError: why not.
+            DuetError: the owner refuses.
         """
         number = self._numbers.get(viewer)
         if number is None:
             raise Broken(MOVED, remedy="Try again.")
-        await self._call("command", wire.said(number, command))
+        await self._call("command", wire.encode_command(number, command))
 
     async def delete(self, who: wire.Who, class_id: str) -> None:
         """Delete a class that this visitor started.
 
         Raises:
             Broken: the other server has ended.
-            DuetError: why not.
+            DuetError: the owner refuses.
         """
         await self._call("delete", wire.Deleted(who=who, class_id=class_id).packed())
 
     async def has_run(self, run_id: str) -> None:
-        """Whether that server has a live run.
+        """Check that the server has a live run.
 
         Raises:
-            DuetError: it has not.
+            DuetError: it does not.
         """
         await self._call("has run", wire.Watched(run_id=run_id).packed())
 
@@ -160,12 +159,12 @@ class Relay:
         """Receive a live run, until it is over.
 
         Raises:
-            DuetError: why not, or why not to its end.
+            DuetError: the run cannot be received, or not to its end.
         """
         await self._peer.call("watch run", wire.Watched(run_id=run_id).packed(), None, take)
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone, or is in no class of that server."""
+        """Report that a page has gone, or is in no class of that server."""
         number = self._numbers.pop(viewer, None)
         if number is not None:
             self._pages.pop(number, None)
@@ -181,14 +180,14 @@ class Relay:
                 raise
 
     def _give(self, body: bytes) -> None:
-        packet, pages = wire.given(body)
+        packet, pages = wire.decode_message(body)
         framed = Framed(packet)
         for number in pages:
             if (viewer := self._pages.get(number)) is not None:
                 viewer.give(framed)
 
     async def _go_on(self, secret: str, opened: asyncio.Future[None]) -> None:
-        """From the handshake to the end."""
+        """Run the connection from the handshake to the end."""
         try:
             await self._once(secret, opened)
         except InvalidStatus as error:
@@ -220,13 +219,13 @@ class Relay:
 
 
 def dialled(server: str, secret: str) -> connect:
-    """A connection to another server."""
+    """Return a connection to another server."""
     return connect(
         socket_url(server),
         additional_headers={"Authorization": f"Bearer {secret}"},
         open_timeout=DIAL_S,
         close_timeout=1,
-        ping_interval=None,  # each side says every 2 s that it is there
+        ping_interval=None,  # each side sends a heartbeat every 2 s
         max_size=FRAGMENT_BYTES,
         compression=None,
         proxy=None,
@@ -234,20 +233,18 @@ def dialled(server: str, secret: str) -> connect:
 
 
 def socket_url(server: str) -> str:
-    """Of the other server's end."""
+    """Return the URL of the other server's end."""
     parts = urlsplit(server)
     scheme = "wss" if parts.scheme == "https" else "ws"
     return f"{scheme}://{parts.netloc}{parts.path}{wire.PATH}"
 
 
-# Relays to other servers: each is dialled once, however many pages ask for it at a time.
-
-
 class Relays:
-    """By where servers are reached.
+    """Relays to other servers, by address. Each is dialled once, even if many pages need it at a
+    time.
 
     Args:
-        secret: gives what lets this server in there.
+        secret: returns the secret that lets this server in.
     """
 
     def __init__(self, secret: Callable[[], Awaitable[str]]) -> None:
@@ -256,11 +253,11 @@ class Relays:
         self._dialling: dict[str, asyncio.Task[Relay]] = {}
 
     async def to(self, server: str) -> Relay:
-        """The relay to a server.
+        """Return the relay to a server.
 
         Raises:
-            Broken: it cannot be reached.
-            InfraError: the database does not say what lets this server in.
+            Broken: it is unreachable.
+            InfraError: the database does not provide the secret.
         """
         if (known := self._open.get(server)) is not None:
             return known
@@ -272,7 +269,6 @@ class Relays:
         return await asyncio.shield(dialling)
 
     async def close(self) -> None:
-        """End all."""
         for dialling in list(self._dialling.values()):
             dialling.cancel()
         await asyncio.gather(*self._dialling.values(), return_exceptions=True)
@@ -292,7 +288,7 @@ class Relays:
     def _dialled(self, server: str, done: asyncio.Task[Relay]) -> None:
         self._dialling.pop(server, None)
         if not done.cancelled():
-            done.exception()  # whoever waits has it; nobody may
+            done.exception()  # mark it as retrieved: maybe nobody waits
 
     def _ended(self, relay: Relay) -> None:
         if self._open.get(relay.server) is relay:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes of one of several servers: carried out here, or at the server that owns the class."""
+"""Classes of one of several servers: commands run here, or at the server that owns the class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from duet.plugins.classroom.members import new_secret
 from duet.plugins.classroom.records import ClassFacts, Stored
 from duet.plugins.classroom.refusals import NO_CLASS, Elsewhere
 from duet.plugins.classroom.room import Room
-from duet.plugins.classroom.rooms import Owning, Rooms, let_go
+from duet.plugins.classroom.rooms import Ownership, Rooms, let_go
 from duet.plugins.classroom.try_parts import LiveParts
 from duet.plugins.federation import wire
 from duet.plugins.federation.entrance import ServerEntrance
@@ -36,20 +36,18 @@ from duet.store.database import CLASSES_DAYS
 from duet.store.store import Store
 from duet.stream.hub import Viewer
 
-# Where a class is: at this server, or at the one that has its lock.
-
 log = logging.getLogger("duet.store")
 
 
 class Silent(InfraError):
-    """The owner of a class does not answer, and lives."""
+    """The owner of a class does not answer, but lives."""
 
 
-class Finding:
-    """Of one server.
+class OwnerFinder:
+    """Finds the owner of a class: this server, or the one that holds its lock.
 
     Args:
-        server: where others reach it.
+        server: address for others.
     """
 
     def __init__(self, server: str, relays: Relays) -> None:
@@ -60,15 +58,15 @@ class Finding:
     async def at_owner(
         self, here: Callable[[], Awaitable[None]], there: Callable[[Relay], Awaitable[None]]
     ) -> None:
-        """Have something done where the class is; while its owner dies, again and again.
+        """Run an action at the owner of the class; while the owner is dying, retry.
 
         Args:
-            here: does it, or raises Elsewhere.
-            there: does it at another server.
+            here: runs it here, or raises Elsewhere.
+            there: runs it at another server.
 
         Raises:
-            Silent: the owner does not answer, and the database does not take its lock back.
-            DuetError: why not.
+            Silent: the owner does not answer, and the database does not release its lock.
+            DuetError: the action failed.
         """
         until_s = time.monotonic() + FIND_S
         while True:
@@ -92,7 +90,7 @@ class Finding:
     def _silent(self, owner: str, trouble: str) -> Silent:
         remedy = (
             f"End the server {owner or 'that has its lock'}: another one takes its classes over at "
-            "once, and pages come back by themselves."
+            "once, and pages reconnect by themselves."
         )
         sentence = f"the server that holds this class does not answer: {trouble}"
         error = Silent(sentence, remedy=remedy)
@@ -102,21 +100,21 @@ class Finding:
         return error
 
 
-# Looks at the database every second, and finds out when this server cannot reach it any more.
+# Polls the database every second, to notice when it becomes unreachable.
 #
-# The database frees the classes of a server that it does not reach after DEAD_PEER_S, and another
-# server may load them then. So this one gives them up a little before.
+# After DEAD_PEER_S the database frees the classes of a server that it cannot reach, and another
+# server may load them. So this server releases them a little earlier.
 
 LEAST_S: Final = 0.1
 
 
-class Looking:
-    """Of one server.
+class DatabasePoll:
+    """Polls the database.
 
     Args:
-        look: asks the database within so many seconds; raises DuetError when it does not answer.
-        held: asks which saved runs stay; raises DuetError.
-        lost: gives all classes up. Called once each time that the database is away.
+        look: queries the database within so many seconds; raises DuetError when it does not answer.
+        held: reads which saved runs are pinned; raises DuetError.
+        lost: releases all classes. Called once each time that the database becomes unreachable.
     """
 
     def __init__(
@@ -130,7 +128,7 @@ class Looking:
         self._away = False
 
     async def go_on(self) -> None:
-        """For ever."""
+        """Poll for ever."""
         self._answered_s = held_s = time.monotonic()
         while True:
             await asyncio.sleep(LOOK_S)
@@ -143,7 +141,7 @@ class Looking:
             except (DuetError, TimeoutError) as error:
                 log.debug("the database of classes was not read: %s", error)
             except Exception:
-                log.exception("a look for the classes of other servers failed")
+                log.exception("polling for the classes of other servers failed")
 
     async def _once(self) -> None:
         began_s = time.monotonic()
@@ -156,64 +154,61 @@ class Looking:
             if not self._away and silent_s >= GIVE_UP_S:
                 self._away = True
                 log.error(
-                    "the database of classes has not answered for %.0f s: its classes are given up",
+                    "the database of classes has not answered for %.0f s: all classes are released",
                     silent_s,
                 )
                 self._lost()
 
 
 RELAY: Final = "relay"
-"""Name of the secret by which servers know each other."""
+"""Name of the secret by which servers recognize each other."""
 SECRET_BYTES: Final = 32
 
 
 def shared_secret(connection: Connection) -> str:
-    """The secret of all servers of this database; the first one makes it."""
+    """Return the secret of all servers of this database; the first server creates it."""
     made = {"name": RELAY, "secret": secrets.token_urlsafe(SECRET_BYTES)}
     connection.execute(insert(SECRETS).values(made).on_conflict_do_nothing())
     return str(connection.scalar(select(SECRETS.c.secret).where(SECRETS.c.name == RELAY)))
 
 
-# The other servers of the same database, and the secret by which all of them know each other.
-
-
 class Directory:
-    """As the database has it."""
+    """The other servers of the same database, and the secret that they share."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known_secret = ""
 
     async def others(self) -> list[str]:
-        """Where all other servers are reached.
+        """Return the addresses of all other servers.
 
         Raises:
-            InfraError: the database does not say it.
+            InfraError: the database does not answer.
         """
         found = await self._store.ask(claims.servers)
         return [server for server in found if server != self._store.server]
 
     async def secret(self) -> str:
-        """What lets a server in at another one.
+        """Return the secret that lets a server in at another one.
 
         Raises:
-            InfraError: the database does not say it.
+            InfraError: the database does not answer.
         """
         if not self._known_secret:
             self._known_secret = await self._store.ask(shared_secret)
         return self._known_secret
 
 
-class Shared(Owning):
-    """Of one of several servers."""
+class SharedOwnership(Ownership):
+    """Ownership of classes among several servers."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
-        """See Owning."""
+        """Claim a new class and store it."""
         claims.claim(connection, facts.class_id)
         return super().start(connection, facts)
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """See Owning. What was to run for the class on a server that is dead has failed."""
+        """Claim and load a class. Runs for the class on a dead server have failed."""
         owner = claims.claim(connection, class_id)
         if owner is not None:
             return owner
@@ -224,25 +219,26 @@ class Shared(Owning):
         return stored
 
     def release(self, connection: Connection, class_id: str) -> None:
-        """See Owning."""
         claims.release(connection, class_id)
 
 
-SILENT = "The server that holds this class does not answer; this page tries again."
-AWAY = "This class cannot be loaded just now; this page tries again."
+SILENT = "The server of this class does not answer; this page tries again."
+AWAY = "This class cannot be loaded now; this page tries again."
 
 
 class SharedClassrooms(Classrooms):
-    """See Classrooms. A page is in a class here, or at another server by a relay."""
+    """Classes of several servers. A page is in a class here, or at another server through a
+    relay.
+    """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
-        super().__init__(store, live, days, Shared())
+        super().__init__(store, live, days, SharedOwnership())
         assert self._rooms is not None
         self._store: Store = store
         self._own: Rooms = self._rooms
         self.directory = Directory(store)
         self.relays = Relays(self.directory.secret)
-        self._finding = Finding(store.server, self.relays)
+        self._finding = OwnerFinder(store.server, self.relays)
         self._place: dict[Viewer, Relay] = {}
         self._looking: asyncio.Task[None] | None = None
         self.entrance = ServerEntrance(self, self.directory.secret)
@@ -253,7 +249,7 @@ class SharedClassrooms(Classrooms):
     async def __aenter__(self) -> SharedClassrooms:
         await super().__aenter__()
         log.info("one of several servers; the others reach it at %s", self._store.server)
-        looking = Looking(self._look, self._look_at_held, self._lost)
+        looking = DatabasePoll(self._look, self._look_at_held, self._lost)
         self._looking = asyncio.create_task(looking.go_on(), name="classes of other servers")
         return self
 
@@ -264,10 +260,10 @@ class SharedClassrooms(Classrooms):
         await self.relays.close()
         await super().__aexit__(*error)
 
-    # What pages ask
+    # Commands of pages
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """See Classrooms."""
+        """Carry out a command here, or at the server that owns the class."""
         relay = self._place.get(viewer)
         match command:
             case cm.StartClass():
@@ -286,18 +282,17 @@ class SharedClassrooms(Classrooms):
         """Carry out a command of a class that this server owns.
 
         Raises:
-            Elsewhere: another one owns it.
-            DuetError: why not.
+            Elsewhere: another server owns it.
+            DuetError: the command is refused.
         """
         await super().command(viewer, command)
 
     def left(self, viewer: Viewer) -> None:
-        """See Classrooms."""
         self._is_at(viewer, None)
         super().left(viewer)
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """See Classrooms; the owner of a class that goes on deletes it."""
+        """Delete a class; the owner of an open class does it."""
         await self.stored(visitor, class_id)
         who = wire.Who(ident=visitor, role="instructor")
         await self._finding.at_owner(
@@ -309,8 +304,8 @@ class SharedClassrooms(Classrooms):
         """Delete a class that this server owns, or that has ended.
 
         Raises:
-            Elsewhere: another one owns it.
-            DuetError: why not.
+            Elsewhere: another server owns it.
+            DuetError: it cannot be deleted.
         """
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -322,7 +317,7 @@ class SharedClassrooms(Classrooms):
 
     async def _enter(self, viewer: Viewer, command: cm.ResumeClass | cm.JoinClass) -> None:
         back = isinstance(command, cm.ResumeClass) or command.secret != ""
-        if isinstance(command, cm.JoinClass) and not back:  # asked for twice, it is one member
+        if isinstance(command, cm.JoinClass) and not back:  # so that a retry gives one member
             command = command.model_copy(update={"secret": new_secret()})
 
         async def by_relay(relay: Relay) -> None:
@@ -341,7 +336,7 @@ class SharedClassrooms(Classrooms):
             raise
 
     def _is_at(self, viewer: Viewer, relay: Relay | None) -> None:
-        """A page is in a class by this relay; None: it is not by any."""
+        """Note the relay through which a page is in a class; None: none."""
         former = self._place.pop(viewer, None)
         if former is not None and former is not relay:
             former.left(viewer)
@@ -352,12 +347,14 @@ class SharedClassrooms(Classrooms):
     # What this server owns
 
     def _dropped(self, room: Room) -> None:
-        """A class has left the memory; another server may have it, unless it has ended."""
+        """Release a class that has left the memory, unless it has ended; another server may
+        take it.
+        """
         room.owned = not room.open
         self._work.begin(let_go(self._own, room.facts.class_id))
 
     def _lost(self) -> None:
-        """The database session broke: others may own the classes soon, so all pages look."""
+        """Send all pages away: the database session broke, and others may own the classes soon."""
         for room in self._own:
             for seat in list(room.seats.values()):
                 seat.viewer.expel(MOVED, comes_back=True)
@@ -365,10 +362,10 @@ class SharedClassrooms(Classrooms):
         self.entrance.close("its session with the database broke")
 
     async def _look(self, within_s: float) -> None:
-        """What other servers began and ended, and whether the session lives."""
+        """Read what other servers began and ended; this also tests the session."""
         await self._own.going.look(self._store, within_s)
 
     async def _look_at_held(self) -> None:
-        """What they saved."""
+        """Read which runs they saved."""
         if self._tries is not None:
             await self._tries.look_at_held()

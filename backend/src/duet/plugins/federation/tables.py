@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table of several servers that share a database."""
+"""Table of servers that share a database."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ SECRETS: Final = Table(
     Column("name", WORD, primary_key=True),
     Column("secret", String(64), nullable=False),
 )
-"""By which servers that share the database know each other."""
+"""Secrets by which servers that share the database recognize each other."""

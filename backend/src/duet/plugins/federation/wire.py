@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What servers say to each other of a page in a class, and the checks of it. Pure."""
+"""Messages between servers about pages in classes, and their checks. Pure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from duet.plugins.federation.limits import BODY_BYTES, PAGES
 from duet.rpc.link import not_understood
 
 PATH: Final = "/servers/relay/1"
-"""The number changes with what is said here."""
+"""The number changes with the messages."""
 GIVEN: Final = ("class", "error")
-"""How the types of messages begin that reach a page of another server."""
+"""Prefixes of the types of messages that reach a page of another server."""
 Number = Annotated[int, Field(ge=0, lt=1 << 53)]
 Word = Annotated[str, Field(max_length=256)]
 Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass
 
 
 class Who(Part):
-    """A visitor, as the server says that let it in."""
+    """A visitor, as authenticated by the other server."""
 
     ident: Word
     role: RoleName
@@ -37,58 +37,56 @@ class Who(Part):
 
     @classmethod
     def of(cls, visitor: Visitor) -> Who:
-        """Of a visitor of this server."""
         person = visitor.person or Person("", "")
         return cls(
             ident=visitor.ident, role=visitor.role.word, key=person.key, name=person.name[:256]
         )
 
     def visitor(self) -> Visitor:
-        """Of another server."""
         person = Person(self.key, self.name) if self.key else None
         return Visitor(self.ident, Role[self.role.upper()], None, person)
 
 
-class Said(Part):
-    """A command of a page; with `who`, the page comes into a class."""
+class PageCommand(Part):
+    """A command of a page; with `who`, the page enters a class."""
 
     page: Number
     who: Who | None = None
     command: Annotated[bytes, Field(max_length=MAX_CLIENT_BYTES)]
 
     def read(self) -> m.Command:
-        """The command.
+        """Return the command.
 
         Raises:
-            InputError: it is none of a class.
+            InputError: it is no command of a class.
         """
         command = unpack_client(self.command)
         if isinstance(command, m.Ack) or not command.tag().startswith(GIVEN[0]):
-            raise not_understood("a command that is none of a class")
+            raise not_understood("a command of no class")
         return command
 
 
 class Left(Part):
-    """A page has gone, or is in no class of the other server any more."""
+    """A page has gone, or is no longer in a class of the other server."""
 
     page: Number
 
 
 class Deleted(Part):
-    """A class shall be deleted that this visitor started."""
+    """Delete a class that this visitor started."""
 
     who: Who
     class_id: Word
 
 
 class Watched(Part):
-    """A live run."""
+    """A live run to watch."""
 
     run_id: Word
 
 
-class Given(Part):
-    """A message to pages; latest wins among those of one key."""
+class PageMessage(Part):
+    """A message to pages; of those with the same key the latest wins."""
 
     pages: Annotated[list[Number], Field(max_length=PAGES)]
     type: Word
@@ -97,14 +95,13 @@ class Given(Part):
 
 
 @dataclass(slots=True)
-class Giving:
-    """A message and the pages that it goes to."""
+class OutgoingMessage:
+    """A message and its receivers."""
 
     packet: Packet
     pages: list[int]
 
     def packed(self) -> bytes:
-        """As it travels."""
         key = None if self.packet.key is None else list(self.packet.key)
         packet = self.packet
         tree = {"pages": self.pages, "type": packet.type, "key": key, "body": packet.body}
@@ -112,30 +109,30 @@ class Giving:
         return found
 
 
-def goes(packet: Packet) -> bool:
-    """Whether a message concerns a page of another server."""
+def is_for_page(packet: Packet) -> bool:
+    """Does a message go to pages of other servers?"""
     return packet.type.startswith(GIVEN)
 
 
-def said(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes:
-    """A command as it travels.
+def encode_command(page: int, command: m.Command, visitor: Visitor | None = None) -> bytes:
+    """Encode a command.
 
     Args:
-        visitor: whose page comes into a class.
+        visitor: of a page that enters a class.
     """
     body = msgpack.packb(command.model_dump())
     who = None if visitor is None else Who.of(visitor)
-    return Said(page=page, who=who, command=body).packed()
+    return PageCommand(page=page, who=who, command=body).packed()
 
 
-def given(body: bytes) -> tuple[Packet, Sequence[int]]:
-    """A message that came, and its pages.
+def decode_message(body: bytes) -> tuple[Packet, Sequence[int]]:
+    """Decode a message, and its pages.
 
     Raises:
-        InfraError: no page of a class receives such a thing.
+        InfraError: no page of a class receives such a message.
     """
-    found = read(Given, body)
+    found = read(PageMessage, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))
-    if not goes(packet):
+    if not is_for_page(packet):
         raise not_understood(f"a message '{found.type:.40}'")
     return packet, found.pages

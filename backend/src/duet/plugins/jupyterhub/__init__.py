@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""As a service of JupyterHub: its users are the visitors. See door.py."""
+"""Kernel Duet as a service of JupyterHub, whose users are the visitors (door.py)."""
 
 from __future__ import annotations
 
@@ -7,5 +7,4 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    """Name what this plug-in has."""
     core.offer(hub="door")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets in whom JupyterHub knows, as themselves.
+"""Authenticates visitors by JupyterHub.
 
-A page without a session goes to the hub, which asks who it is and sends the browser back with a
-code. The code becomes a token of that user, the token a session. What the hub says of the token is
-looked at again and again (service.py), so a log-out there ends the session here.
+A page without a session is redirected to the hub, which authenticates the user and sends the
+browser
+back with a code. The code is exchanged for a token of that user, and the token becomes a session.
+The token is checked repeatedly (service.py), so a log-out at the hub ends the session here.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from duet.api.front import Front, asked_of
 from duet.api.identity import let_in
+from duet.api.proxy import Front, requested_address
 from duet.api.sessions import (
     IDENT_CHARACTERS,
     PAGES,
@@ -36,7 +37,7 @@ from duet.api.sessions import (
     named_cookie,
     read_cookie,
 )
-from duet.api.tokens import Why, going_on, token_page
+from duet.api.tokens import Refusal, reload_page, token_page
 from duet.base.access import Grant, Person, Visitor
 from duet.base.budgets import HUB_LOGIN_S, SESSION_S
 from duet.base.errors import InputError
@@ -51,22 +52,25 @@ from duet.plugins.jupyterhub.service import (
 from duet.server.doors import Foreign
 from duet.stream.viewer import CLOSE_TOKEN
 
-# Two signed cookies: the session, which holds the hub's token, and a login that is under way.
+# Two signed cookies: the session, which holds the hub's token, and a login in progress.
 #
-# Signed with a key made of the service's own token, so nothing is stored and a restart ends
-# nobody's session. As jupyterhub's HubOAuth does it; a token that somebody pastes has no signature.
+# The key is derived from the service's own token, so nothing is stored and sessions survive a
+# restart.
+# jupyterhub's HubOAuth does the same. A pasted token is rejected, because it has no signature.
 
 MOST_QUERY = 2000
-"""Characters of the page's address that a login brings back to. A longer one: the bare page."""
+"""Longest query of the page that a login returns to; for a longer one it returns to the bare
+page.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A browser that went to the hub.
+    """A browser that was sent to the hub.
 
     Args:
-        state: what the hub gives back.
-        query: of the page that it wanted.
+        state: what the hub sends back.
+        query: of the requested page.
     """
 
     state: str
@@ -74,18 +78,18 @@ class Login:
 
 
 class Signer:
-    """Signs with a key that others cannot know."""
+    """Signs cookies with a secret key."""
 
     def __init__(self, api_token: str) -> None:
         self._key = hashlib.sha256(f"duet hub cookies {api_token}".encode()).digest()
 
     def sign(self, kind: str, text: str) -> str:
-        """`text` and a signature, as the value of a cookie."""
+        """Return `text` and a signature, as the value of a cookie."""
         body = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         return f"{body}.{self._signature(kind, body)}"
 
     def read(self, kind: str, value: str) -> str | None:
-        """What was signed; None: not by us, or as something else."""
+        """Return the signed text; None: not signed by us, or as another kind."""
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(self._signature(kind, body).encode(), signature.encode()):
             return None
@@ -99,29 +103,31 @@ class Signer:
 
 
 def new_login(scope: Scope) -> Login:
-    """Of a browser that asks for a page now."""
+    """Start a login of a browser that requests a page."""
     query = scope["query_string"].decode("latin-1")
     return Login(secrets.token_urlsafe(24), query if len(query) <= MOST_QUERY else "")
 
 
 def login_name(scope: Scope, state: str) -> str:
-    """The cookie of one login; two pages may log in at once."""
+    """Return the cookie's name for one login; two pages may log in at once."""
     return f"{cookie_name(scope)}-login-{state[:8]}"
 
 
 def login_line(scope: Scope, signer: Signer, login: Login) -> str:
-    """The Set-Cookie header of a login. Lax: the hub may send the browser to another site first."""
+    """Return the Set-Cookie header of a login. Lax: the hub may send the browser to another
+    site first.
+    """
     value = signer.sign("login", f"{login.state} {login.query}")
     return _line(scope, login_name(scope, login.state), value, int(HUB_LOGIN_S))
 
 
 def login_over(scope: Scope, state: str) -> str:
-    """The Set-Cookie header that removes it."""
+    """Return the Set-Cookie header that removes the login."""
     return _line(scope, login_name(scope, state), "", 0)
 
 
 def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
-    """The login that this browser began with that state; None: it did not."""
+    """Return the login that this browser started with that state; None: it did not."""
     text = signer.read("login", named_cookie(scope, login_name(scope, state)))
     if text is None:
         return None
@@ -130,28 +136,27 @@ def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
 
 
 def _line(scope: Scope, name: str, value: str, seconds: int) -> str:
-    line = (
-        f"{name}={value}; Path={asked_of(scope).root}/; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-    )
+    path = f"{requested_address(scope).root}/"
+    line = f"{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
     return line + ("; Secure" if scope.get("scheme") in ("https", "wss") else "")
 
 
 LOG_IN = "Open Kernel Duet again: JupyterHub asks who you are."
-NEEDED = Why(
+NEEDED = Refusal(
     401,
     "JupyterHub says who you are",
     "This browser has no session here, or you have logged out at the hub.",
     LOG_IN,
     "Your session is over. Open this page again: JupyterHub asks who you are.",
 )
-REFUSED = Why(
+REFUSED = Refusal(
     403,
     "JupyterHub did not let you in",
-    "The hub’s answer does not belong to a login that this browser began, or has been used.",
+    "The hub’s answer does not belong to a login that this browser started, or was used already.",
     LOG_IN,
     "JupyterHub did not let you in.",
 )
-GONE = Why(
+GONE = Refusal(
     503,
     "JupyterHub does not answer",
     "The hub, which says who you are, gives no usable answer.",
@@ -160,11 +165,11 @@ GONE = Why(
 )
 AGAIN = '<p><a href="./">Open Kernel Duet</a></p>'
 SCHEMES = ("token ", "bearer ")
-"""Of a script's Authorization header, with a token of the user's for this service."""
+"""Schemes of a script's Authorization header, with a user's token for this service."""
 
 
 class HubDoor:
-    """See the module; one of the doors of api/identity.py."""
+    """Lets in users of the hub; one of the doors of api/identity.py."""
 
     def __init__(self, service: HubService, checks: Checks | None = None) -> None:
         self._service = service
@@ -194,7 +199,7 @@ class HubDoor:
         await answer(scope, receive, send)
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Those whose token is nobody's any more, or whose role has changed."""
+        """Return visitors whose token is invalid now, or whose role has changed."""
         gone = []
         for visitor in visitors:
             if visitor.grant is None:
@@ -208,7 +213,9 @@ class HubDoor:
         return gone
 
     async def _come_back(self, scope: Scope) -> Response:
-        """From the hub, with a code: a session, if this browser had begun a login."""
+        """Start a session for a browser that returns from the hub with a code, if it had
+        started a login.
+        """
         query = parse_qs(scope["query_string"].decode("latin-1"))
         state, code = (query.get(name, [""])[0] for name in ("state", "code"))
         login = read_login(scope, self._signer, state)
@@ -229,8 +236,8 @@ class HubDoor:
         return answer
 
     def _to_hub(self, scope: Scope) -> Response:
-        if from_elsewhere(scope):  # the browser held its cookie back
-            answer: Response = HTMLResponse(going_on())
+        if from_elsewhere(scope):  # the browser withheld its cookie
+            answer: Response = HTMLResponse(reload_page())
         else:
             login = new_login(scope)
             answer = RedirectResponse(self._service.authorize_url(login.state), 302)
@@ -247,7 +254,9 @@ class HubDoor:
         return token if token and time.time() < int(until) else None
 
     def _visitor(self, token: str, user: HubUser) -> Visitor:
-        """The same on each browser of a user: saved runs and classes are the user's."""
+        """Return the visitor, the same in each browser of a user: saved runs and classes are
+        the user's.
+        """
         key = hashlib.sha256(f"jupyterhub {user.name}".encode()).hexdigest()
         return Visitor(
             key[:IDENT_CHARACTERS],
@@ -257,8 +266,8 @@ class HubDoor:
         )
 
 
-def refusal(scope: Scope, why: Why) -> Response:
-    """A page for people, JSON for scripts."""
+def refusal(scope: Scope, why: Refusal) -> Response:
+    """Return a page for people, JSON for scripts."""
     if scope["path"] in (*PAGES, CALLBACK):
         answer: Response = HTMLResponse(token_page(why, AGAIN), why.status)
     else:
@@ -269,16 +278,16 @@ def refusal(scope: Scope, why: Why) -> Response:
 
 
 def admission(front: Front) -> tuple[HubDoor, Foreign]:
-    """The users of the hub, of which this server is a service, and what its pages may do.
+    """Let in the users of the hub, and the hub's callback.
 
     Raises:
-        InputError: something about the hub is not known.
+        InputError: a setting of the hub is missing.
     """
     service = HubService.read(os.environ)
     if front.public is None or front.public.path != service.prefix.rstrip("/"):
         raise InputError(
-            f"--hub wants the address of the service as browsers open it, with the path "
-            f"{service.prefix}, but {front.public or 'none'} came.",
+            f"--hub needs --public-url with the path {service.prefix}, "
+            f"but got {front.public or 'none'}.",
             remedy=f"Add --public-url https://hub.example.org{service.prefix}",
         )
     return HubDoor(service), Foreign(frozenset({("GET", CALLBACK)}))

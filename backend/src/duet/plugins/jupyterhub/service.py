@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hub's side: what a service knows of it, and the three requests that it makes.
+"""The hub's side: what a service knows of the hub, and its three requests.
 
 https://jupyterhub.readthedocs.io/en/stable/reference/services.html: OAuth 2 with an authorization
-code. jupyterhub's own HubOAuth does the same for Tornado, and would bring the hub's packages along.
+code. jupyterhub's own HubOAuth does the same for Tornado, but needs the hub's packages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from duet.base.errors import InfraError, InputError
 NEEDED = ("JUPYTERHUB_API_URL", "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX")
 INSTRUCTORS = "DUET_HUB_INSTRUCTORS"
 CALLBACK = "/oauth_callback"
-"""Where the hub sends browsers back to, below the service's prefix."""
+"""Where the hub redirects browsers, below the service's prefix."""
 
 
 class HubGone(InfraError):
@@ -36,7 +36,7 @@ class HubGone(InfraError):
 
 @dataclass(frozen=True, slots=True)
 class HubUser:
-    """Whom the hub knows by a token."""
+    """The hub's user of a token."""
 
     name: str
     admin: bool
@@ -45,11 +45,11 @@ class HubUser:
 
 @dataclass(frozen=True, slots=True)
 class HubService:
-    """What the hub tells a service about itself, in the service's environment.
+    """The environment that JupyterHub gives to a service.
 
     Args:
         api_url: where this machine reaches the hub, e.g. http://127.0.0.1:8081/hub/api.
-        api_token: of the service; it is the OAuth client's secret, too.
+        api_token: of the service; also the OAuth client's secret.
         client_id: e.g. service-duet.
         prefix: path of the service as browsers see it, e.g. /services/duet/.
         hub: where browsers reach the hub, e.g. /hub/ or https://hub.example.org/hub/.
@@ -65,7 +65,7 @@ class HubService:
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> HubService:
-        """From the environment that JupyterHub gives to its services.
+        """Read the environment.
 
         Raises:
             InputError: variables are missing.
@@ -73,7 +73,7 @@ class HubService:
         missing = [name for name in NEEDED if not environ.get(name)]
         if missing:
             raise InputError(
-                f"--hub wants the variables that JupyterHub gives to a service, but "
+                f"--hub needs the variables that JupyterHub gives to a service, but "
                 f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set.",
                 remedy="Set them as docs/PROXIES.md says, or let the hub start this server.",
             )
@@ -92,17 +92,17 @@ class HubService:
 
     @property
     def redirect(self) -> str:
-        """As the hub has it registered for the service."""
+        """The redirect URI that the hub has registered for the service."""
         return self.prefix.rstrip("/") + CALLBACK
 
     def authorize_url(self, state: str) -> str:
-        """Where a browser asks the hub for a code."""
+        """Return the hub's address at which a browser gets a code."""
         query = {"client_id": self.client_id, "response_type": "code", "state": state}
         query["redirect_uri"] = self.redirect
         return f"{self.hub.rstrip('/')}/api/oauth2/authorize?{urlencode(query)}"
 
     def token_of(self, code: str) -> str | None:
-        """The token for a code; None: the hub does not take the code. Blocking.
+        """Return the token for a code; None: the hub rejects the code. Blocking.
 
         Raises:
             HubGone: no usable answer.
@@ -114,7 +114,7 @@ class HubService:
         return token if isinstance(token, str) else None
 
     def user_of(self, token: str) -> HubUser | None:
-        """Whose token it is; None: nobody's now, or it is not one for this service. Blocking.
+        """Return the user of a token; None: it is invalid now, or not for this service. Blocking.
 
         Raises:
             HubGone: no usable answer.
@@ -127,7 +127,7 @@ class HubService:
         return HubUser(str(model["name"]), model.get("admin") is True, groups)
 
     def role_of(self, user: HubUser) -> Role:
-        """An admin of the hub runs this server as well."""
+        """Return a user's role; an admin of the hub also operates this server."""
         if user.admin:
             return Role.OPERATOR
         return Role.INSTRUCTOR if self.instructors in user.groups else Role.STUDENT
@@ -139,10 +139,10 @@ class HubService:
 
 
 def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
-    """The hub's answer; None: it refuses.
+    """Return the hub's answer; None: it refuses.
 
     Raises:
-        HubGone: there is none that makes sense.
+        HubGone: the answer is unusable.
     """
     try:
         answer = requests.request(method, url, timeout=HUB_ANSWER_S, allow_redirects=False, **more)
@@ -160,25 +160,24 @@ def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
 def _gone(why: str) -> HubGone:
     return HubGone(
         "JupyterHub gives no usable answer about its users.",
-        remedy="Wait a moment; if it stays so, look at the hub and at JUPYTERHUB_API_URL.",
+        remedy="Wait a moment. If it persists, check the hub and JUPYTERHUB_API_URL.",
         detail=why[:500],
     )
 
 
-# Whose a token is, as the hub said last. The hub is asked again after HUB_CHECK_S.
-#
-# So whoever logs out at the hub, or loses a role there, is noticed that late.
+# Users of tokens, cached for HUB_CHECK_S. A log-out at the hub, or a lost role, is noticed that
+# late.
 
 log = logging.getLogger("duet.api")
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the hub said.
+    """A cached answer of the hub.
 
     Args:
-        user: None: the token is nobody's.
-        at_s: when, by the checks' clock.
+        user: None: the token is invalid.
+        at_s: when, by the clock of Checks.
     """
 
     token: str
@@ -187,7 +186,7 @@ class Known:
 
 
 class Checks:
-    """Asks the hub at most once at a time about one token.
+    """Asks the hub about tokens, with at most one request per token at a time.
 
     Args:
         clock: monotonic, in s.
@@ -199,10 +198,10 @@ class Checks:
         self._asking: dict[str, asyncio.Task[HubUser | None]] = {}
 
     async def user(self, token: str) -> HubUser | None:
-        """Whose it is; None: nobody's.
+        """Return the user of a token; None: it is invalid.
 
         Raises:
-            HubGone: the hub does not answer, and has not said it lately.
+            HubGone: the hub does not answer, and its last answer is too old.
         """
         ident = ident_of_token(token)
         known = self._known.get(ident)
@@ -217,7 +216,7 @@ class Checks:
         return await asyncio.shield(asking)
 
     async def user_by_ident(self, ident: str) -> HubUser | None:
-        """As user(), of a token that was looked at before; None also if that was long ago."""
+        """Return the user of a token that was checked before; None also if that was long ago."""
         known = self._known.get(ident)
         return None if known is None else await self.user(known.token)
 
@@ -238,5 +237,5 @@ class Checks:
 
 
 def ident_of_token(token: str) -> str:
-    """Names a token and does not give it away."""
+    """Return an id of a token that does not reveal it."""
     return hashlib.sha256(f"hub token {token}".encode()).hexdigest()[:32]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs: what lab.yaml says, what people answered, and the points that both come to.
+"""Labs: the tasks of a lab.yaml, people's answers, and their points.
 
-Answers are stored as they came, in a chain of hashes; points are never stored, they are counted
-from the answers each time (scoring.py). `labs.py` is their part of a server.
+Answers are stored unchanged, in a chain of hashes. Points are never stored: scoring.py computes
+them from the answers each time. `labs.py` is the labs' part of a server.
 """
 
 from __future__ import annotations
@@ -11,10 +11,5 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    """Name what this plug-in has."""
     core.offer(bodies="bodies", tables="tables", service="labs", rules="rules")
-    core.verb(
-        "lab",
-        "verb",
-        "Scores of a lab, its export, a grade, or the deletion of a person's answers.",
-    )
+    core.verb("lab", "verb", "Show or export a lab's scores, set a grade, delete answers.", "teach")

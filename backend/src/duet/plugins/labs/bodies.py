@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bodies of labs over HTTP; see bodies.py. Of all of them `MyTask` alone has right answers."""
+"""Models of the HTTP answers about labs. Only `MyTask` contains right answers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LabLine(Body):
 
 
 class LabTask(Body):
-    """A task, without what is right."""
+    """A task, without its right answer."""
 
     name: str
     kind: TaskKind
@@ -65,7 +65,7 @@ class LabTask(Body):
 
 
 class LabView(Body):
-    """A lab, as whoever answers sees it."""
+    """A lab, as a student sees it."""
 
     slug: str
     title: str
@@ -99,7 +99,7 @@ class AnswerGiven(Body):
 
 
 class MyAttempt(Body):
-    """One attempt of whoever asks."""
+    """One attempt of this visitor."""
 
     number: int
     at: str = Field(description="ISO 8601 UTC")
@@ -111,7 +111,7 @@ class MyAttempt(Body):
 
 
 class MyTask(Body):
-    """How whoever asks stands in a task."""
+    """This visitor's state in a task."""
 
     task: str
     made: int
@@ -125,7 +125,7 @@ class MyTask(Body):
 
 
 class MyLab(Body):
-    """How whoever asks stands in a lab."""
+    """This visitor's state in a lab."""
 
     lab: str
     name: str | None = Field(description="null: nobody has said it")
@@ -135,7 +135,7 @@ class MyLab(Body):
 
 
 class Answered(Body):
-    """What a browser sends as an answer."""
+    """An answer, as a browser sends it."""
 
     task: Word
     answer: dict[str, Any]
@@ -143,7 +143,7 @@ class Answered(Body):
 
 
 class Graded(Body):
-    """What an instructor gives an attempt."""
+    """A grade that an instructor gives to an attempt."""
 
     person: Word
     attempt: int = Field(ge=1)
@@ -152,7 +152,7 @@ class Graded(Body):
 
 
 class Regrade(Body):
-    """Whose score is to be counted anew; null: everybody's."""
+    """Whose score to compute again; null: everybody's."""
 
     person: Word | None = None
 
@@ -167,7 +167,7 @@ class TaskPoints(Body):
 
 
 class PersonScore(Body):
-    """What a person reached."""
+    """A person's score."""
 
     person: str
     name: str
@@ -180,7 +180,7 @@ class PersonScore(Body):
 
 
 class LabScores(Body):
-    """Scores of all who answered."""
+    """Scores of all participants."""
 
     lab: str
     title: str
@@ -214,7 +214,7 @@ class PersonRecord(Body):
 
 
 class LabRecord(Body):
-    """All that was answered in a lab, for whoever grades."""
+    """All answers in a lab, for the grader."""
 
     lab: str
     rubrics: dict[str, list[str]] = Field(description="task -> criteria with their points")
@@ -222,7 +222,7 @@ class LabRecord(Body):
 
 
 class MyData(Body):
-    """All that is stored of whoever asks, in all labs."""
+    """All that is stored of this visitor, in all labs."""
 
     person: str
     name: str | None
@@ -230,18 +230,17 @@ class MyData(Body):
     grades: list[dict[str, Any]]
 
 
-# Labs as bodies, and how a person stands. What is right leaves here once it is due.
+# Labs as models, and a person's results. Right answers are included only once they are due.
 
 Rows = Sequence[tuple[Participant, Work]]
 
 
 def iso(at_s: float) -> str:
-    """ISO 8601 UTC, to the second."""
+    """Format as ISO 8601 UTC, to the second."""
     return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds")
 
 
 def lab_line(file: LabFile) -> LabLine:
-    """A lab in the list."""
     lab = file.lab
     return LabLine(
         slug=file.slug,
@@ -254,7 +253,7 @@ def lab_line(file: LabFile) -> LabLine:
 
 
 def lab_view(file: LabFile, now_s: float) -> LabView:
-    """A lab without its answers. Blocking: it may read lessons.
+    """Return a lab without its answers. Blocking: it may read lessons.
 
     Raises:
         InputError: a lesson of it cannot be read.
@@ -302,7 +301,7 @@ def _limits(task: Task, lesson: Lesson) -> list[str]:
 
 
 def my_lab(work: Work, name: str | None, named: bool, now_s: float) -> MyLab:
-    """How a person stands. Blocking: it may read lessons."""
+    """Return a person's results. Blocking: it may read lessons."""
     tasks = [_mine(work, task, now_s) for task in work.file.lab.tasks]
     known = [task.points for task in tasks if task.points is not None]
     return MyLab(
@@ -346,13 +345,13 @@ def _attempt(work: Work, task: Task, one: Attempt, points: bool) -> MyAttempt:
 
 
 def run_of(attempt: Attempt) -> str | None:
-    """The run that an attempt hands in, for a link; None: it has none."""
+    """Return the run of an attempt, for a link; None: it has none."""
     run = attempt.found.get("run")
     return str(run) if run else None
 
 
 def found_words(file: LabFile, task: Task, found: dict[str, Any]) -> list[str]:
-    """What the server saw, a sentence or a figure each."""
+    """Return what the server saw, as sentences or figures."""
     if isinstance(task, Measure) and found:
         if why := misfit(task, found):
             return [why]

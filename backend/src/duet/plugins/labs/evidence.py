@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server saw of what a visitor hands in: a run of their own, or a judge's verdict."""
+"""What the server itself saw of an answer: the visitor's own run, or a judge's verdict."""
 
 from __future__ import annotations
 
@@ -28,41 +28,41 @@ from duet.server.figures import table_ratio, values_of
 from duet.server.interfaces import Run
 from duet.server.recordings import MEASURED, read_tables
 
-# What the server itself sees of a run that somebody hands in: figures, and marks in its picture.
+# Facts about a submitted run: its figures, and marks in its picture.
 #
-# Nothing that a page says of a run counts: its lines, counts and spans are those of its session.
+# They come from the run's session; nothing that the page reports is trusted.
 
 OVER: Final = ("done", "stopped")
 NEAR_NS: Final = 1e6
-"""A page may draw a mark so much wider than its span is."""
+"""A page may draw a mark wider than its span by this."""
 
 
 def state_of(run: Run, folder: LessonFolder) -> m.Run:
-    """What a run is.
+    """Return the state of a run.
 
     Raises:
-        InputError: it is of another lesson, or nothing is known of it yet.
+        InputError: it is of another lesson, or its state is unknown.
     """
     state = run.log.run()
     if state is None or run.log.lesson != folder.slug:
         raise InputError(
-            f"that run is none of the lesson {folder.slug}.",
-            remedy="Open the step of the task, and hand in a run from there.",
+            f"that run does not belong to the lesson {folder.slug}.",
+            remedy="Open the step of the task, and submit a run from there.",
         )
     return state
 
 
 async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
-    """The figures of a run that is over, and what it was.
+    """Return the figures and the parameters of a finished run.
 
     Raises:
-        InputError: it is of another lesson, or goes on.
+        InputError: it is of another lesson, or still going on.
     """
     state = state_of(run, folder)
     if state.phase not in OVER:
         raise InputError(
             f"that run is not over: it is {state.phase}.",
-            remedy="Hand it in once it has ended; a run that failed is no answer.",
+            remedy="Submit it when it has ended; a failed run is no answer.",
         )
     return {
         "run": run.log.run_id,
@@ -75,7 +75,7 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
 
 
 async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> dict[str, Any]:
-    """What is at a mark. A kind that a view draws from points alone is not looked for.
+    """Return what is at a mark. Kinds that a view draws from points alone are not checked.
 
     Raises:
         InputError: the run is of another lesson, or has no such lane.
@@ -94,13 +94,13 @@ async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> di
 
 
 def span_kinds(lesson: Lesson) -> set[str]:
-    """Kinds that the session itself makes spans of, with their times."""
+    """Return the kinds of which the session itself makes spans, with their times."""
     phases = (phase.opens for track in lesson.tracks for phase in track.phases)
     return {kind for kind in (*(span.kind for span in lesson.spans), *phases) if kind}
 
 
 def has_span(packets: Iterable[Packet], mark: PointedMark, kind: int) -> bool:
-    """Whether a lane has a span of a kind somewhere within a mark's time.
+    """Does a lane have a span of a kind within a mark's time?
 
     Args:
         packets: batches of a run.
@@ -123,30 +123,30 @@ VerdictKey = tuple[str, str, str, str]
 
 
 class Runs(Protocol):
-    """What a server knows of runs."""
+    """Access to a server's runs."""
 
     async def find_run(self, run_id: str) -> Run:
-        """A run by its id.
+        """Return a run by its id.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such run.
         """
         ...
 
     def starts_of(self, run_id: str) -> tuple[str, ...]:
-        """Idents of the visitors who started a run; none: nobody did, it is a recording."""
+        """Return idents of the visitors who started a run; none: it is a recording."""
         ...
 
 
 class Evidence:
-    """Looks at runs, and remembers verdicts until they are handed in."""
+    """Examines runs, and caches verdicts until they are submitted."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._verdicts: OrderedDict[VerdictKey, m.Judged] = OrderedDict()
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """A judgement was done for a visitor."""
+        """Note the verdict of a visitor's judgement."""
         key = (visitor, verdict.lesson, verdict.challenge, verdict.arm)
         self._verdicts.pop(key, None)
         self._verdicts[key] = verdict
@@ -156,7 +156,7 @@ class Evidence:
     async def of(
         self, visitor: str, folder: LessonFolder, task: Task, answer: Answer
     ) -> dict[str, Any]:
-        """What the server saw; empty for answers that need no such thing.
+        """Return what the server saw; empty for answers that need no evidence.
 
         Args:
             visitor: ident of the browser.
@@ -173,7 +173,7 @@ class Evidence:
                 if visitor not in self._runs.starts_of(answer.run):
                     raise InputError(
                         "that run is not yours: another browser started it, or it is a recording.",
-                        remedy="Press run, and hand in what comes of it.",
+                        remedy="Press run, and submit that run.",
                     )
                 return await found_in_run(await self._runs.find_run(answer.run), folder)
             case JudgedArm() if isinstance(task, ChallengeTask):
@@ -184,21 +184,21 @@ class Evidence:
         verdict = self._verdicts.get((visitor, lesson, challenge, arm))
         if verdict is None:
             raise InputError(
-                f"no judgement of {arm:.60} by the challenge {challenge} is known here.",
-                remedy="Let it be judged, and hand it in when the verdict has come.",
+                f"{arm:.60} was not judged by the challenge {challenge} here.",
+                remedy="Have it judged, and submit it after the verdict.",
             )
         lines = [line.model_dump() for line in verdict.lines]
         return {"met": verdict.met, "because": verdict.because, "lines": lines, "arm": arm}
 
 
-# What a lesson's recordings and recorded tables say to its predictions of `ops_ratio`.
+# Answers to a lesson's predictions of `ops_ratio`, from its recordings and recorded tables.
 
 OPS_RATIO: Final = "ops_ratio"
-"""Other answers to predictions are a view's, and only the page can compute them."""
+"""Other predictions are a view's, and only the page can compute their answers."""
 
 
 def recorded_choice(prediction: Prediction, folder: LessonFolder) -> int | None:
-    """Which choice of a prediction is right, from 0; None: nothing recorded says it.
+    """Return the right choice of a prediction, from 0; None: no recording tells it.
 
     Raises:
         InputError: a recording or a table cannot be read.
@@ -208,7 +208,7 @@ def recorded_choice(prediction: Prediction, folder: LessonFolder) -> int | None:
 
 
 def recorded_ratio(prediction: Prediction, folder: LessonFolder) -> float | None:
-    """The first arm's operations over the second's; None: nothing recorded says it.
+    """Return the first arm's operations over the second's; None: no recording tells it.
 
     Raises:
         InputError: a recording or a table cannot be read.
@@ -231,14 +231,16 @@ def recorded_ratio(prediction: Prediction, folder: LessonFolder) -> float | None
 
 @lru_cache(maxsize=64)
 def _tables(path: Path, when: object) -> list[Measured]:
-    """Recorded tables of a lesson; `when` is there for the cache."""
+    """Read the recorded tables of a lesson; `when` is a key of the cache."""
     del when
     return read_tables(path)
 
 
 @lru_cache(maxsize=64)
 def _figures(path: Path, when: object) -> tuple[dict[str, int], dict[str, int | None]]:
-    """Knobs of a recording, and operations of each lane; `when` is there for the cache."""
+    """Read the knobs of a recording, and the operations of each lane; `when` is a key of the
+    cache.
+    """
     del when
     manifest = read_manifest(path)
     ops = {one.name: one.figures.ops for one in manifest.arms if one.figures is not None}

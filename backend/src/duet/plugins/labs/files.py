@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs are files, found by looking: lab.yaml of a lesson's folder, and labs/SLUG/lab.yaml.
+"""Finds labs: lab.yaml in a lesson's folder, and labs/SLUG/lab.yaml.
 
-A lab in a lesson's folder has the lesson's slug. Those below labs/ lie in the checkout, or in a
+A lab in a lesson's folder has the lesson's slug. Labs below labs/ are in the checkout, or in a
 folder that DUET_LESSONS names, and may have tasks of several lessons.
 """
 
@@ -41,10 +41,10 @@ KINDS: Final[dict[str, type[BaseModel]]] = {
 
 @dataclass(frozen=True, slots=True)
 class LabFile:
-    """A lab and where it lies.
+    """A lab and its file.
 
     Args:
-        lesson: slug of the lesson in whose folder it lies; None: it is of no single one.
+        lesson: slug of the lesson in whose folder it is; None: it is outside of lessons.
     """
 
     slug: str
@@ -53,10 +53,10 @@ class LabFile:
     lesson: str | None
 
     def task(self, name: str) -> Task:
-        """The task of that name.
+        """Return the task of that name.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such task.
         """
         known = self.lab.tasks
         if name not in known:
@@ -67,7 +67,7 @@ class LabFile:
         return known[name]
 
     def lesson_of(self, task: Task) -> str:
-        """Slug of the lesson that a task is about.
+        """Return the slug of a task's lesson.
 
         Raises:
             InputError: neither task nor lab names one.
@@ -75,17 +75,17 @@ class LabFile:
         slug = task.lesson or self.lab.lesson or self.lesson
         if slug is None:
             raise InputError(
-                f"the task '{task.title}' of the lab {self.slug} is about no lesson.",
+                f"the task '{task.title}' of the lab {self.slug} has no lesson.",
                 remedy="Add `lesson:` with a lesson's slug to the lab or to the task.",
             )
         return slug
 
 
 def paths() -> dict[str, tuple[Path, str | None]]:
-    """Slug of each lab -> its file, and the lesson in whose folder it lies.
+    """Return slug of each lab -> its file, and the lesson in whose folder it is.
 
     Raises:
-        InputError: two labs have one slug, or DUET_LESSONS names something unusable.
+        InputError: two labs have the same slug, or DUET_LESSONS names something unusable.
     """
     found: dict[str, tuple[Path, str | None]] = {}
     for slug, place in folders.places().items():
@@ -109,11 +109,11 @@ _cached: dict[Path, tuple[tuple[int, int], LabFile]] = {}
 
 
 def find(slug: str) -> LabFile:
-    """The lab of that slug; its file is read again only when it changed.
+    """Return the lab of that slug; its file is read again only when it changed.
 
     Raises:
-        InputError: there is none.
-        LessonError: its file is not usable; the sentence names file, line and key.
+        InputError: there is no such lab.
+        LessonError: its file is invalid; the sentence names file, line and key.
     """
     known = paths()
     if slug not in known:
@@ -131,7 +131,7 @@ def find(slug: str) -> LabFile:
 
 
 def usable() -> list[LabFile]:
-    """All labs whose tasks are about lessons; `duet lint` says what is wrong with the others."""
+    """Return all labs whose tasks have lessons; `duet lint` reports the others."""
     found: list[LabFile] = []
     for slug in paths():
         try:
@@ -148,7 +148,7 @@ def read_lab(path: Path) -> Lab:
     """Read and check one lab.yaml.
 
     Raises:
-        LessonError: it is not YAML, or not what the schema wants.
+        LessonError: it is not YAML, or does not match the schema.
     """
     document = read(path, shown(path))
     try:
@@ -161,18 +161,20 @@ def read_lab(path: Path) -> Lab:
 
 
 def placing(path: Path) -> Callable[[Found], Problem]:
-    """Looks up the line of what is wrong with a lab that can be read."""
+    """Return a function that adds the line to a problem of a readable lab."""
     document = read(path, shown(path))
     return lambda one: _placed(one, document)
 
 
 def shown(path: Path) -> str:
-    """A lab's file as problems name it: `lessons/NN-slug/lab.yaml`."""
+    """Return a lab's file as problems name it: `lessons/NN-slug/lab.yaml`."""
     return "/".join(path.parts[-3:])
 
 
 def _found(error: ErrorDetails) -> Found:
-    """In our words; pydantic names the kind of a task within the place, which the file does not."""
+    """Translate pydantic's error; its location includes the kind of a task, which the file does
+    not.
+    """
     loc = error["loc"]
     if loc[:1] == ("tasks",) and len(loc) > 2 and loc[2] in KINDS:
         inner = found_one(ErrorDetails(**{**error, "loc": loc[3:]}), KINDS[str(loc[2])])

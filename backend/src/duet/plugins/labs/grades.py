@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person reached in a lab: points of each task, as a course's grades want them."""
+"""Scores of a person in a lab: points of each task, in the terms of a course's grade book."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TaskState = Literal["open", "scored", "ungraded"]
 
 @dataclass(frozen=True, slots=True)
 class TaskScore:
-    """One task; the best of several attempts.
+    """Score of one task; the best of several attempts.
 
     Args:
         points: 0 to `most`; 0 unless the state is `scored`.
@@ -26,11 +26,11 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class LabScore:
-    """All tasks of a lab.
+    """Score of all tasks of a lab.
 
     Args:
         lab: its slug.
-        person: `Visitor.key` of whom it is.
+        person: `Visitor.key` of the participant.
         at_s: Unix time of the attempt or the grade that changed it.
     """
 
@@ -41,15 +41,15 @@ class LabScore:
 
     @property
     def points(self) -> float:
-        """Of all tasks; a partial score while some are open or ungraded."""
+        """Points of all tasks; partial while some are open or ungraded."""
         return sum(task.points for task in self.tasks)
 
     @property
     def most(self) -> float:
-        """That can be reached."""
+        """Points that can be reached."""
         return sum(task.most for task in self.tasks)
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is open or ungraded."""
+        """Is no task open or ungraded?"""
         return all(task.state == "scored" for task in self.tasks)

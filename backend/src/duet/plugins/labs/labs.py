@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All labs of a server: an answer is stored before it is confirmed, and points follow from it."""
+"""All labs of a server. An answer is stored before it is confirmed, and points follow from it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from duet.store.limits import DAY_S
 from duet.store.store import Store
 
 NAMELESS: Final = "name"
-"""Code of the error that nobody knows what to call a visitor."""
+"""Code of the error that a visitor has no name yet."""
 
 
 def asks_for(lesson: str, challenge: str) -> bool:
-    """Whether a lab that is usable here has a task of a challenge."""
+    """Does a usable lab have a task with this challenge?"""
     return any(
         isinstance(task, ChallengeTask)
         and (file.lesson_of(task), task.challenge) == (lesson, challenge)
@@ -45,25 +45,23 @@ def asks_for(lesson: str, challenge: str) -> bool:
 
 
 def called_as(visitor: Visitor, name: str, known: str | None) -> str:
-    """What to call a visitor: as a platform says, else as they want now, else as before.
+    """Return a visitor's name: from a platform, else the given one, else the known one.
 
     Raises:
-        InputError: with code `name`: nobody has said it.
+        InputError: with code `name`: there is no name.
     """
     if visitor.person is not None and visitor.person.name:
         return visitor.person.name[:NAME_CHARS]
     called = " ".join(name.split())[:NAME_CHARS] or known or ""
     if not called:
-        error = InputError(
-            "nobody knows whose answer this is.", remedy="Say what you want to be called."
-        )
+        error = InputError("your answer needs a name.", remedy="Enter the name you want to use.")
         error.code = NAMELESS
         raise error
     return called
 
 
 def refuse_late(work: Work, task: str, now_s: float) -> None:
-    """Once answers are shown, none is taken.
+    """Refuse an answer once right answers are shown.
 
     Raises:
         InputError: the lab is over, or the right answer is shown.
@@ -71,23 +69,23 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
     lab = work.file.lab
     if closed(lab, now_s):
         raise InputError(
-            f"the lab {work.file.slug} is over since {lab.deadline:%Y-%m-%d %H:%M %Z}.",
-            remedy="Speak with whoever teaches; a later deadline opens it again.",
+            f"the lab {work.file.slug} closed at {lab.deadline:%Y-%m-%d %H:%M %Z}.",
+            remedy="Ask your instructor; a later deadline opens it again.",
         )
     if work.shown(task, now_s).answer:
         raise InputError(
             "no attempt is left: the right answer of this task is shown.",
-            remedy="Go on with another task.",
+            remedy="Continue with another task.",
         )
 
 
-# Answers are deleted once they are as old as the operator lets them become.
+# Answers are deleted when they reach the age that the operator allows.
 
 log = logging.getLogger("duet.plugins.labs")
 
 
 async def keep_deleting(store: Store, days: int, now: Callable[[], float]) -> None:
-    """For ever: now and each day.
+    """Delete old answers for ever: now and each day.
 
     Args:
         days: people who did nothing for so long are deleted with their answers.
@@ -101,22 +99,22 @@ async def keep_deleting(store: Store, days: int, now: Callable[[], float]) -> No
 
         try:
             if deleted := await store.ask(delete):
-                log.info("labs of %d people are deleted: over %d days old", deleted, days)
+                log.info("deleted the labs of %d people: over %d days old", deleted, days)
         except DuetError as error:
-            log.warning("old labs are not deleted: %s", error.sentence)
+            log.warning("old labs cannot be deleted: %s", error.sentence)
         await asyncio.sleep(DAY_S)
 
 
-# Who is called with scores that have changed, such as what sends them to a learning platform.
+# Listeners for changed scores, such as the outbox for a learning platform.
 
 Listener = Callable[[LabScore], None]
 
 
 class Listeners(list[Listener]):
-    """Each is called on the event loop, after the commit; one that fails is logged."""
+    """Called on the event loop, after the commit; failures are logged."""
 
     def call(self, score: LabScore) -> None:
-        """A score has changed, or is to be sent again."""
+        """Report a score that has changed, or is to be sent again."""
         for listener in self:
             try:
                 listener(score)
@@ -128,15 +126,15 @@ Result = TypeVar("Result")
 
 
 class Labs(Service):
-    """See the module.
+    """All labs of a server.
 
     Args:
-        store: None: nothing is stored here, and no answer is taken.
+        store: None: nothing is stored here, and no answer is accepted.
         days: people who did nothing for so long are deleted with their answers.
 
     Attributes:
-        listeners: are called with each score that changes.
-        forgetting: are called with each person who is deleted.
+        listeners: called with each score that changes.
+        forgetting: called with each person who is deleted.
     """
 
     actions = routes.ACTIONS
@@ -162,22 +160,21 @@ class Labs(Service):
             await asyncio.gather(self._sweeping, return_exceptions=True)
 
     def needs(self, command: m.Command) -> Action | None:
-        """Students of a lab have their changes judged where a task asks for it."""
+        """Students of a lab may have their changes judged if a task needs it."""
         in_lab = isinstance(command, m.Judge) and asks_for(command.lesson, command.challenge)
         return Action.ANSWER if in_lab else None
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Remember it: the visitor may hand it in."""
+        """Note a verdict, which the visitor may submit."""
         self._evidence.judged(visitor, verdict)
 
     def add_routes(self, app: FastAPI) -> None:
-        """Of labs, and of what is stored of a person."""
         routes.add_lab_routes(app, self)
 
     # People
 
     async def name_of(self, visitor: Visitor) -> str | None:
-        """What a visitor is called here; None: nobody has said it yet."""
+        """Return a visitor's name here; None: unknown."""
         if visitor.person is not None and visitor.person.name:
             return visitor.person.name
         known = await self._ask(lambda c: queries.person(c, visitor.key))
@@ -189,11 +186,11 @@ class Labs(Service):
         """Store an answer.
 
         Args:
-            name: what the visitor wants to be called; empty: as before.
+            name: the visitor's new name; empty: unchanged.
 
         Raises:
-            InputError: there is no such task, it takes no such answer, or no attempt is left.
-            InfraError: it is not stored.
+            InputError: no such task, an answer that does not fit, or no attempt left.
+            InfraError: it cannot be stored.
         """
         file = await asyncio.to_thread(files.find, slug)
         task = file.task(task_name)
@@ -216,10 +213,10 @@ class Labs(Service):
         await self._report(before.score, await self.work(visitor.key, file))
         return attempt
 
-    # What it comes to
+    # Scores
 
     async def work(self, person: str, file: LabFile) -> Work:
-        """What a person did in a lab."""
+        """Return a person's work in a lab."""
         keys = await asyncio.to_thread(keys_of, file)
         attempts, grades = await self._ask(
             lambda c: (queries.attempts(c, file.slug, person), queries.grades(c, file.slug, person))
@@ -227,7 +224,7 @@ class Labs(Service):
         return work_of(file, keys, person, attempts, grades)
 
     async def all_work(self, file: LabFile) -> list[tuple[Participant, Work]]:
-        """What each person did in a lab, by name."""
+        """Return each person's work in a lab, sorted by name."""
         keys = await asyncio.to_thread(keys_of, file)
         people, attempts, grades = await self._ask(
             lambda c: (
@@ -245,7 +242,7 @@ class Labs(Service):
     async def grade(
         self, by: str, slug: str, person: str, number: int, points: float, comment: str
     ) -> LabScore:
-        """Give an attempt points; a former grade of it is replaced.
+        """Grade an attempt; a former grade is replaced.
 
         Raises:
             InputError: there is no such attempt, or it cannot have so many points.
@@ -257,10 +254,10 @@ class Labs(Service):
         return await self._report(before.score, await self.work(person, file))
 
     async def regrade(self, slug: str, person: str | None = None) -> list[LabScore]:
-        """Count anew, after a change of lab.yaml or of the lesson, and call all listeners.
+        """Score again after a change of lab.yaml or of the lesson, and call all listeners.
 
         Args:
-            person: whose; None: everybody's.
+            person: None: everybody.
         """
         file = await asyncio.to_thread(files.find, slug)
         scores = [w.score for one, w in await self.all_work(file) if person in (None, one.person)]
@@ -269,11 +266,11 @@ class Labs(Service):
         return scores
 
     async def of_person(self, person: str) -> tuple[list[Attempt], list[Grade]]:
-        """All that is stored of a person's labs."""
+        """Return all that is stored of a person's labs."""
         return await self._ask(lambda c: queries.of_person(c, person))
 
     async def forget(self, person: str) -> int:
-        """Delete all that is stored of a person; how many attempts these were."""
+        """Delete all that is stored of a person; return the number of attempts."""
         deleted = await self._ask(lambda c: queries.forget(c, person))
         for forget in self.forgetting:
             await forget(person)
@@ -295,7 +292,7 @@ LABS_DAYS = 400
 
 
 def labs_days() -> int:
-    """How long answers of people who do nothing more are stored: $DUET_LABS_DAYS.
+    """Return how long answers of inactive people are stored: $DUET_LABS_DAYS.
 
     Raises:
         InputError: not a whole number from 0 to a million.
@@ -304,5 +301,4 @@ def labs_days() -> int:
 
 
 def service(core: Core) -> Labs:
-    """The labs of a server."""
     return Labs(core.store, core.finder, labs_days())

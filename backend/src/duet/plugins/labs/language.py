@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lab in another language: what its lessons have been translated of, text by text."""
+"""A lab in another language, from the translations of its lessons' texts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ log = logging.getLogger("duet.api")
 
 Body = TypeVar("Body", bound=BaseModel)
 READ: Final = frozenset({"title", "intro", "ask", "choices", "right", "why", "rubric"})
-"""Keys of a body whose texts are the lab's or its lesson's; what people wrote stays as it is."""
+"""Keys whose texts are the lab's or its lesson's; texts by people are not translated."""
 
 
 def in_language(body: Body, file: LabFile, language: str) -> Body:
-    """The body with the texts that the language has. Blocking: it may read lessons."""
+    """Translate the texts that the language has. Blocking: it may read lessons."""
     words = words_of(file, language) if language else {}
     if not words:
         return body
@@ -32,7 +32,7 @@ def in_language(body: Body, file: LabFile, language: str) -> Body:
 
 
 def words_of(file: LabFile, language: str) -> dict[str, str]:
-    """English -> the language, of all lessons that the lab's tasks are about."""
+    """Return English -> translation, of all lessons that the lab's tasks are about."""
     words: dict[str, str] = {}
     for slug in sorted({file.lesson_of(task) for task in file.lab.tasks.values()}):
         try:

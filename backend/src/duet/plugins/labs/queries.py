@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is done to labs in the database; each function runs within a transaction of the store."""
+"""Database operations of labs; each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from duet.plugins.labs.tables import ATTEMPTS, GRADES, PEOPLE
 
 
 def put_person(connection: Connection, person: Participant) -> None:
-    """Store who answers, or another name of whoever is known."""
+    """Store a participant, or their new name."""
     of = PEOPLE.c.person == person.person
     if not connection.execute(update(PEOPLE).where(of).values(name=person.name)).rowcount:
         connection.execute(insert(PEOPLE).values(asdict(person)))
 
 
 def person(connection: Connection, key: str) -> Participant | None:
-    """Who that is; None: nobody who has a name here."""
+    """Return the participant of that key, if known."""
     row = connection.execute(select(PEOPLE).where(PEOPLE.c.person == key)).first()
     return None if row is None else Participant(**row._mapping)
 
 
 def people(connection: Connection) -> dict[str, Participant]:
-    """All who have a name here, by key."""
+    """Return all participants, by key, sorted by name."""
     rows = connection.execute(select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.person))
     return {row.person: Participant(**row._mapping) for row in rows}
 
@@ -41,10 +41,10 @@ def add_attempt(
     """Store an attempt as the next of its chain.
 
     Args:
-        most: attempts that the task has; None: any number.
+        most: attempts that the task allows; None: any number.
 
     Raises:
-        InputError: none is left.
+        InputError: no attempt is left.
     """
     of = (ATTEMPTS.c.lab == lab, ATTEMPTS.c.person == key)
     newest = connection.execute(
@@ -58,12 +58,12 @@ def add_attempt(
     made = connection.scalar(counted) or 0
     if most is not None and made >= most:
         raise InputError(
-            f"no attempt is left: {made} of {most} are made.", remedy="Go on with another task."
+            f"no attempt is left: {made} of {most} are used.", remedy="Continue with another task."
         )
     if number > MOST:
         raise InputError(
-            f"{MOST:,} attempts are made in this lab, which is the most.",
-            remedy="Speak with whoever teaches.",
+            f"you have made {MOST:,} attempts in this lab, which is the limit.",
+            remedy="Ask your instructor.",
         )
     attempt = linked(previous, lab, key, number, task, answer, found, at_s)
     connection.execute(insert(ATTEMPTS).values(asdict(attempt)))
@@ -71,7 +71,7 @@ def add_attempt(
 
 
 def attempts(connection: Connection, lab: str, key: str | None = None) -> list[Attempt]:
-    """Attempts of one person, or of all, each in order."""
+    """Return attempts of one person, or of all, each in order."""
     asked = select(ATTEMPTS).where(ATTEMPTS.c.lab == lab)
     if key is not None:
         asked = asked.where(ATTEMPTS.c.person == key)
@@ -80,7 +80,7 @@ def attempts(connection: Connection, lab: str, key: str | None = None) -> list[A
 
 
 def put_grade(connection: Connection, grade: Grade) -> Attempt:
-    """Store what an attempt was given; it replaces a former grade.
+    """Store the grade of an attempt; it replaces a former grade.
 
     Raises:
         InputError: there is no such attempt.
@@ -94,7 +94,7 @@ def put_grade(connection: Connection, grade: Grade) -> Attempt:
     if row is None:
         raise InputError(
             f"this person made no attempt {grade.attempt} in the lab {grade.lab}.",
-            remedy="Look at the attempts of the lab again: some may have been deleted.",
+            remedy="Reload the attempts of the lab: some may have been deleted.",
         )
     this = (
         GRADES.c.lab == grade.lab,
@@ -108,7 +108,7 @@ def put_grade(connection: Connection, grade: Grade) -> Attempt:
 
 
 def grades(connection: Connection, lab: str, key: str | None = None) -> list[Grade]:
-    """Grades of one person, or of all."""
+    """Return grades of one person, or of all."""
     asked = select(GRADES).where(GRADES.c.lab == lab)
     if key is not None:
         asked = asked.where(GRADES.c.person == key)
@@ -116,7 +116,7 @@ def grades(connection: Connection, lab: str, key: str | None = None) -> list[Gra
 
 
 def of_person(connection: Connection, key: str) -> tuple[list[Attempt], list[Grade]]:
-    """All that a person did, in all labs."""
+    """Return all that a person did, in all labs."""
     made = select(ATTEMPTS).where(ATTEMPTS.c.person == key)
     rows = connection.execute(made.order_by(ATTEMPTS.c.lab, ATTEMPTS.c.number))
     given = connection.execute(select(GRADES).where(GRADES.c.person == key))
@@ -124,7 +124,7 @@ def of_person(connection: Connection, key: str) -> tuple[list[Attempt], list[Gra
 
 
 def forget(connection: Connection, key: str) -> int:
-    """Delete a person with all attempts and grades; how many attempts these were."""
+    """Delete a person with all attempts and grades; return the number of attempts."""
     counted = select(func.count()).select_from(ATTEMPTS).where(ATTEMPTS.c.person == key)
     made: int = connection.scalar(counted) or 0
     connection.execute(delete(PEOPLE).where(PEOPLE.c.person == key))
@@ -132,14 +132,14 @@ def forget(connection: Connection, key: str) -> int:
 
 
 def delete_old(connection: Connection, before_s: float) -> int:
-    """Delete people who did nothing since, with all that they answered; how many these were."""
+    """Delete people who did nothing since, with their answers; return how many."""
     used = select(func.max(ATTEMPTS.c.at_s)).where(ATTEMPTS.c.person == PEOPLE.c.person)
     newest = func.coalesce(used.scalar_subquery(), PEOPLE.c.since_s)
     return connection.execute(delete(PEOPLE).where(newest < before_s)).rowcount
 
 
 def by_person(attempts: Iterable[Attempt]) -> dict[str, list[Attempt]]:
-    """Attempts of each person."""
+    """Group attempts by person."""
     found: dict[str, list[Attempt]] = {}
     for one in attempts:
         found.setdefault(one.person, []).append(one)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is stored of labs, as plain values, and the chain of hashes that links attempts."""
+"""Stored data of labs as plain values, the chain of hashes that links attempts, and sent
+answers.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ from duet.plugins.labs.schema import (
 )
 
 FIRST: Final = ""
-"""What the first attempt of a chain names as the one before."""
+"""What the first attempt of a chain has as its previous hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One answer, as it came.
+    """One answer, as sent.
 
     Args:
         person: `Visitor.key` of who answered.
@@ -53,11 +55,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What a person gave an attempt.
+    """A grade that a person gave to an attempt.
 
     Args:
         attempt: its number.
-        by: `Visitor.key` of who graded, or `operator` on the command line.
+        by: `Visitor.key` of the grader, or `operator` on the command line.
     """
 
     lab: str
@@ -71,7 +73,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """Who answers labs here."""
+    """A person who answers labs here."""
 
     person: str
     name: str
@@ -82,13 +84,13 @@ def linked(
     previous: str, lab: str, person: str, number: int, task: str,
     answer: dict[str, Any], found: dict[str, Any], at_s: float,
 ) -> Attempt:  # fmt: skip
-    """An attempt with its hash."""
+    """Make an attempt with its hash."""
     bare = Attempt(lab, person, number, task, answer, found, at_s, previous, "")
     return Attempt(lab, person, number, task, answer, found, at_s, previous, digest(bare))
 
 
 def digest(attempt: Attempt) -> str:
-    """SHA-256 of an attempt: of its fields as JSON with sorted keys, its own hash left out."""
+    """Return the SHA-256 of an attempt's fields, without its own hash, as JSON with sorted keys."""
     tree = asdict(attempt)
     del tree["sha256"]
     text = json.dumps(tree, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -96,7 +98,7 @@ def digest(attempt: Attempt) -> str:
 
 
 def broken(attempts: Iterable[Attempt]) -> str:
-    """Where the chain of one person in one lab is broken, a sentence; empty: it is whole.
+    """Say where the chain of one person in one lab is broken; empty: it is intact.
 
     Args:
         attempts: all of them, in order.
@@ -113,7 +115,7 @@ def broken(attempts: Iterable[Attempt]) -> str:
     return ""
 
 
-# What people send as an answer, checked against the task. Pure.
+# Answers as sent, checked against the task. Pure.
 
 RunId = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(min_length=1, max_length=80)]
@@ -180,13 +182,13 @@ MODELS: Final[dict[type, type[Answer]]] = {
 
 
 def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
-    """An answer, as the task wants it.
+    """Check an answer against its task.
 
     Args:
-        choices: how many it has; 0: a number is asked.
+        choices: how many the task has; 0: it asks for a number.
 
     Raises:
-        InputError: it is no such answer.
+        InputError: the answer does not fit.
     """
     asked = Choice if choices else Number
     model = asked if isinstance(task, Predict) else MODELS[type(task)]
@@ -196,7 +198,7 @@ def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
         raise InputError(
-            f"that is no answer of a task of the kind {task.kind}: {place}: {first['msg']}.",
+            f"the answer does not fit a task of the kind {task.kind}: {place}: {first['msg']}.",
             remedy=f"Send {{{', '.join(model.model_fields)}}}.",
         ) from error
     if isinstance(answer, Choice) and answer.choice >= choices:
@@ -207,11 +209,15 @@ def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
 
 
 def refuse_text(text: str, most: int) -> None:
-    """Raises: InputError: there is nothing in it, or too much."""
+    """Refuse a text that is empty or too long.
+
+    Raises:
+        InputError: it is.
+    """
     if not text.strip():
         raise InputError("the text is empty.", remedy="Write some sentences.")
     if len(text) > most:
         raise InputError(
-            f"the text has {len(text):,} characters, and {most:,} are allowed.",
+            f"the text has {len(text):,} characters, but at most {most:,} are allowed.",
             remedy="Shorten it.",
         )

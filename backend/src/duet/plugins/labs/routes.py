@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs over HTTP: tasks and answers for whoever learns, scores and grades for whoever teaches."""
+"""HTTP routes of labs: tasks and answers for students, scores and grades for instructors."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ from duet.plugins.labs.words import rubric_words
 from duet.plugins.labs.work import Work
 from duet.stream.viewer import visitor_of
 
-# Scores and attempts of all who answered a lab, for whoever teaches: as bodies and as a table.
+# Scores and attempts of all participants, for instructors: as JSON and as CSV.
 
 Rows = Sequence[tuple[Participant, Work]]
 
 
 def scores_body(file: LabFile, rows: Rows) -> b.LabScores:
-    """Scores of all who answered."""
     people = [_person(file, one, work) for one, work in rows]
     return b.LabScores(lab=file.slug, title=file.lab.title, most=file.lab.most, people=people)
 
@@ -53,7 +52,7 @@ def _person(file: LabFile, one: Participant, work: Work) -> b.PersonScore:
 
 
 def person_score(score: LabScore, name: str, late: int) -> b.PersonScore:
-    """One line of the scores."""
+    """Return one row of the scores."""
     return b.PersonScore(
         person=score.person,
         name=name,
@@ -67,7 +66,7 @@ def person_score(score: LabScore, name: str, late: int) -> b.PersonScore:
 
 
 def scores_table(scores: b.LabScores, tasks: Sequence[str]) -> str:
-    """The same as a table: a row for each person, a column for each task."""
+    """Format the scores as CSV: a row for each person, a column for each task."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["name", "person", "points", "most", "complete", "late", "at", *tasks])
@@ -79,7 +78,7 @@ def scores_table(scores: b.LabScores, tasks: Sequence[str]) -> str:
 
 
 def record_body(file: LabFile, rows: Rows) -> b.LabRecord:
-    """All attempts of all who answered."""
+    """Return all attempts of all participants."""
     tasks = file.lab.tasks
     rubrics = {name: words for name, task in tasks.items() if (words := rubric_words(task))}
     people = [_record(one, work) for one, work in rows]
@@ -112,7 +111,7 @@ def _recorded(work: Work, one: Attempt) -> b.RecordedAttempt:
 
 
 def lab_entry(file: LabFile) -> tuple[str, str, float, str | None]:
-    """Slug, title, points and deadline of a lab."""
+    """Return slug, title, points and deadline of a lab."""
     deadline = file.lab.deadline
     return file.slug, file.lab.title, file.lab.most, deadline.isoformat() if deadline else None
 
@@ -122,7 +121,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 BODY_S = 20.0
-"""Until a request's body must have come."""
+"""Limit until a request's body has arrived."""
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -140,8 +139,6 @@ ACTIONS: Final[Mapping[str, Action]] = {
 
 
 def add_lab_routes(app: FastAPI, labs: Labs) -> None:
-    """The routes."""
-
     @app.get("/api/labs")
     async def all_labs() -> list[b.LabLine]:
         return [views.lab_line(file) for file in await asyncio.to_thread(files.usable)]
@@ -221,10 +218,10 @@ def add_lab_routes(app: FastAPI, labs: Labs) -> None:
 
 
 async def read_body(request: Request, model: type[Model]) -> Model:
-    """What a browser sent, bounded.
+    """Read a bounded request body.
 
     Raises:
-        InputError: it is too large, too slow, or no such document.
+        InputError: it is too large, too slow, or invalid.
     """
     text = bytearray()
     try:
@@ -233,11 +230,11 @@ async def read_body(request: Request, model: type[Model]) -> Model:
                 text += chunk
                 if len(text) > BODY_BYTES:
                     raise InputError(
-                        f"that is more than {BODY_BYTES:,} bytes.", remedy="Send less."
+                        f"the request has more than {BODY_BYTES:,} bytes.", remedy="Send less."
                     )
     except TimeoutError as error:
         raise InputError(
-            f"the request did not come within {BODY_S:.0f} s.", remedy="Send it again."
+            f"the request did not arrive within {BODY_S:.0f} s.", remedy="Send it again."
         ) from error
     try:
         return model.model_validate_json(bytes(text) or b"{}")
@@ -245,6 +242,6 @@ async def read_body(request: Request, model: type[Model]) -> Model:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"])) or "it"
         raise InputError(
-            f"that is not usable: {place}: {first['msg']}.",
-            remedy="See docs/LABS.md for what is sent.",
+            f"the request is invalid: {place}: {first['msg']}.",
+            remedy="docs/LABS.md describes the requests.",
         ) from error

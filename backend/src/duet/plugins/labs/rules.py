@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs: each task refers to something that its lesson has, and has an answer that is known."""
+"""Lint rules for labs: tasks refer to things that their lesson has, and have a known answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.server.figures import OPS
 
 
 def lab_faults(file: LabFile) -> Iterator[Found]:
-    """What is wrong with a lab that can be read."""
+    """Find what is wrong with a readable lab."""
     for name, task in file.lab.tasks.items():
         place: Place = ("tasks", name)
         try:
@@ -63,10 +63,12 @@ def _predict(place: Place, task: Predict, folder: LessonFolder) -> Iterator[Foun
         yield Found((*place, "right"), sentence, "Count the choices from 1.")
     recorded = recorded_choice(asked, folder)
     if not folder.recordings():
-        return  # a lesson without any recording is still being written
+        return  # a lesson without recordings is still being written
     if task.right is None and recorded is None:
-        why = "no recording says it" if asked.metric == OPS_RATIO else "the page alone computes it"
-        sentence = f"the right answer is not known here: {why}"
+        why = (
+            "no recording tells it" if asked.metric == OPS_RATIO else "only the page can compute it"
+        )
+        sentence = f"the right answer is unknown: {why}"
         yield Found((*place, "prediction"), sentence, "Add `right:`, counted from 1.")
     elif task.right is not None and recorded is not None and recorded != task.right - 1:
         sentence = f"the recordings say that choice {recorded + 1} is right"
@@ -100,16 +102,18 @@ def _unknown(place: Place, key: str, what: str, name: str, known: list[str]) -> 
 
 
 def labs_of(slug: str) -> list[str]:
-    """The lab in a lesson's folder; for an empty slug those that lie in no lesson's folder."""
+    """Return the lab in a lesson's folder; for an empty slug those outside of lessons."""
     return [lab for lab, (_, lesson) in files.paths().items() if (lesson or "") == slug]
 
 
 BESIDE: Mapping[str, type[BaseModel]] = {files.FILE: Lab}
-"""Files beside a lesson's for which editors get a schema."""
+"""Files next to a lesson's for which editors get a schema."""
 
 
 def problems(slug: str) -> Iterator[tuple[str, Problem]]:
-    """Name and problem of the lab in a lesson's folder; for an empty slug of those below labs/."""
+    """Return name and problem of the lab in a lesson's folder; for an empty slug, of those
+    below labs/.
+    """
     for lab in labs_of(slug):
         try:
             file = files.find(lab)

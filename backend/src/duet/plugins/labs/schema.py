@@ -11,24 +11,24 @@ from pydantic import Field, field_validator, model_validator
 from duet.base.clock import Clock
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
-# Sizes of labs, of what people send, and of what is stored.
+# Limits of labs, of requests, and of what is stored.
 
 TASKS: Final = 40
-"""Of one lab."""
+"""Most tasks of a lab."""
 TEXT_CHARS: Final = 10_000
-"""Most that an explanation of any lab may have."""
+"""Longest explanation that any lab may allow."""
 BODY_BYTES: Final = 64 * 1024
-"""Of a request that sends an answer or a grade."""
+"""Largest request with an answer or a grade."""
 ATTEMPTS: Final = 2000
-"""Of one person in one lab, of all tasks together."""
+"""Most attempts of one person in one lab, of all tasks together."""
 NAME_CHARS: Final = 60
 COMMENT_CHARS: Final = 4000
-"""Of whoever grades."""
+"""Longest comment of a grader."""
 VERDICTS: Final = 500
-"""Verdicts of challenges that a server remembers until they are handed in."""
+"""Verdicts of challenges that a server caches until they are submitted."""
 
 
-# Of lab.yaml: the five kinds of tasks.
+# The five kinds of tasks in lab.yaml.
 
 
 class AnyTask(Strict):
@@ -73,7 +73,7 @@ class Predict(AnyTask):
 
     @model_validator(mode="after")
     def one_question(self) -> Predict:
-        """A prediction of the lesson, or a question with choices or a number."""
+        """Require a prediction of the lesson, or a question with choices or a number."""
         faults = []
         if self.prediction is not None and (self.ask or self.choices or self.number is not None):
             remedy = "Leave `prediction:` or the question of its own out."
@@ -121,7 +121,7 @@ class Explain(AnyTask):
 
     @model_validator(mode="after")
     def adds_up(self) -> Explain:
-        """The rubric gives the points of the task."""
+        """Require that the rubric adds up to the task's points."""
         given = sum(one.points for one in self.rubric)
         if abs(given - self.points) > 1e-9:
             sentence = f"the rubric gives {given:g} points, and the task {self.points:g}"
@@ -142,7 +142,7 @@ class Limit(Strict):
 
     @model_validator(mode="after")
     def has_a_bound(self) -> Limit:
-        """There is something to reach."""
+        """Require a bound that can be reached."""
         low, high = self.at_least, self.at_most
         if low is None and high is None:
             remedy = "Add `at_least:`, `at_most:`, or both."
@@ -212,7 +212,7 @@ class Lab(Strict):
     @field_validator("deadline")
     @classmethod
     def has_a_zone(cls, value: datetime | None) -> datetime | None:
-        """A time without a zone is another moment on another server."""
+        """Require a time zone: without it the time depends on the server."""
         if value is not None and value.tzinfo is None:
             sentence = "the time zone is missing"
             refuse("Lab", [Fault((), sentence, "Add it: 2026-11-30T23:59:00+01:00.")])
@@ -220,7 +220,7 @@ class Lab(Strict):
 
     @model_validator(mode="after")
     def later_has_a_moment(self) -> Lab:
-        """What is shown later needs a deadline to come."""
+        """Require a deadline for feedback that comes later."""
         faults = []
         if self.deadline is None:
             later = [name for name, task in self.tasks.items() if task.feedback == "later"]
@@ -236,7 +236,7 @@ class Lab(Strict):
 
     @property
     def closes_s(self) -> float | None:
-        """Unix time after which an answer does not count; None: never."""
+        """Unix time after which answers do not count; None: never."""
         if self.deadline is None:
             return None
         return self.deadline.timestamp() + 60 * self.grace_minutes
@@ -247,9 +247,9 @@ class Lab(Strict):
         return sum(task.points for task in self.tasks.values())
 
     def attempts_of(self, task: Task) -> int | None:
-        """How many a task has; None: any number."""
+        """Return how many attempts a task allows; None: any number."""
         return task.attempts if task.attempts is not None else self.attempts
 
     def feedback_of(self, task: Task) -> Feedback:
-        """When a task's points and right answer are shown."""
+        """Return when a task's points and right answer are shown."""
         return task.feedback or self.feedback

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Points, counted anew from answers each time: another key or deadline gives other points. Pure."""
+"""Points, computed from the answers each time, so a new key or deadline changes them. Pure."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from duet.plugins.labs.schema import (
     Task,
 )
 
-# What is right in each task, from lab.yaml and the lesson's own data. Pure.
+# The right answer of each task, from lab.yaml and the lesson's own data.
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What an answer is compared with; a task of another kind has none of it.
+    """The right answer of a task; some kinds of tasks have none.
 
     Args:
         choice: from 0.
         within: how far from `number` an answer may be.
-        mark: what is to be pointed at.
-        words: the right answer as a person reads it; empty: there is no single one.
+        mark: what to point at.
+        words: the right answer in words; empty: there is no single one.
     """
 
     choice: int | None = None
@@ -44,10 +44,10 @@ class Key:
 
 
 def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
-    """The key of a task.
+    """Return the key of a task.
 
     Args:
-        recorded: what the lesson's recordings say to its prediction, from 0; None: nothing.
+        recorded: the right choice according to recordings, from 0; None: unknown.
     """
     if isinstance(task, Point):
         asked = question_of(task, lesson)
@@ -64,18 +64,18 @@ def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
 
 
 def prediction_of(task: Predict, lesson: Lesson) -> Prediction | None:
-    """The lesson's prediction that it refers to; None: it has a question of its own."""
+    """Return the lesson's prediction that a task refers to; None: it has a question of its own."""
     return lesson.predictions.get(task.prediction) if task.prediction is not None else None
 
 
 def question_of(task: Point, lesson: Lesson) -> Question | None:
-    """The lesson's question that it refers to; None: there is none of that number."""
+    """Return the lesson's question that a task refers to; None: there is no such number."""
     asked = lesson.questions
     return asked[task.question - 1] if task.question <= len(asked) else None
 
 
 def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
-    """The choices of a task; none: it has none."""
+    """Return the choices of a task; empty: it has none."""
     if not isinstance(task, Predict):
         return ()
     prediction = prediction_of(task, lesson)
@@ -83,7 +83,7 @@ def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
 
 
 def ask_of(task: Task, lesson: Lesson) -> str:
-    """What a task asks, in words."""
+    """Return the question of a task."""
     if isinstance(task, Predict):
         prediction = prediction_of(task, lesson)
         return task.ask if prediction is None else prediction.question
@@ -97,7 +97,7 @@ def ask_of(task: Task, lesson: Lesson) -> str:
 
 
 def step_of(task: Task, lesson: Lesson) -> str | None:
-    """The step that is opened for a task; None: whichever is there."""
+    """Return the step to open for a task; None: any."""
     if task.step is not None:
         return task.step
     if isinstance(task, Predict) and task.prediction is not None:
@@ -109,14 +109,14 @@ def step_of(task: Task, lesson: Lesson) -> str | None:
 
 
 def stands_for(arm: str, wanted: str) -> bool:
-    """Whether an arm is the one that is wanted, or a change that a visitor made of it."""
+    """Is an arm the wanted one, or a visitor's change of it?"""
     return arm == wanted or changed_arm(arm) == wanted
 
 
 HALF_WAY: Final = 0.5
-"""Share of the points for all goals of a challenge that is not met, as something else broke."""
+"""Share of the points for reaching all goals of a challenge without meeting it."""
 SLACK: Final = 1e-9
-"""So that 0.1 + 0.2 is within 0.3."""
+"""Tolerance, so that 0.1 + 0.2 is within 0.3."""
 
 
 def lab_score(
@@ -127,7 +127,7 @@ def lab_score(
     grades: Mapping[int, Grade],
     keys: Mapping[str, Key],
 ) -> LabScore:
-    """What a person reached.
+    """Score a person.
 
     Args:
         attempts: all of this person in this lab, in order.
@@ -147,14 +147,14 @@ def lab_score(
 
 
 def in_time(lab: Lab, attempt: Attempt) -> bool:
-    """Whether an attempt counts: it came before deadline and grace were over."""
+    """Did an attempt come before deadline and grace were over?"""
     return lab.closes_s is None or attempt.at_s <= lab.closes_s
 
 
 def task_score(
     name: str, task: Task, attempts: Sequence[Attempt], grades: Mapping[int, Grade], key: Key
 ) -> TaskScore:
-    """The best attempt of a task; that it is ungraded, while its newest explanation is."""
+    """Score the best attempt of a task; it is ungraded while its newest explanation is."""
     if not attempts:
         return TaskScore(name, 0.0, task.points, "open")
     if isinstance(task, Explain) and attempts[-1].number not in grades:
@@ -167,8 +167,8 @@ def task_score(
 
 
 def share(task: Task, attempt: Attempt, grade: Grade | None, key: Key) -> float | None:
-    """Which share of a task's points an attempt is worth; None: nobody has graded it."""
-    if grade is not None:  # a person's word counts for any kind
+    """Return an attempt's share of the task's points; None: not graded yet."""
+    if grade is not None:  # a person's grade overrides any kind
         return min(grade.points / task.points, 1.0)
     match task:
         case Predict():
@@ -197,35 +197,35 @@ def _points_at(found: Mapping[str, Any], key: Key) -> bool:
 
 
 def reached(task: Measure, found: Mapping[str, Any]) -> float:
-    """Which share of the limits a run reached; none, if it is no run that was asked for."""
+    """Return the share of the limits that a run reached; 0 if it does not fit the task."""
     if misfit(task, found):
         return 0.0
     return sum(holds(one, found["values"]) for one in task.limits) / len(task.limits)
 
 
 def misfit(task: Measure, found: Mapping[str, Any]) -> str:
-    """Why a run is not what was asked for, a sentence; empty: it is."""
+    """Say why a run does not fit the task; empty: it does."""
     if found.get("refused"):
         return str(found["refused"])
     if task.workload is not None and found["workload"] != task.workload:
-        return f"the workload was {found['workload']}, and {task.workload} was asked for."
+        return f"the workload was {found['workload']}, but the task needs {task.workload}."
     if task.clock is not None and found["clock"] != task.clock:
-        return f"it ran on the {found['clock']} clock, and the {task.clock} clock was asked for."
+        return f"it ran on the {found['clock']} clock, but the task needs the {task.clock} clock."
     for name, value in task.params.items():
         if found["params"].get(name) != value:
-            return f"{name} was {found['params'].get(name)}, and {value} was asked for."
+            return f"{name} was {found['params'].get(name)}, but the task needs {value}."
     return ""
 
 
 def holds(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> bool:
-    """Whether a limit is reached by some lane that stands for its arm."""
+    """Is a limit reached by a lane that stands for its arm?"""
     one = figures(limit, values)
     low, high = limit.at_least, limit.at_most
     return any((low is None or v >= low) and (high is None or v <= high) for v in one)
 
 
 def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[float]:
-    """The figures that a limit is about: one for each lane that stands for its arm.
+    """Return a limit's figures: one for each lane that stands for its arm.
 
     Args:
         values: metric -> arm -> value.
@@ -239,7 +239,9 @@ def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[flo
 
 
 def _met(found: Mapping[str, Any]) -> float:
-    """All points if the judge says so; of goals alone, half of them, if nothing was broken."""
+    """Return all points if the judge says so; else half of them for the goals, if nothing was
+    broken.
+    """
     if found.get("met"):
         return 1.0
     lines = found.get("lines", [])

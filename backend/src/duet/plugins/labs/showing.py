@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person may see of a task by now: points, and the right answer. Pure."""
+"""What a person may see of a task now: points, and the right answer. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Shown:
 
     Args:
         points: of each attempt and of the task.
-        answer: the right answer, why, and the rubric; no further attempt is taken then.
+        answer: the right answer, why, and the rubric; no further attempt is accepted then.
     """
 
     points: bool
@@ -23,7 +23,7 @@ class Shown:
 
 
 def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Shown:
-    """What somebody sees who has made so many attempts."""
+    """Return what a person sees after so many attempts."""
     if closed(lab, now_s):
         return Shown(True, True)
     if lab.feedback_of(task) == "later":
@@ -34,5 +34,5 @@ def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Sh
 
 
 def closed(lab: Lab, now_s: float) -> bool:
-    """Whether deadline and grace are over."""
+    """Are deadline and grace over?"""
     return lab.closes_s is not None and now_s > lab.closes_s

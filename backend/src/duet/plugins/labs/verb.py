@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LabEntry:
-    """A lab."""
-
     slug: str
     title: str
     points: float
@@ -38,14 +36,12 @@ class LabEntry:
 
 @dataclass(frozen=True, slots=True)
 class LabPerson:
-    """One person in a lab."""
-
     person: str
     name: str
     points: float
     most: float
     complete: bool = key("bool")
-    broken: str = key("where the chain of hashes is broken; empty: it is whole")
+    broken: str = key("where the chain of hashes is broken; empty: intact")
     tasks: Mapping[str, Any] = key(shape="{task: {points, most, state}}")
     attempts: Sequence[Mapping[str, Any]] = key("as stored")
     grades: Sequence[Mapping[str, Any]] = key("as stored")
@@ -53,8 +49,6 @@ class LabPerson:
 
 @dataclass(frozen=True, slots=True)
 class LabResult:
-    """Of `duet lab`."""
-
     action: str
     labs: Sequence[LabEntry] = key()
     people: Sequence[LabPerson] = key()
@@ -68,26 +62,31 @@ def lab(
     action: Annotated[
         str, typer.Argument(help="list, scores, export (CSV), grade, or forget.")
     ] = "list",
-    name: Annotated[str, typer.Argument(help="The lab's slug; of forget: a person's key.")] = "",
-    person: Annotated[str, typer.Option("--person", help="Whose attempt is graded, by key.")] = "",
-    attempt: Annotated[int, typer.Option("--attempt", min=0, help="Its number.")] = 0,
+    name: Annotated[str, typer.Argument(help="Slug of the lab; for forget: key of a person.")] = "",
+    person: Annotated[str, typer.Option("--person", help="For grade: key of the person.")] = "",
+    attempt: Annotated[
+        int, typer.Option("--attempt", min=0, help="For grade: number of the attempt.")
+    ] = 0,
     points: Annotated[
-        float | None, typer.Option("--points", min=0, help="That the attempt gets.")
+        float | None, typer.Option("--points", min=0, help="For grade: points of the attempt.")
     ] = None,
-    comment: Annotated[str, typer.Option("--comment", help="For whoever answered.")] = "",
+    comment: Annotated[
+        str, typer.Option("--comment", help="For grade: comment for the person.")
+    ] = "",
     as_json: Json = False,
 ) -> int:
-    """Scores of a lab, its export, a grade, or the deletion of a person's answers.
+    """Show or export a lab's scores, set a grade, delete answers.
 
-    The server may run meanwhile. It sends a grade given here to a learning platform with the next
-    change of that person's score; docs/LABS.md says how a lab is written and graded.
+    The server may run meanwhile. It sends a grade set here to a learning platform with the next
+    change
+    of that person's score. docs/LABS.md says how to write and grade a lab.
     """
     from duet.plugins.labs import files
     from duet.plugins.labs import routes as tables
 
     if action not in ACTIONS:
         raise InputError(
-            f"'{action:.40}' is no action of ./duet lab.",
+            f"./duet lab has no action '{action:.40}'.",
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
     if action == "list":
@@ -115,11 +114,11 @@ def lab(
 
 ACTIONS = ("list", "scores", "export", "grade", "forget")
 BY = "operator"
-"""Who graded, where it was done on the command line."""
+"""The grader of grades set on the command line."""
 
 
 def rows_of(connection: Connection, slug: str) -> Rows:
-    """What each person did in a lab, by name."""
+    """Return each person's work in a lab, sorted by name."""
     from duet.plugins.labs import files, queries
     from duet.plugins.labs.work import keys_of, work_of
 
@@ -145,7 +144,7 @@ def _list(as_json: bool) -> int:
     for slug, title, points, deadline in found:
         print(f"{slug:<24} {points:g} points  {title}" + (f"  due {deadline}" if deadline else ""))
     if not found:
-        print("No labs. docs/LABS.md says how one is written.")
+        print("No labs. docs/LABS.md says how to write one.")
     return 0
 
 
@@ -158,13 +157,13 @@ def _grade(
     if points is None or not person:
         raise InputError(
             "a grade needs --person, --attempt and --points.",
-            remedy="./duet lab export LAB --json has keys of people and numbers of attempts.",
+            remedy="Run ./duet lab export LAB --json for keys of people and numbers of attempts.",
         )
     rows = [work for one, work in rows_of(connection, slug) if one.person == person]
     if not rows:
         raise InputError(
             f"nobody with the key '{person:.64}' answered in the lab {slug}.",
-            remedy="./duet lab scores LAB --json has the keys of people.",
+            remedy="Run ./duet lab scores LAB --json for the keys of people.",
         )
     made = graded(rows[0], person, attempt, points, comment, BY, time.time())
     queries.put_grade(connection, made)
@@ -176,7 +175,7 @@ def _forget(connection: Connection, person: str, as_json: bool) -> int:
     if queries.person(connection, person) is None:
         raise InputError(
             f"nobody with the key '{person:.64}' is known here.",
-            remedy="./duet lab scores LAB --json has the keys of people.",
+            remedy="Run ./duet lab scores LAB --json for the keys of people.",
         )
     deleted = queries.forget(connection, person)
     if as_json:

@@ -8,7 +8,7 @@ from duet.plugins.labs.schema import Criterion, Explain, Limit, Task
 
 
 def limit_words(limit: Limit, lesson: Lesson) -> str:
-    """`umounts of SRCU: at most 0.5 of rwsem`."""
+    """Format for example `umounts of SRCU: at most 0.5 of rwsem`."""
     metric = lesson.metrics.get(limit.metric)
     what = "operations" if metric is None else metric.title
     unit = f" of {_title(limit.to, lesson)}" if limit.to is not None else ""
@@ -23,14 +23,14 @@ def limit_words(limit: Limit, lesson: Lesson) -> str:
 
 
 def rubric_words(task: Task) -> list[str]:
-    """What a good explanation has, with points; none of another kind."""
+    """List what a good explanation has, with points; empty for other kinds of tasks."""
     if not isinstance(task, Explain):
         return []
     return [criterion_words(one) for one in task.rubric]
 
 
 def criterion_words(one: Criterion) -> str:
-    """What is looked for, with its points."""
+    """Format a criterion with its points."""
     return f"{one.says} ({one.points:g})"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What one person did in one lab, what it comes to, and what may still be done."""
+"""One person's attempts in one lab, their score, and what the person may see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duet.plugins.labs.showing import Shown, shown
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one person did in one lab, and what it comes to."""
+    """One person's attempts and grades in one lab, and their score."""
 
     file: LabFile
     keys: dict[str, Key]
@@ -27,22 +27,20 @@ class Work:
     score: LabScore
 
     def made(self, task: str) -> list[Attempt]:
-        """Attempts of one task, in order."""
         return [one for one in self.attempts if one.task == task]
 
     def score_of(self, task: str) -> TaskScore:
-        """Of one task."""
         return next(one for one in self.score.tasks if one.task == task)
 
     def shown(self, task: str, now_s: float) -> Shown:
-        """What this person may see of a task."""
+        """Return what this person may see of a task."""
         lab = self.file.lab
         made = len(self.made(task))
         return shown(lab, lab.tasks[task], made, self.score_of(task), now_s)
 
 
 def keys_of(file: LabFile) -> dict[str, Key]:
-    """What is right in each task. Blocking: it may read recordings.
+    """Return the right answer of each task. Blocking: it may read recordings.
 
     Raises:
         InputError: a lesson or its recordings cannot be read.
@@ -51,7 +49,7 @@ def keys_of(file: LabFile) -> dict[str, Key]:
 
 
 def key_for(file: LabFile, task: Task) -> Key:
-    """The same of one task."""
+    """Return the right answer of one task."""
     folder = lesson_cache.find(file.lesson_of(task))
     recorded = None
     if isinstance(task, Predict) and task.right is None:
@@ -63,7 +61,7 @@ def key_for(file: LabFile, task: Task) -> Key:
 def work_of(
     file: LabFile, keys: dict[str, Key], person: str, attempts: list[Attempt], grades: list[Grade]
 ) -> Work:
-    """What a person's attempts and grades come to."""
+    """Score a person's attempts and grades."""
     given = {grade.attempt: grade for grade in grades}
     score = lab_score(file.slug, file.lab, person, attempts, given, keys)
     return Work(file, keys, attempts, given, score)
@@ -72,7 +70,7 @@ def work_of(
 def graded(
     work: Work, person: str, number: int, points: float, comment: str, by: str, at_s: float
 ) -> Grade:
-    """A grade that an attempt can have.
+    """Make a grade for an attempt.
 
     Raises:
         InputError: there is no such attempt, or it cannot have so many points.
@@ -82,11 +80,11 @@ def graded(
     if task is None:
         raise InputError(
             f"{person:.20} made no attempt {number} in the lab {work.file.slug}.",
-            remedy="Look at the attempts of the lab again: some may have been deleted.",
+            remedy="Reload the attempts of the lab: some may have been deleted.",
         )
     if not 0 <= points <= task.points:
         raise InputError(
-            f"the task '{task.title}' has 0 to {task.points:g} points, and {points:g} came.",
-            remedy="Give points within that.",
+            f"the task '{task.title}' allows 0 to {task.points:g} points, but got {points:g}.",
+            remedy="Give points within that range.",
         )
     return Grade(work.file.slug, person, number, points, comment, by, at_s)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of labs on their way to platforms. A score is stored first, and sent until it arrives.
+"""Sends scores of labs to platforms. A score is stored first, and sent until it arrives.
 
-Each is sent by itself, so one that a platform refuses holds up no other. Its form is the one that
-Canvas and Moodle take: Canvas ignores the points of a score whose grading is not `FullyGraded`,
-and Moodle refuses one without user, timestamp or progress.
+Each score is sent by itself, so a refused one delays no other. Its form suits Canvas and Moodle:
+Canvas ignores the points of a score whose grading is not `FullyGraded`, and Moodle refuses a score
+without user, timestamp or progress.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from duet.store.store import Store
 
 # Calls to a platform's services: scores, columns of the grade book, members.
 #
-# All of them wait for the network, so they run in threads. Section numbers are those of IMS
+# All calls wait for the network, so they run in threads. Section numbers are those of IMS
 # Security Framework 1.0 and AGS 2.0 (addresses: __init__.py).
 
 SCORE: Final = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
@@ -62,10 +62,10 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 CONFLICT: Final = 409
 UNAUTHORIZED: Final = 401
 LATER: Final = frozenset({UNAUTHORIZED, 403, 408, 423, 425, 429})
-"""Refusals of a score that may end by themselves: of a token that is over, of a right that an
-operator has yet to give (and, at Canvas, of too many requests), of a lock, of too early or too
-much. The platform answers all others in the same way again: a column or a student is not there
-any more, or it takes no such score."""
+"""Temporary refusals of a score: an expired token, a right that an operator has yet to grant
+(at Canvas also too many requests), a lock, too early or too many. After any other refusal a retry
+would fail, too: the column or the student is gone, or the score is invalid.
+"""
 REASON_CHARACTERS: Final = 150
 
 
@@ -74,25 +74,25 @@ class NewerThere(Exception):
 
 
 class NotTaken(InfraError):
-    """The platform does not take a score, now or later."""
+    """The platform will never accept this score."""
 
 
 class _NotDone(Exception):
-    """The platform did not do what was asked; the text says why."""
+    """The platform did not do what was requested; the text says why."""
 
 
 UNUSABLE: Final = (
     _NotDone, requests.RequestException, ValueError, KeyError, TypeError, AttributeError
 )  # fmt: skip
-"""A platform that does not answer, or answers something else."""
+"""The platform does not answer, or its answer is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Of a course.
+    """A member of a course.
 
     Args:
-        user_id: as the platform calls the person; `sub` of a launch.
+        user_id: the platform's id of the person; `sub` of a launch.
     """
 
     user_id: str
@@ -101,7 +101,7 @@ class Member:
 
 
 class Services:
-    """Access tokens and calls; for threads.
+    """Access tokens and calls; thread-safe.
 
     Args:
         clock: Unix time in s.
@@ -117,9 +117,9 @@ class Services:
         """Send a score (AGS, 3.4).
 
         Raises:
-            NewerThere: the platform has a newer one.
-            NotTaken: it never takes this one.
-            InfraError: it did not take it now.
+            NewerThere: the platform has a newer score.
+            NotTaken: it will never accept this score.
+            InfraError: it did not accept it now.
         """
         path, mark, query = lineitem.partition("?")
         url, headers = f"{path.removesuffix('/')}/scores{mark}{query}", {"Content-Type": SCORE_TYPE}
@@ -137,8 +137,8 @@ class Services:
     def lineitem(
         self, platform: Platform, offered: Endpoint, link_id: str, label: str, most: float
     ) -> str:
-        """The column for an activity: the one that the message names, else one that is found or
-        made (AGS, 3.1 and 3.2). Empty: the platform gives none.
+        """Return the column for an activity: named by the message, else found or created (AGS, 3.1
+        and 3.2). Empty: the platform offers none.
 
         Raises:
             InfraError: the platform did not answer.
@@ -163,10 +163,10 @@ class Services:
         return found if platform.takes(found) else ""
 
     def members(self, platform: Platform, url: str) -> list[Member]:
-        """Names and roles of a course, at most MEMBERS (NRPS 2.0, membership container).
+        """Return names and roles of a course, at most MEMBERS (NRPS 2.0, membership container).
 
         Raises:
-            InfraError: the platform did not answer, or names another address.
+            InfraError: the platform did not answer, or names an unsafe address.
         """
         found: list[Member] = []
         with self._authorized(platform, [READ_MEMBERS]) as session:
@@ -178,13 +178,13 @@ class Services:
         return found[:MEMBERS]
 
     def forget(self, platform: Platform) -> None:
-        """Ask for a new access token next time."""
+        """Drop the access tokens of a platform, so that the next call requests a new one."""
         with self._lock:
             for key in [key for key in self._tokens if key.startswith(platform.ident)]:
                 del self._tokens[key]
 
     def remember(self, key: str, token: str, seconds: float) -> None:
-        """Use an access token again; the oldest is forgotten."""
+        """Cache an access token; evict the oldest."""
         with self._lock:
             self._tokens[key] = (token, self._clock() + seconds - TOKEN_EARLY_S)
             while len(self._tokens) > TOKENS:
@@ -192,8 +192,9 @@ class Services:
 
     @contextlib.contextmanager
     def _authorized(self, platform: Platform, scopes: list[str]) -> Iterator[PlatformSession]:
-        """A session whose requests have an access token (Security Framework, 4.1; RFC 6750, 2.1);
-        what goes wrong in it becomes an InfraError."""
+        """Open a session whose requests carry an access token (Security Framework, 4.1; RFC
+        6750, 2.1); errors in it become an InfraError.
+        """
         try:
             with PlatformSession() as session:
                 token = self._access_token(session, platform, scopes)
@@ -204,8 +205,9 @@ class Services:
             raise _trouble(platform, error) from error
 
     def _access_token(self, session: PlatformSession, platform: Platform, scopes: list[str]) -> str:
-        """Client-credentials grant: an assertion that we sign says who we are (Security Framework,
-        4.1.1; RFC 7523, 2.2 and 3)."""
+        """Get a token with the client-credentials grant; a signed assertion identifies us
+        (Security Framework, 4.1.1; RFC 7523, 2.2 and 3).
+        """
         scope = " ".join(sorted(scopes))
         name = f"{platform.ident} {scope}"
         with self._lock:
@@ -240,7 +242,7 @@ class Services:
 
 
 def _pages(session: PlatformSession, platform: Platform, url: str, kind: str) -> Iterator[Any]:
-    """A list, page by page; each names the next one (RFC 8288: `rel="next"`)."""
+    """Return a list page by page; each page names the next (RFC 8288: `rel="next"`)."""
     for _ in range(PAGES):
         if not platform.takes(url):
             raise _NotDone("an address that is not safe")
@@ -280,25 +282,25 @@ def _not_taken(platform: Platform, answer: requests.Response) -> NotTaken:
     reason = f" and said: {words:.{REASON_CHARACTERS}}" if words else ""
     return NotTaken(
         f"the platform '{platform.name:.60}' answered {answer.status_code}{reason}.",
-        remedy="Look whether its grade book has the column and the student.",
+        remedy="Check whether its grade book has the column and the student.",
     )
 
 
 def _trouble(platform: Platform, error: Exception) -> InfraError:
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InfraError(
-        f"the platform '{platform.name:.60}' did not do what was asked: {reason:.200}.",
-        remedy="Look at its registration and at its log; scores are tried again by themselves.",
+        f"a request to the platform '{platform.name:.60}' failed: {reason:.200}.",
+        remedy="Check its registration and its log. Scores are retried automatically.",
     )
 
 
 log = logging.getLogger("duet.plugins.lti")
 SENDER = "lti scores"
-"""What the server owns that sends, named like a class."""
+"""Claim of the server that sends scores, named like a class."""
 
 
 def score_of(due: rows.Due) -> dict[str, Any]:
-    """A score as the platform gets it (AGS, 3.4)."""
+    """Return a score in the platform's format (AGS, 3.4)."""
     stamp = datetime.fromtimestamp(due.stamp_ms / 1000, UTC).isoformat(timespec="milliseconds")
     return {
         "scoreGiven": round(due.given, 6),
@@ -312,7 +314,7 @@ def score_of(due: rows.Due) -> dict[str, Any]:
 
 
 def pause_s(tries: int) -> float:
-    """How long to wait after so many tries that failed."""
+    """Return the wait after so many failed tries."""
     return float(min(RETRY_FIRST_S * 2 ** min(tries, 20), RETRY_MOST_S))
 
 
@@ -320,10 +322,10 @@ class Outbox:
     """Stores scores and sends them. Use as `async with outbox.running()`.
 
     Args:
-        store: the database of classes; it is begun and closed by its owner.
+        store: the database of classes; opened and closed by its owner.
 
     Attributes:
-        loop: the one it runs on, for threads that have a score.
+        loop: the event loop it runs on, for threads that have a score.
     """
 
     def __init__(self, store: Store, platforms: Platforms, services: Services) -> None:
@@ -335,18 +337,18 @@ class Outbox:
         self._tasks: asyncio.TaskGroup | None = None
 
     async def put(self, score: LabScore) -> None:
-        """Receive a score of a lab; returns when it is stored.
+        """Store a score of a lab.
 
         Raises:
-            InfraError: it is not stored.
+            InfraError: it cannot be stored.
         """
         if await self._store.ask(lambda c: rows.put_score(c, score)):
             self._came.set()
 
     def receive(self, score: LabScore) -> None:
-        """The same for who cannot wait, on the loop; trouble goes into the log."""
+        """Store a score in the background, on the loop; errors are logged."""
         if self._tasks is None:
-            log.error("a score of %s came while no outbox runs", score.lab)
+            log.error("a score of %s came while the outbox is not running", score.lab)
         else:
             self._tasks.create_task(self._received(score), name="lti score")
 
@@ -357,18 +359,18 @@ class Outbox:
             log.error("a score of %s is not stored for its platform: %s", score.lab, error)
 
     def hurry(self) -> None:
-        """Look at once whether something is due."""
+        """Check at once whether a score is due."""
         self._came.set()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Send in the background; what is not sent at the end is sent by the next server."""
+        """Send in the background; the next server sends what is left at the end."""
         self.loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(self._run(), name="lti scores")
             self._tasks = tasks
             yield
-            self._tasks = None  # what was received is stored before the group ends
+            self._tasks = None  # received scores are stored before the group ends
             sending.cancel()
 
     async def _run(self) -> None:
@@ -378,19 +380,21 @@ class Outbox:
                 while await self.send_due():
                     pass
             except DuetError as error:
-                log.warning("scores cannot be looked up: %s", error)
+                log.warning("due scores cannot be read: %s", error)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(SEND_EVERY_S):
                     await self._came.wait()
 
     async def send_due(self) -> int:
-        """Send some of what is due; how many these were."""
+        """Send some of the due scores; return how many."""
         found = await self._store.ask(self._due)
         await asyncio.gather(*map(self._send, found))
         return len(found)
 
     def _due(self, connection: Connection) -> list[rows.Due]:
-        """What this server sends now: of several, one sends, and another one after its death."""
+        """Return the scores to send now. Of several servers one sends, and another one after
+        its death.
+        """
         if self._store.server and claims.claim(connection, SENDER) is not None:
             return []
         return rows.due(connection, SEND_TOGETHER)
@@ -408,17 +412,17 @@ class Outbox:
             next_s = time.time() + pause_s(one.tries)
             await self._store.ask(lambda c: rows.postpone(c, one, next_s, trouble))
             if one.tries == 0:
-                log.warning("a score of %s is tried again: %s", one.link.lab, trouble)
+                log.warning("sending a score of %s is retried: %s", one.link.lab, trouble)
 
     def _trouble(self, one: rows.Due) -> Exception | None:
-        """Why a score was not sent; None: it was, or the platform has a newer one."""
+        """Send a score; return why it failed, or None if the platform has it or a newer one."""
         platform = self._platforms.by_ident(one.link.platform)
         if platform is None:
-            return LookupError("its platform is not registered any more.")
+            return LookupError("its platform is no longer registered.")
         try:
             self._services.send(platform, one.link.lineitem, score_of(one))
         except NewerThere:
             log.info("%s has a newer score of %s", platform.name, one.link.lab)
-        except Exception as error:  # a thread must not take the other scores with it
+        except Exception as error:  # one failure must not stop the other scores
             return error
         return None

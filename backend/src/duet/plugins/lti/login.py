@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A login begins, a launch is read, a choice is answered: what comes by a browser, checked.
+"""Checks what comes through a browser: the start of a login, a launch, a choice.
 
-The nonce of a launch that is returned still has to be used up (store.py). Section numbers are those
+The nonce of a returned launch still has to be marked as used (store.py). Section numbers are those
 of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
 """
 
@@ -47,7 +47,7 @@ Cookie = Callable[[str], str]
 def begin_login(
     platforms: Platforms, keys: ToolKeys, values: Mapping[str, str], launch_url: str, browser: str
 ) -> tuple[str, str]:
-    """Where a login goes on at the platform, and the nonce that names its cookie.
+    """Return the platform's address for the login, and the nonce that names its cookie.
 
     Source: Security Framework, 5.1.1.1 and 5.1.1.2; LTI 1.3 core, 4.1.1 to 4.1.3.
 
@@ -55,7 +55,7 @@ def begin_login(
         browser: a new secret for the browser's cookie.
 
     Raises:
-        LaunchRefused: no registered platform began it.
+        LaunchRefused: no registered platform started the login.
     """
     platform = platforms.find(values.get("iss", ""), values.get("client_id", ""))
     deployment = values.get("lti_deployment_id", "")
@@ -104,13 +104,13 @@ def read_launch(
     values: Mapping[str, str],
     cookie: Cookie,
 ) -> Launch:
-    """The launch that a form carries; it may wait for the platform's keys.
+    """Check the launch in a form; may wait for the platform's keys.
 
     Source: Security Framework, 5.1.1.3.
 
     Raises:
         LaunchRefused: it is forged, mangled, too old, for another browser, or not for us.
-        InfraError: the platform did not give its keys.
+        InfraError: the platform did not provide its keys.
     """
     login = _own_login(keys, values.get("state", ""), cookie)
     token = values.get("id_token", "")
@@ -134,22 +134,22 @@ def read_launch(
 
 
 def _own_login(keys: ToolKeys, state: str, cookie: Cookie) -> Login:
-    """The login that the launch belongs to (Security Framework, 7.3.1)."""
+    """Return the login that the launch belongs to (Security Framework, 7.3.1)."""
     login = read_state(keys.secret, state)
     if login is None:
-        raise LaunchRefused("the state of this launch is not one that this server gave.")
+        raise LaunchRefused("the state of this launch was not issued by this server.")
     if login.until_s < time.time():
-        raise LaunchRefused(f"the login was longer ago than {LOGIN_S / 60:.0f} minutes.")
+        raise LaunchRefused(f"the login is older than {LOGIN_S / 60:.0f} minutes.")
     if browser_hash(cookie(login.nonce)) != login.browser:
         raise LaunchRefused(
-            "this browser did not begin this launch, or it sent no cookie along.",
+            "this browser did not start this launch, or it sent no cookie.",
             remedy="Open the activity again, in a window of its own; allow cookies for this page.",
         )
     return login
 
 
 def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and claims of a token (RFC 7519, 7.2), before anything is known of its signature."""
+    """Return header and claims of a token before its signature is checked (RFC 7519, 7.2)."""
     if not token:
         raise _refused('The LTI launch message "id_token" field is empty')
     if token.count(".") != 2:
@@ -162,8 +162,9 @@ def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) -> Platform:
-    """The platform that the login went to, if the message says that it comes from there and is
-    first of all for us (Security Framework, 5.1.3, 2 and 3)."""
+    """Return the platform of the login, if the message comes from it and is meant for us
+    (Security Framework, 5.1.3, 2 and 3).
+    """
     issuer, audience = claimed.get("iss"), claimed.get("aud")
     client = next(iter(audience), None) if isinstance(audience, list) else audience
     if not issuer:
@@ -181,8 +182,9 @@ def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) ->
 def _proven(
     platform: Platform, known: PlatformKeys, header: Mapping[str, Any], token: str
 ) -> dict[str, Any]:
-    """Claims of a token that the platform signed for us just now (Security Framework, 5.1.3, 1 to
-    8, and 6.3; RFC 8725, 3.1: the algorithm is ours to say, not the token's)."""
+    """Return the claims of a token that the platform signed for us just now (Security
+    Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1: we choose the algorithm, not the token).
+    """
     kid, algorithm = header.get("kid"), header.get("alg")
     if not kid:
         raise _refused("JWT KID not found")
@@ -219,8 +221,9 @@ def _proven(
 
 
 def _wrong(platform: Platform, login: Login, claims: Mapping[str, Any]) -> str:
-    """What is wrong with a message that the platform signed (LTI 1.3 core, 5.3.1 to 5.3.7; Deep
-    Linking, 4.4); empty: nothing."""
+    """Say what is wrong with a signed message (LTI 1.3 core, 5.3.1 to 5.3.7; Deep Linking,
+    4.4); empty: nothing.
+    """
     deployment, kind = claims.get(f"{CLAIM}deployment_id"), claims.get(f"{CLAIM}message_type")
     target = claims.get(f"{CLAIM}target_link_uri")
     link, settings = claims.get(f"{CLAIM}resource_link"), claims.get(DEEP)
@@ -255,12 +258,12 @@ def _refused(why: str) -> LaunchRefused:
     return LaunchRefused(f"the platform's message is refused: {line[:REASON_CHARACTERS]}.")
 
 
-# Deep linking: a teacher chooses a lesson or a lab, and the platform makes an activity of it.
+# Deep linking: a teacher chooses a lesson or a lab, and the platform turns it into an activity.
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a teacher may choose.
+    """An item that a teacher may choose.
 
     Args:
         custom: parameters of its launches: `lesson`, `lab`, `step`.
@@ -274,25 +277,26 @@ class Choice:
 
 
 def settings_of(launch: Launch) -> DeepLinking:
-    """What the platform takes (Deep Linking, 4.4.1).
+    """Return what the platform accepts (Deep Linking, 4.4.1).
 
     Raises:
-        LaunchRefused: nothing that we could give.
+        LaunchRefused: it accepts nothing that we offer.
     """
     found = launch.claims.choosing
     if found is None or "ltiResourceLink" not in found.accept_types:
-        raise LaunchRefused("the platform takes no link to an activity here.")
+        raise LaunchRefused("the platform does not accept a link to an activity here.")
     if not launch.platform.takes(found.deep_link_return_url):
         raise LaunchRefused(
-            "the platform wants the choice at an address without TLS.",
+            "the platform's return address is without TLS.",
             remedy="Give the platform an address that begins with https://.",
         )
     return found
 
 
 def answer(launch: Launch, keys: ToolKeys, choice: Choice, launch_url: str) -> str:
-    """The signed message for the platform's return address, good for CHOICE_S (Deep Linking, 4.5;
-    Security Framework, 5.2.2)."""
+    """Return the signed message for the platform's return address, valid for CHOICE_S (Deep
+    Linking, 4.5; Security Framework, 5.2.2).
+    """
     given, now_s = settings_of(launch), int(time.time())
     message = {
         "iss": launch.platform.client_id,
@@ -312,7 +316,9 @@ def answer(launch: Launch, keys: ToolKeys, choice: Choice, launch_url: str) -> s
 
 
 def _item(given: DeepLinking, choice: Choice, launch_url: str) -> dict[str, Any]:
-    """A link to an activity (Deep Linking, 3.2), in a window: a frame gets no cookie of ours."""
+    """Return a link to an activity (Deep Linking, 3.2), in a window: frames do not get our
+    cookie.
+    """
     item: dict[str, Any] = {"type": "ltiResourceLink", "title": choice.title, "url": launch_url}
     if choice.most and given.accept_lineitem is not False:
         resource = next(iter(choice.custom.values()))

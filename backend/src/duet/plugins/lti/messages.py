@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a platform's message says, what its roles are here, and the state of the login before it.
+"""Content of a platform's message, the mapping of its roles, and the state of a login. Pure.
 
-Pure; login.py checks that a message is true. Section numbers of LTI are those of
+login.py checks that a message is authentic. Section numbers of LTI are those of
 https://www.imsglobal.org/spec/lti/v1p3
 """
 
@@ -21,7 +21,7 @@ from duet.base.access import Person, Role
 from duet.plugins.lti.limits import NAME_CHARACTERS
 from duet.plugins.lti.platforms import Platform
 
-# What the roles of a platform's message are here (LTI 1.3 core, 5.3.7 and A.2).
+# Roles of a platform's message, mapped to ours (LTI 1.3 core, 5.3.7 and A.2).
 
 MEMBERSHIP: Final = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 TEACHERS: Final = frozenset({"Instructor", "TeachingAssistant"})
@@ -29,9 +29,10 @@ STUDENTS: Final = frozenset({"Learner"})
 
 
 def role_of(roles: Iterable[str]) -> Role:
-    """The highest role of the course.
+    """Return the highest role in the course.
 
-    Roles of the institution and of the system do not count: Canvas sends an administrator's in
+    Roles of the institution and of the system do not count: Canvas sends an administrator's role
+    even in
     courses in which that person is a student.
     """
     found = {name for role in roles for name in _of_course(role)}
@@ -41,7 +42,8 @@ def role_of(roles: Iterable[str]) -> Role:
 
 
 def _of_course(role: str) -> tuple[str, ...]:
-    """Names of a role of the course: a sub-role counts as its principal role and as itself.
+    """Return the names of a role of the course: a sub-role counts as its principal role and as
+    itself.
 
     `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and the short `Learner`.
     """
@@ -55,7 +57,7 @@ def _of_course(role: str) -> tuple[str, ...]:
     return ()
 
 
-# What a platform's message says, once its signature is known to be good.
+# Content of a platform's message whose signature was verified.
 
 
 CLAIM: Final = "https://purl.imsglobal.org/spec/lti/claim/"
@@ -65,7 +67,7 @@ DEEP: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_setting
 OPENING: Final = "LtiResourceLinkRequest"
 CHOOSING: Final = "LtiDeepLinkingRequest"
 PLACE_KEYS: Final = ("lesson", "lab", "step")
-"""Custom parameters that say what is opened; they are keys of the page's address."""
+"""Custom parameters that say what to open; they are keys of the page's address."""
 PLACE_CHARACTERS: Final = 100
 
 Id = Annotated[str, Field(min_length=1, max_length=255)]
@@ -116,7 +118,7 @@ class DeepLinking(_Part):
 
 
 def _mapping(value: Any) -> Any:
-    """Some platforms send an empty list for no parameters."""
+    """Accept an empty list, which some platforms send for no parameters."""
     return value if isinstance(value, dict) else {}
 
 
@@ -124,7 +126,7 @@ class Claims(_Part):
     """The claims that are used (LTI 1.3 core, 5.3 and 5.4).
 
     Args:
-        sub: who it is for the platform; None: an anonymous launch (LTI 1.3 core, 5.3.6.1).
+        sub: the platform's id of the user; None: an anonymous launch (LTI 1.3 core, 5.3.6.1).
     """
 
     iss: Id
@@ -150,10 +152,10 @@ class Claims(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A message that was found good; its nonce still has to be used up.
+    """A verified message; its nonce still has to be marked as used.
 
     Args:
-        until_s: Unix time at which the state, and so the nonce, ends.
+        until_s: Unix time at which the state, and so the nonce, expires.
     """
 
     platform: Platform
@@ -162,9 +164,9 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """Who it is; the same for all registrations of an issuer.
+        """The person; the same for all registrations of an issuer.
 
-        Of an anonymous launch it is somebody new each time.
+        In anonymous launches it is a new person each time.
         """
         user_id = self.claims.sub
         if user_id is None:
@@ -174,25 +176,25 @@ class Launch:
 
     @property
     def role(self) -> Role:
-        """What the person is in the course."""
+        """The person's role in the course."""
         return role_of(self.claims.roles)
 
     @property
     def link_id(self) -> str:
-        """Names the activity within all platforms."""
+        """Id of the activity, unique among all platforms."""
         link = "" if self.claims.link is None else self.claims.link.id
         return _key(f"{self.platform.ident}\n{self.claims.deployment}\n{link}")
 
     @property
     def place(self) -> dict[str, str]:
-        """What is opened: keys of the page's address, from the custom parameters."""
+        """What to open: keys of the page's address, from the custom parameters."""
         given = {key: self.claims.custom.get(key) for key in PLACE_KEYS}
         words = {key: str(value) for key, value in given.items() if value is not None}
         return {key: value[:PLACE_CHARACTERS] for key, value in words.items() if value}
 
 
 def person_key(platform: Platform, user_id: str) -> str:
-    """`Person.key` of a platform's user."""
+    """Return `Person.key` of a platform's user."""
     return _key(f"lti person {platform.issuer}\n{user_id}")
 
 
@@ -201,7 +203,7 @@ def _key(text: str) -> str:
 
 
 def name_of(claims: Claims) -> str:
-    """The person's name on one line; empty: the platform sends none."""
+    """Return the person's name on one line; empty: the platform sends none."""
     parts = f"{claims.given_name or ''} {claims.family_name or ''}"
     text = "".join(
         " " if unicodedata.category(char)[0] in "CZ" else char for char in claims.name or parts
@@ -209,23 +211,23 @@ def name_of(claims: Claims) -> str:
     return " ".join(text.split())[:NAME_CHARACTERS]
 
 
-# The `state` of a login: signed, bound to one browser, and over after LOGIN_S (IMS Security
+# The `state` of a login is signed, bound to one browser, and expires after LOGIN_S (IMS Security
 # Framework 1.0, 7.3.1).
 #
-# Nothing is stored at a login, so whoever calls it a million times fills nothing. At the launch the
-# nonce in the state must be that of the token; the nonce is then stored as used (store.py).
+# A login stores nothing, so a million logins fill nothing up. At the launch the nonce in the state
+# must equal that of the token; the nonce is then stored as used (store.py).
 
 FORM: Final = re.compile(
     r"([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9a-f]{32})\.([0-9]{1,12})"
     r"\.([0-9a-f]{32}|)\.([0-9a-f]{64})"
 )
 PREFIX: Final = "state-"
-"""Before each state that a platform gets."""
+"""Comes before each state that a platform gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a state says.
+    """Content of a state.
 
     Args:
         platform: `Platform.ident`.
@@ -242,23 +244,23 @@ class Login:
 
 
 def browser_hash(secret: str) -> str:
-    """Names a browser in its states, without its secret."""
+    """Return the name of a browser in its states, which hides its secret."""
     return _key(f"lti browser {secret}")
 
 
 def target_hash(url: str) -> str:
-    """Stands for `target_link_uri` in a state; empty: there is none."""
+    """Return the hash of `target_link_uri` for a state; empty if there is none."""
     return _key(f"lti target {url}") if url else ""
 
 
 def sign_state(key: bytes, login: Login) -> str:
-    """A login as a state, without PREFIX."""
+    """Return a login as a state, without PREFIX."""
     body = f"{login.platform}.{login.nonce}.{login.browser}.{login.until_s}.{login.target}"
     return f"{body}.{_signature(key, body)}"
 
 
 def read_state(key: bytes, state: str) -> Login | None:
-    """The login that we signed; None: it is not ours."""
+    """Return the login in a state; None if we did not sign it."""
     parts = FORM.fullmatch(state.removeprefix(PREFIX))
     if parts is None:
         return None

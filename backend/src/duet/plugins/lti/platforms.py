@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The learning platforms that an operator has registered: a YAML file, named by $DUET_LTI."""
+"""Registered learning platforms, from a YAML file named by $DUET_LTI, and our keys."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Text = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 def platforms_file() -> Path | None:
-    """The file of platforms: $DUET_LTI; None: this server knows no platform."""
+    """Return the file of platforms: $DUET_LTI; None: there are no platforms."""
     given = os.environ.get("DUET_LTI")
     return Path(given) if given else None
 
@@ -77,16 +77,16 @@ Origin = Annotated[str, Field(max_length=255), AfterValidator(_origin)]
 
 
 class Platform(BaseModel):
-    """One registration; the words are those of the platforms' own pages.
+    """One registration; the terms are those of the platforms' own pages.
 
     Args:
         issuer: "Platform ID".
-        deployments: their ids; None: each that the platform names, such as one of each course.
+        deployments: their ids; None: all that the platform names, such as one for each course.
         auth_url: "Authentication request URL".
         token_url: "Access token URL".
         keys_url: "Public keyset URL".
-        audience: of access tokens, where it is not `token_url`.
-        frames: origins whose pages may frame login, launch and list; default: of `auth_url`.
+        audience: of access tokens, if it is not `token_url`.
+        frames: origins whose pages may frame login, launch and list; default: that of `auth_url`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -103,13 +103,13 @@ class Platform(BaseModel):
 
     @property
     def ident(self) -> str:
-        """Names the registration in sessions and in the database."""
+        """Id of the registration in sessions and in the database."""
         text = f"lti platform {self.issuer}\n{self.client_id}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def grant(self) -> str:
-        """Names it in `Grant.token`."""
+        """Name in `Grant.token`."""
         return f"lti-{self.ident}"
 
     @property
@@ -121,11 +121,13 @@ class Platform(BaseModel):
         return (f"{parts.scheme}://{parts.netloc}",)
 
     def deploys(self, deployment: str) -> bool:
-        """Whether messages of a deployment are taken."""
+        """Are messages of a deployment accepted?"""
         return self.deployments is None or deployment in self.deployments
 
     def takes(self, url: str) -> bool:
-        """Whether we send to an address that its messages name: as safe as the registered ones."""
+        """May we send to an address from its messages? It must be as safe as the registered
+        ones.
+        """
         try:
             return _safe(url) == url and len(url) <= 2000
         except ValueError:
@@ -152,14 +154,14 @@ class Platforms(BaseModel):
         return iter(self.platforms)
 
     def find(self, issuer: str, client_id: str) -> Platform | None:
-        """The registration; an empty `client_id` finds the issuer's only one."""
+        """Return the registration; an empty `client_id` finds the issuer's only one."""
         found = [one for one in self.platforms if one.issuer == issuer]
         if client_id:
             found = [one for one in found if one.client_id == client_id]
         return found[0] if len(found) == 1 else None
 
     def by_ident(self, ident: str) -> Platform | None:
-        """The registration of that ident; None: it was taken out of the file."""
+        """Return the registration of that ident; None: it was removed from the file."""
         return next((one for one in self.platforms if one.ident == ident), None)
 
 
@@ -167,14 +169,14 @@ def load_platforms(path: Path) -> Platforms:
     """Read the file.
 
     Raises:
-        InputError: it cannot be read, or does not say what is needed.
+        InputError: it cannot be read, or is invalid.
     """
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise InputError(
             f"the file of platforms cannot be read: {error.strerror} ({path}).",
-            remedy="Name it with DUET_LTI, or unset DUET_LTI.",
+            remedy="Set DUET_LTI to the file, or unset it.",
         ) from error
     try:
         if len(raw) > FILE_BYTES:
@@ -199,18 +201,17 @@ def _first(error: ValidationError) -> str:
     )
 
 
-# Our keys: one signs, former ones stay in the key set for FORMER_KEY_S. One file, mode 0600.
-#
-# The file also holds the key of states (messages.py).
+# Our keys: one signs, former ones stay in the key set for FORMER_KEY_S. The file has mode 0600, and
+# also holds the key for states (messages.py).
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048
 ALGORITHM: Final = "RS256"
-"""Of all signatures, ours and theirs (IMS Security Framework 1.0, 5.1.3, 6)."""
+"""Of all signatures, ours and the platforms' (IMS Security Framework 1.0, 5.1.3, 6)."""
 
 
 def keys_path() -> Path:
-    """Where our keys are: $DUET_LTI_KEYS or in the user's data folder."""
+    """Return the file of our keys: $DUET_LTI_KEYS, or a file in the user's data folder."""
     given = os.environ.get("DUET_LTI_KEYS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "lti.json")
 
@@ -221,7 +222,7 @@ class ToolKey(BaseModel):
     Args:
         pem: PKCS 8.
         made_s: Unix time.
-        replaced_s: Unix time at which another one began to sign; None: this one signs.
+        replaced_s: Unix time at which another key began to sign; None: this one signs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -232,7 +233,7 @@ class ToolKey(BaseModel):
     replaced_s: float | None = None
 
     def public(self) -> dict[str, Any]:
-        """As JWK (RFC 7517; IMS Security Framework 1.0, 6.2)."""
+        """Return the public key as JWK (RFC 7517; IMS Security Framework 1.0, 6.2)."""
         private = serialization.load_pem_private_key(self.pem.encode(), None)
         assert isinstance(private, rsa.RSAPrivateKey)
         jwk: dict[str, Any] = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
@@ -252,18 +253,17 @@ class Content(BaseModel):
 
 @dataclass(frozen=True)
 class ToolKeys:
-    """What was read of the file."""
+    """The keys as read from the file."""
 
     content: Content
 
     @property
     def signing(self) -> ToolKey:
-        """The key that signs."""
         return self.content.keys[0]
 
     @cached_property
     def secret(self) -> bytes:
-        """Key of states."""
+        """Key for states."""
         return bytes.fromhex(self.content.secret)
 
     @cached_property
@@ -271,7 +271,7 @@ class ToolKeys:
         return tuple((key.replaced_s, key.public()) for key in self.content.keys)
 
     def key_set(self, now_s: float) -> dict[str, Any]:
-        """For platforms: the key that signs, and those that signed until a short time ago."""
+        """Return the key set for platforms: the signing key, and recently replaced ones."""
         keys = [jwk for replaced_s, jwk in self._public if _shown(replaced_s, now_s)]
         return {"keys": keys}
 
@@ -294,14 +294,13 @@ class KeyFile:
 
     @classmethod
     def default(cls) -> KeyFile:
-        """Where the environment says."""
         return cls(keys_path())
 
     def load(self) -> ToolKeys:
-        """What is in the file; it is made where there is none.
+        """Read the file; create it if it is missing.
 
         Raises:
-            InputError: it is no such file, or others may read or write it.
+            InputError: it is no file of keys, or others may read or write it.
             InfraError: it cannot be read or written.
         """
         try:
@@ -323,11 +322,11 @@ class KeyFile:
         return self._read[1]
 
     def rotate(self) -> ToolKeys:
-        """A new key signs from now on; the former one stays in the key set for FORMER_KEY_S.
+        """Create a new signing key; the former one stays in the key set for FORMER_KEY_S.
 
         Raises:
-            InputError: see load.
-            InfraError: see load.
+            InputError: as of load().
+            InfraError: as of load().
         """
         content, now_s = self.load().content, self._clock()
         former = (content.keys[0].model_copy(update={"replaced_s": now_s}), *content.keys[1:])
@@ -373,11 +372,11 @@ class KeyFile:
     def _unusable(self, error: OSError) -> InfraError:
         return InfraError(
             f"{self.path} cannot be read or written: {error.strerror or error}.",
-            remedy="Run as the user who made it, or name another file with DUET_LTI_KEYS.",
+            remedy="Run as the owner of the file, or set DUET_LTI_KEYS to another file.",
         )
 
 
-# Requests to platforms: each has a time limit and a bound of its answer, none is redirected.
+# Requests to platforms have a time limit and a size limit, and follow no redirects.
 
 CHUNK_BYTES = 64 * 1024
 
@@ -391,10 +390,10 @@ class PlatformSession(requests.Session):
         self.auth = lambda request: request  # else ~/.netrc would replace our access token
 
     def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
-        """One request.
+        """Make one request.
 
         Raises:
-            requests.RequestException: no answer in time, or one that is too long.
+            requests.RequestException: no answer in time, or too long an answer.
         """
         kwargs |= {"timeout": (CONNECT_S, ANSWER_S), "stream": True, "allow_redirects": False}
         begun_s = time.monotonic()
@@ -412,7 +411,7 @@ class PlatformSession(requests.Session):
         return response
 
 
-# Public keys of platforms: read when they are needed, and again when a platform has a new one.
+# Public keys of platforms: read when they are needed, and again when a platform has a new key.
 
 
 @dataclass
@@ -426,10 +425,10 @@ class _Known:
 
 
 class PlatformKeys:
-    """Key sets by platform; for threads.
+    """Key sets by platform; thread-safe.
 
     Args:
-        again_s: an unknown key makes us read a key set again, but not more often.
+        again_s: an unknown key makes us read a key set again, but not more often than this.
         clock: monotonic time in s.
     """
 
@@ -442,11 +441,11 @@ class PlatformKeys:
         self._lock = threading.Lock()
 
     def key_set(self, platform: Platform, kid: str) -> tuple[dict[str, Any], ...]:
-        """The key set of a platform, read anew if that may bring the key (IMS Security Framework
-        1.0, 6.3 and 6.4).
+        """Return the key set of a platform, fetched again if that may bring the key (IMS Security
+        Framework 1.0, 6.3 and 6.4).
 
         Raises:
-            InfraError: the platform did not give it.
+            InfraError: the platform did not provide it.
         """
         with self._lock:
             known = self._known.setdefault(platform.ident, _Known())
@@ -468,14 +467,15 @@ def _fetched(platform: Platform) -> tuple[dict[str, Any], ...]:
     except (requests.RequestException, ValueError, KeyError, TypeError) as error:
         raise InfraError(
             f"the keys of the platform '{platform.name:.60}' could not be read.",
-            remedy="Try again in a minute; the person who runs this server finds why in its log.",
+            remedy="Try again in a minute. The operator of this server finds the "
+            "reason in its log.",
             detail=f"{platform.keys_url}: {error}",
         ) from error
 
 
 @dataclass(frozen=True)
 class Registered:
-    """What an operator has configured."""
+    """The operator's configuration."""
 
     platforms: Platforms
     keys: KeyFile
@@ -483,10 +483,10 @@ class Registered:
 
     @classmethod
     def default(cls) -> Registered | None:
-        """As the environment says; None: LTI is not used.
+        """Read the configuration from the environment; None: LTI is not used.
 
         Raises:
-            InputError: a file is not usable.
+            InputError: a file is unusable.
             InfraError: keys cannot be stored.
         """
         path = platforms_file()
@@ -498,7 +498,7 @@ class Registered:
 
     @property
     def grants(self) -> frozenset[str]:
-        """Names of the grants of sessions that hold."""
+        """Names of valid grants of sessions."""
         return frozenset(platform.grant for platform in self.platforms)
 
     @property

@@ -11,7 +11,7 @@ AGAIN = "Open the activity again from your course."
 
 
 class LaunchRefused(InputError):
-    """A message that did not come from a registered platform just now, for this browser."""
+    """The message is not a recent one of a registered platform for this browser."""
 
     code = "lti"
 
@@ -20,7 +20,9 @@ class LaunchRefused(InputError):
 
 
 def refused_by_platform(values: Mapping[str, str]) -> LaunchRefused | None:
-    """The platform's own refusal, which comes instead of a message (OpenID Connect, 3.1.2.6)."""
+    """Return the platform's own refusal, which comes instead of a message (OpenID Connect,
+    3.1.2.6).
+    """
     error = values.get("error", "")
     if not error or values.get("id_token"):
         return None

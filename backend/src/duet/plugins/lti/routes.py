@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Routes of LTI 1.3: login, launch, our key set, members of a teacher's course.
 
-Login and launch take what a platform's pages send, without a session and from a foreign origin
-(api/guard.py: Foreign). What guards them is the platform's signature over a nonce that this server
-gave to this very browser, and that counts once.
+Login and launch accept requests of a platform's pages, without a session and from a foreign origin
+(api/guard.py: Foreign). They are protected by the platform's signature over a nonce that this
+server issued to this browser, and that is valid once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from duet.api.front import asked_of
+from duet.api.proxy import requested_address
 from duet.api.sessions import Sessions, cookie_line, cookie_name, named_cookie, new_secret
 from duet.api.tokens import PAGE
 from duet.base.access import Action
@@ -37,39 +37,40 @@ from duet.stream.viewer import visitor_of
 if TYPE_CHECKING:
     from duet.plugins.lti.service import Lti
 
-# What a platform's browser brings: parameters, the address it came to, the cookie of its login.
+# Input from a platform's browser: parameters, the requested address, the cookie of its login.
 
 LAUNCH: Final = "/lti/launch"
 
 
 def launch_url(request: Request) -> str:
-    """The address that platforms have as redirect URI."""
-    asked = asked_of(request.scope)
+    """Return the redirect URI that platforms know."""
+    asked = requested_address(request.scope)
     if asked.public is not None:
         return f"{str(asked.public).rstrip('/')}{LAUNCH}"
     return f"{request.scope['scheme']}://{asked.host}{LAUNCH}"
 
 
 def state_name(scope: Any, nonce: str) -> str:
-    """A cookie for each login: several activities may be opened at once."""
+    """Return the cookie's name for one login: several activities may be opened at once."""
     return f"{cookie_name(scope)}-lti-{nonce[:12]}"
 
 
 def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
-    """The Set-Cookie header of a login; 0 s: it goes.
+    """Return the Set-Cookie header of a login; 0 s removes the cookie.
 
-    The launch is a POST from the platform's page. With TLS the cookie says that it comes along
-    (and, in a frame, belongs to the page around it); without TLS no browser takes that word, and
-    Chromium alone sends cookies without SameSite along, for two minutes.
+    The launch is a POST from the platform's page. With TLS the cookie is marked to be sent with it
+    (and, in a frame, to be partitioned by the page around it). Without TLS browsers refuse such a
+    mark,
+    and only Chromium sends cookies without SameSite, for two minutes.
     """
-    line = f"{state_name(scope, nonce)}={value}; Path={asked_of(scope).root}/lti/; "
+    line = f"{state_name(scope, nonce)}={value}; Path={requested_address(scope).root}/lti/; "
     line += f"Max-Age={seconds}; HttpOnly"
     secure = scope.get("scheme") in ("https", "wss")
     return line + ("; Secure; SameSite=None; Partitioned" if secure else "")
 
 
 async def values_of(request: Request) -> dict[str, str]:
-    """Parameters of the query, or of the form of a POST.
+    """Return the parameters of the query, or of a POSTed form.
 
     Raises:
         LaunchRefused: it is too large, or no form.
@@ -80,39 +81,41 @@ async def values_of(request: Request) -> dict[str, str]:
         async for chunk in request.stream():
             body += chunk
             if len(body) > FORM_BYTES:
-                raise LaunchRefused(f"a form of more than {FORM_BYTES} bytes came.")
+                raise LaunchRefused(f"the form has more than {FORM_BYTES} bytes.")
         text = body.decode("latin-1")
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=100)
     except ValueError as error:
-        raise LaunchRefused("what came is not a form.") from error
+        raise LaunchRefused("the request is not a form.") from error
     return dict(pairs)
 
 
-# Pages of LTI: plain HTML, without scripts, since the content security policy allows none here.
+# Pages of LTI: plain HTML, because the content security policy allows no scripts here.
 
 BUTTON = '<button style="font: inherit; padding: .35em 1em; cursor: pointer">{text}</button>'
 
 
 def refusal_page(error: DuetError) -> str:
-    """Why somebody does not get in."""
+    """Return a page that says why a launch is refused."""
     sentence = error.sentence[:1].upper() + error.sentence[1:]
     body = f"<p>{escape(sentence)}</p>\n<p><b>{escape(error.remedy)}</b></p>"
     return PAGE.format(head="", title="This launch is refused", body=body)
 
 
 def window_page(values: Mapping[str, str]) -> str:
-    """Goes on in a window of its own: in a frame of another site browsers hold cookies back."""
+    """Return a page that opens a new window: browsers withhold cookies in a frame of another
+    site.
+    """
     words = "<p>Kernel Duet opens in a window of its own.</p>"
     form = _form("", values, "Open Kernel Duet", 'target="_blank" rel="noopener"')
     return PAGE.format(head="", title="One step more", body=words + form)
 
 
 def entry_page(place: Mapping[str, str]) -> str:
-    """Goes on to the page by itself.
+    """Return a page that opens the lesson by itself.
 
-    A redirect would not do: it belongs to the platform's request, so the browser would hold the
-    new SameSite=Strict cookie back. A page of ours that goes on is a request of our own.
+    A redirect would belong to the platform's request, so the browser would withhold the new
+    SameSite=Strict cookie. A page of ours makes a request of its own.
     """
     address = escape(f"../?{urlencode(place)}" if place else "../")
     head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
@@ -121,7 +124,7 @@ def entry_page(place: Mapping[str, str]) -> str:
 
 
 def choice_page(return_url: str, choices: Iterable[tuple[Choice, str]]) -> str:
-    """The list of lessons and labs; each button sends its signed answer to the platform."""
+    """Return the list of lessons and labs; each button sends its signed answer to the platform."""
     parts = ["<p>What shall the activity in your course open?</p>"]
     for choice, jwt in choices:
         points = "" if choice.most is None else f" · {choice.most:g} points"
@@ -148,13 +151,14 @@ ACTIONS: Final[Mapping[str, Action]] = dict.fromkeys(UNASKED, Action.WATCH) | {
     MEMBERS: Action.TEACH
 }
 CHOOSE: Final = "choose=1"
-"""Query of the launch address under which platforms open the list of lessons: it may stay in its
-frame, to which its answer belongs."""
+"""Query of the launch address for the list of lessons. The list may stay in the platform's
+frame, to which its answer belongs.
+"""
 KEYS_FRESH_S: Final = 300
 
 
 def launches(registered: Registered | None) -> Foreign:
-    """What pages of platforms may do."""
+    """Return what pages of platforms may do."""
     if registered is None:
         return Foreign()
     routes = frozenset({("GET", LOGIN), ("POST", LOGIN), ("POST", LAUNCH)})
@@ -162,7 +166,7 @@ def launches(registered: Registered | None) -> Foreign:
 
 
 def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> None:
-    """The routes; without registered platforms each says so."""
+    """Add the routes; without registered platforms each reports that."""
 
     @app.api_route(LOGIN, methods=["GET", "POST"], response_model=None)
     async def login(request: Request) -> Response:
@@ -193,21 +197,21 @@ def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> 
 
 
 def used(lti: Lti | None) -> Lti:
-    """LTI, if it is used here.
+    """Return LTI, if it is used here.
 
     Raises:
         InputError: it is not.
     """
     if lti is None:
         raise InputError(
-            "this server knows no learning platform.",
+            "no learning platform is registered on this server.",
             remedy="Start it with DUET_LTI (docs/LTI.md).",
         )
     return lti
 
 
 def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
-    """The answer to a login: on to the platform, or first out of its frame."""
+    """Answer a login: redirect to the platform, or first leave the frame."""
     scope = request.scope
     in_frame = request.headers.get("sec-fetch-dest") in ("iframe", "frame")
     if in_frame and urlsplit(values.get("target_link_uri", "")).query != CHOOSE:
@@ -222,7 +226,7 @@ def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
 async def arrive(
     request: Request, lti: Lti, sessions: Sessions | None, values: dict[str, str]
 ) -> Response:
-    """The answer to a launch: a session and the page, or the list of lessons and labs."""
+    """Answer a launch: a session and the page, or the list of lessons and labs."""
     theirs = refused_by_platform(values)
     if theirs is not None:
         raise theirs
@@ -243,13 +247,13 @@ async def arrive(
 
 
 def choices(lti: Lti, launch: Launch, address: str) -> str:
-    """The page on which a teacher chooses; only for teachers.
+    """Return the page on which a teacher chooses; for teachers only.
 
     Raises:
-        LaunchRefused: somebody else, or a platform that takes no link.
+        LaunchRefused: the user is no teacher, or the platform accepts no link.
     """
     if launch.role.word != "instructor":
-        raise LaunchRefused("only teachers of the course choose what an activity opens.")
+        raise LaunchRefused("only teachers of the course may choose what an activity opens.")
     keys, given = lti.registered.keys.load(), settings_of(launch)
     lessons = [
         Choice(f.lesson.title, f.lesson.question, {"lesson": f.slug}) for f in lesson_cache.usable()
@@ -261,7 +265,7 @@ def choices(lti: Lti, launch: Launch, address: str) -> str:
 
 
 def lab_choices() -> list[Choice]:
-    """All labs; each has a column in the grade book. Blocking: it may read lessons."""
+    """Return all labs; each has a column in the grade book. Blocking: it may read lessons."""
     return [
         Choice(file.lab.title, file.lab.intro, {"lab": file.slug}, file.lab.most)
         for file in lab_files.usable()
@@ -269,7 +273,7 @@ def lab_choices() -> list[Choice]:
 
 
 def refused(error: DuetError) -> Response:
-    """The page that says why; the log says it, too, without the message itself."""
+    """Return the page with the reason, and log it without the message itself."""
     log.info("refused: %s %s", error.sentence, error.detail[:500])
     status = 401 if isinstance(error, LaunchRefused) else 404
     status = status if isinstance(error, InputError) else 503

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LTI of one server: logins, launches and what follows from them."""
+"""LTI on one server: logins, launches and what follows from them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from duet.store.store import Store
 
 log = logging.getLogger("duet.plugins.lti")
 MOST_UNKNOWN = 100.0
-"""Points of a column that we make for a lab of which we do not know the points."""
+"""Points of a column that we create for a lab whose points are unknown."""
 
 
 class Lti:
-    """See the module. Use as `async with lti.running(days)`.
+    """LTI of one server. Use as `async with lti.running(days)`.
 
     Args:
-        store: the database of classes; begun and closed by its owner.
+        store: the database of classes; opened and closed by its owner.
         labs: what a teacher may choose besides the lessons; called in threads.
     """
 
@@ -56,28 +56,31 @@ class Lti:
 
     @contextlib.asynccontextmanager
     async def running(self, days: int) -> AsyncIterator[None]:
-        """Send scores; activities that nobody opened for so many days are deleted first."""
+        """Send scores within the block; first delete activities that nobody opened for so many
+        days.
+        """
         before_s = time.time() - days * DAY_S
-        with contextlib.suppress(DuetError):  # its own log has it; the next start will do
+        with contextlib.suppress(DuetError):  # the store logs it; the next start tries again
             await self._store.ask(lambda c: rows.delete_old(c, before_s))
         async with self.outbox.running():
             yield
 
     def login(self, values: Mapping[str, str], launch_url: str, browser: str) -> tuple[str, str]:
-        """See begin_login.
+        """Start a login, as begin_login() does.
 
         Raises:
-            LaunchRefused: no registered platform began it.
+            LaunchRefused: no registered platform started it.
         """
         here = self.registered
         return begin_login(here.platforms, here.keys.load(), values, launch_url, browser)
 
     async def launch(self, values: Mapping[str, str], cookie: Cookie) -> Launch:
-        """A launch that was never used before.
+        """Check a launch, and mark it as used.
 
         Raises:
-            LaunchRefused: it is not one of a registered platform, just now, for this browser.
-            InfraError: the platform did not give its keys, or the database refused.
+            LaunchRefused: it is not a recent one of a registered platform for this browser, or was
+                used.
+            InfraError: the platform did not provide its keys, or the database refused.
         """
         here = self.registered
         launch = await asyncio.to_thread(
@@ -90,10 +93,10 @@ class Lti:
     async def arrived(self, launch: Launch) -> None:
         """Store where scores of a student go, and from which course a teacher came.
 
-        Trouble goes into the log: whoever came may use the page all the same.
+        Errors are only logged: the person may use the page anyway.
         """
         if launch.claims.sub is None:
-            return  # nobody whom the platform could name in a grade book or a course
+            return  # an anonymous user: the platform could not name them in a grade book
         try:
             if launch.role is Role.STUDENT:
                 await self._student(launch)
@@ -123,24 +126,24 @@ class Lti:
             self.outbox.hurry()
 
     async def members(self, person: str) -> list[tuple[str, Member]]:
-        """Key of the person and member, of the course from which a teacher came last.
+        """Return person key and member, of the course from which a teacher came last.
 
         Raises:
-            InputError: the teacher came from none.
+            InputError: the teacher came from no course.
             InfraError: the platform did not answer.
         """
         found = await self._store.ask(lambda c: rows.course(c, person))
         platform = self.registered.platforms.by_ident(found[0]) if found else None
         if found is None or platform is None:
             raise InputError(
-                "you came from no course whose platform gives its members.",
+                "you did not come from a course whose platform lists its members.",
                 remedy="Open an activity in your course; the platform must offer names and roles.",
             )
         members = await asyncio.to_thread(self.services.members, platform, found[1])
         return [(person_key(platform, one.user_id), one) for one in members]
 
     async def forget(self, person: str) -> None:
-        """Delete all that is stored of a person; what platforms have stays there.
+        """Delete all that is stored of a person here; platforms keep their data.
 
         Raises:
             InfraError: the database refused.
@@ -148,11 +151,8 @@ class Lti:
         await self._store.ask(lambda c: rows.forget(c, person))
 
 
-# LTI as a part of a server.
-
-
 class LtiService(Service):
-    """Routes for platforms, and scores for them.
+    """LTI as part of a server: routes for platforms, and scores for them.
 
     Args:
         registered: None: each route says that LTI is not used.
@@ -182,35 +182,35 @@ class LtiService(Service):
         await self._stack.aclose()
 
     def admit(self, door: Door) -> None:
-        """Platforms' browsers come without a session; a launch begins one."""
+        """Let browsers from platforms in without a session; a launch starts one."""
         if isinstance(door, TokensOnly):
             self._sessions = door.sessions
             if self.lti is not None:
                 door.unasked |= routes.UNASKED
 
     def add_routes(self, app: FastAPI) -> None:
-        """Login, launch, keys, members of a course."""
+        """Add login, launch, keys, and members of a course."""
         routes.add_lti_routes(app, self.lti, self._sessions)
 
 
 UNGUARDED: Final = (
-    "DUET_LTI registers learning platforms, but this server asks for no tokens, so everybody would "
-    "be its operator or come by the hub.",
+    "DUET_LTI registers learning platforms, but this server requires no tokens, so everybody would "
+    "be operator or come through the hub.",
     "Use --token-required and no --hub, or unset DUET_LTI.",
 )
-"""Sentence and remedy where no tokens are asked for."""
+"""Sentence and remedy for a server that requires no tokens."""
 
 
 def grants() -> frozenset[str]:
-    """Names of the grants by which platforms let people in; empty: LTI is not used.
+    """Return the grants by which platforms let people in; empty: LTI is not used.
 
     Raises:
-        InputError: a file is not usable.
+        InputError: a file is unusable.
     """
     registered = Registered.default()
     return frozenset() if registered is None else registered.grants
 
 
 def service(core: Core) -> LtiService:
-    """As the environment says."""
+    """LTI as configured by the environment."""
     return LtiService(core, Registered.default(), classes_days())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What LTI stores in the database of classes; each function runs within one of its transactions."""
+"""Database operations of LTI; each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Link:
         person: `Person.key`.
         link: hash of registration, deployment and resource link.
         platform: `Platform.ident`.
-        user_id: as the platform calls the person.
-        lineitem: address of the column of its grade book.
+        user_id: the platform's id of the person.
+        lineitem: address of the column in its grade book.
     """
 
     person: str
@@ -38,18 +38,18 @@ class Link:
 
 
 def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
-    """Use a nonce up, for ever: after `until_s` its state counts no more.
+    """Mark a nonce as used. It may be deleted after `until_s`, when its state is no longer valid.
 
     Raises:
         LaunchRefused: it was used before.
     """
     connection.execute(delete(LTI_NONCES).where(LTI_NONCES.c.until_s < time.time()))
     there = connection.scalar(select(LTI_NONCES.c.nonce).where(LTI_NONCES.c.nonce == nonce))
-    refused = LaunchRefused("this launch was used already; a message of a platform counts once.")
+    refused = LaunchRefused("this launch was used already; a message of a platform is valid once.")
     if there is not None:
         raise refused
     try:
-        with connection.begin_nested():  # another server on the same database may be faster
+        with connection.begin_nested():  # another server with the same database may be faster
             connection.execute(insert(LTI_NONCES).values(nonce=nonce, until_s=until_s))
     except IntegrityError as error:
         raise refused from error
@@ -58,8 +58,9 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
 def put_link(connection: Connection, link: Link) -> None:
     """Store an activity at its launch.
 
-    What the student has reached before is due there, too; so is a score that was given up, since
-    the launch may name another column.
+    The student's earlier score becomes due there, too. So does a score that was dropped, because
+    the
+    launch may name another column.
     """
     values = {name: getattr(link, name) for name in Link.__dataclass_fields__}
     values["launched_s"] = time.time()
@@ -87,49 +88,47 @@ def put_course(connection: Connection, person: str, platform: str, members_url: 
 
 
 def course(connection: Connection, person: str) -> tuple[str, str] | None:
-    """Platform and address of the members of a teacher's course; None: there is none."""
+    """Return platform and members' address of a teacher's course; None: there is none."""
     asked = select(LTI_COURSES.c.platform, LTI_COURSES.c.members_url)
     row = connection.execute(asked.where(LTI_COURSES.c.person == person)).first()
     return None if row is None else (row.platform, row.members_url)
 
 
 def delete_old(connection: Connection, before_s: float) -> None:
-    """Delete activities, their scores and courses whose last launch was before."""
+    """Delete activities, their scores, and courses, whose last launch was before."""
     connection.execute(delete(LTI_LINKS).where(LTI_LINKS.c.launched_s < before_s))
     connection.execute(delete(LTI_COURSES).where(LTI_COURSES.c.launched_s < before_s))
 
 
 def links(connection: Connection) -> list[Link]:
-    """All activities of students."""
     return list(map(link_of, connection.execute(select(LTI_LINKS))))
 
 
 def forget(connection: Connection, person: str) -> None:
-    """Delete all that is stored of a person."""
     connection.execute(delete(LTI_LINKS).where(LTI_LINKS.c.person == person))
     connection.execute(delete(LTI_COURSES).where(LTI_COURSES.c.person == person))
 
 
 def of_link(table: Any, link: Link) -> tuple[ColumnElement[bool], ...]:
-    """Where the row of an activity is."""
+    """Return the condition for the row of an activity."""
     return table.c.person == link.person, table.c.lab == link.lab, table.c.link == link.link
 
 
 def link_of(row: Row[Any]) -> Link:
-    """A row that has the columns of LTI_LINKS."""
+    """Convert a row that has the columns of LTI_LINKS."""
     return Link(*(row._mapping[name] for name in Link.__dataclass_fields__))
 
 
-# Scores that platforms shall get, in the database; each function runs within a transaction.
+# Scores for platforms.
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A score that a platform shall get.
+    """A score to be sent to a platform.
 
     Args:
         at_s: Unix time at which the score was reached.
-        stamp_ms: the same for the platform, later than that of any former score of the link.
+        stamp_ms: the same for the platform, but later than that of any former score of the link.
     """
 
     link: Link
@@ -143,14 +142,14 @@ class Due:
 
     @property
     def old(self) -> bool:
-        """Whether it is given up."""
+        """Is it too old to be retried?"""
         return time.time() - self.stamp_ms / 1000 > SCORE_DAYS * DAY_S
 
 
 def put_score(connection: Connection, score: LabScore) -> int:
-    """A score is due at each activity of the person and the lab; how many these are.
+    """Make a score due at each activity of the person and the lab; return how many.
 
-    One that is older than what is stored, or the same, changes nothing.
+    A score that is older than the stored one, or equal, changes nothing.
     """
     if not score.tasks or score.most <= 0:
         return 0
@@ -185,7 +184,7 @@ def _put(connection: Connection, score: LabScore, link: Link) -> bool:
 
 
 def due(connection: Connection, most: int) -> list[Due]:
-    """Scores whose time has come, those that wait longest first."""
+    """Return due scores; those that wait longest come first."""
     joined = LTI_SCORES.join(LTI_LINKS)
     asked = (
         select(LTI_SCORES, LTI_LINKS.c.platform, LTI_LINKS.c.user_id, LTI_LINKS.c.lineitem)
@@ -204,7 +203,7 @@ def due(connection: Connection, most: int) -> list[Due]:
 
 
 def waiting(connection: Connection) -> list[tuple[str, int, str]]:
-    """Lab, tries and trouble of each score that is still to be sent."""
+    """Return lab, tries and error of each score that is still to be sent."""
     asked = select(LTI_SCORES.c.lab, LTI_SCORES.c.tries, LTI_SCORES.c.trouble)
     return [(row.lab, row.tries, row.trouble) for row in connection.execute(
         asked.where(LTI_SCORES.c.pending)
@@ -212,12 +211,12 @@ def waiting(connection: Connection) -> list[tuple[str, int, str]]:
 
 
 def settled(connection: Connection, one: Due, trouble: str = "") -> None:
-    """A score needs no more tries, unless a newer one came meanwhile."""
+    """Mark a score as done, unless a newer one came meanwhile."""
     _change(connection, one, pending=False, trouble=trouble[:300])
 
 
 def postpone(connection: Connection, one: Due, next_s: float, trouble: str) -> None:
-    """Try a score again later, unless a newer one came meanwhile."""
+    """Retry a score later, unless a newer one came meanwhile."""
     _change(connection, one, tries=one.tries + 1, next_s=next_s, trouble=trouble[:300])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lti`: what platforms are given, which are registered, and our keys."""
+"""`duet lti`: addresses for platforms, registered platforms, and our keys."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LtiPlatform:
-    """A registered platform."""
-
     name: str
     issuer: str
     client_id: str
@@ -33,7 +31,7 @@ class LtiPlatform:
 
 @dataclass(frozen=True, slots=True)
 class LtiKey:
-    """A key of ours; never its private part."""
+    """One of our keys, without its private part."""
 
     kid: str
     made_at: str = key("ISO 8601 UTC")
@@ -43,13 +41,11 @@ class LtiKey:
 
 @dataclass(frozen=True, slots=True)
 class LtiResult:
-    """Of `duet lti`."""
-
-    login_url: str = key("for platforms, as the next four")
+    login_url: str = key("for platforms, like the next three")
     launch_url: str = key()
-    choose_url: str = key("of the list of lessons and labs")
+    choose_url: str = key("list of lessons and labs")
     keys_url: str = key()
-    platforms_file: str = key("empty: none is named")
+    platforms_file: str = key("empty: not set")
     platforms: Sequence[LtiPlatform] = key()
     keys_file: str = key()
     keys: Sequence[LtiKey] = key()
@@ -60,30 +56,30 @@ KEYS = keys_text(LtiResult)
 
 def lti(
     action: Annotated[
-        str, typer.Argument(help="platforms (what each is given), or keys (those that sign).")
+        str, typer.Argument(help="platforms (settings for each), or keys (our signing keys).")
     ] = "platforms",
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="keys: a new key signs from now on.")
+        bool, typer.Option("--rotate", help="For keys: create a new signing key.")
     ] = False,
     url: Annotated[
         str, typer.Option("--url", envvar="DUET_PUBLIC_URL", help="Address of the server.")
     ] = "http://localhost:8642/",
     as_json: Json = False,
 ) -> int:
-    """Show what a learning platform (Moodle, Canvas) must be given, or the keys for it.
+    """Show the LTI settings and keys for Moodle or Canvas.
 
-    $DUET_LTI names the file of platforms. A key that was replaced stays in the key set for 7 days.
-    A running server follows a rotation at once, and a change of the platforms when it is started.
+    $DUET_LTI names the file of platforms. A replaced key stays in the key set for 7 days. A running
+    server applies a rotation at once, and a change of the platforms at its next start.
     """
-    from duet.api.front import PublicUrl
+    from duet.api.proxy import PublicUrl
 
     if action not in ACTIONS:
         raise InputError(
-            f"'{action:.40}' is no action of ./duet lti.",
+            f"./duet lti has no action '{action:.40}'.",
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
     if rotate and action != "keys":
-        raise InputError("--rotate is about keys.", remedy="Run: ./duet lti keys --rotate")
+        raise InputError("--rotate needs the action keys.", remedy="Run: ./duet lti keys --rotate")
     result = made(rotate, str(PublicUrl.parse(url)).rstrip("/"))
     if as_json:
         emit(result)
@@ -101,10 +97,10 @@ ACTIONS = ("platforms", "keys")
 
 
 def made(rotate: bool, base: str) -> LtiResult:
-    """What the verb says.
+    """Collect the result.
 
     Raises:
-        InputError: a file is not usable.
+        InputError: a file is unusable.
         InfraError: keys cannot be stored.
     """
     from duet.plugins.lti.platforms import KeyFile, load_platforms, platforms_file
@@ -129,19 +125,18 @@ def made(rotate: bool, base: str) -> LtiResult:
 
 
 def key_line(one: ToolKey) -> LtiKey:
-    """A key in the list."""
     until = "" if one.replaced_s is None else moment(one.replaced_s + FORMER_KEY_S)
     return LtiKey(one.kid, moment(one.made_s), one.replaced_s is None, until)
 
 
 def moment(at_s: float) -> str:
-    """A time as ISO 8601 UTC."""
+    """Format a time as ISO 8601 UTC."""
     return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds")
 
 
 def print_platforms(result: LtiResult) -> None:
-    """What an administrator enters, in the words of Moodle, and who is registered."""
-    print("A platform is given these addresses (docs/LTI.md):")
+    """Print what an administrator enters, in the words of Moodle, and the registered platforms."""
+    print("Addresses to enter at a platform (docs/LTI.md):")
     for name, address in (
         ("Initiate login URL", result.login_url),
         ("Redirection URI", result.launch_url),
@@ -150,7 +145,7 @@ def print_platforms(result: LtiResult) -> None:
     ):
         print(f"  {name:<22} {address}")
     if not result.platforms:
-        print("No platform is registered: name their file with DUET_LTI.")
+        print("No platform is registered: set DUET_LTI to the file of platforms.")
     for one in result.platforms:
         which = (
             f"deployments {', '.join(one.deployments)}" if one.deployments else "all deployments"

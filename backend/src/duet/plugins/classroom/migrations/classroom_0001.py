@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of classes, of what they try, and of what is on all their screens."""
+"""Tables of classes, of their tries, and of their boards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ OPEN = sa.text("ended_s IS NULL")
 
 
 def upgrade() -> None:
-    """Make the tables."""
     _classes()
     _tries()
     _boards()

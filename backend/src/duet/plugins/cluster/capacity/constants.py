@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The constants of the model: what each is, which command measures it, and the shipped figures.
+"""The constants of the model: meaning, measuring command, and shipped figure.
 
-The shipped figures were measured on the reference machine (REFERENCE). Of each, `low` and `high`
-are the smallest and the largest of the runs that docs/CAPACITY.md names.
+The shipped figures were measured on the reference machine (REFERENCE). `low` and `high` are the
+smallest and the largest of the runs that docs/CAPACITY.md names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from duet.base import files as durable
 from duet.base.errors import InputError
 from duet.base.settings import cache_dir
 
-# A figure as a low and a high value; sums and products carry both ends on.
+# A figure as a low and a high value; sums and products keep both ends.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +46,22 @@ class Estimate:
         return Estimate(self.low * by.low, self.high * by.high)
 
     def over(self, divisor: float) -> Estimate:
-        """Both ends over a positive number."""
+        """Divide both ends by a positive number."""
         return Estimate(self.low / divisor, self.high / divisor)
 
 
 def larger(one: Estimate, other: Estimate) -> Estimate:
-    """The larger one of both, at either end."""
+    """Return the larger of both, at either end."""
     return Estimate(max(one.low, other.low), max(one.high, other.high))
 
 
 def exactly(value: float) -> Estimate:
-    """A figure without a spread."""
+    """Return a figure without a spread."""
     return Estimate(value, value)
 
 
 def spanning(one: Estimate, other: Estimate) -> Estimate:
-    """From the lowest to the highest of both."""
+    """Return the range from the lowest to the highest of both."""
     return Estimate(min(one.low, other.low), max(one.high, other.high))
 
 
@@ -79,12 +79,12 @@ POOL: Final = "make bench ARGS=pool"
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One of them.
+    """One constant.
 
     Args:
         unit: of its figures; "CPU ms" is time of one CPU.
         source: the command that measures it.
-        what: it is, in words.
+        what: its meaning, in words.
         shipped: measured on the reference machine.
     """
 
@@ -143,11 +143,11 @@ CONSTANTS: Final[dict[str, Constant]] = {one.name: one for one in _constants()}
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a constant here.
+    """The figure of a constant here.
 
     Args:
         samples: measured on this installation; 0: the figure is shipped.
-        at: day of the last of them.
+        at: day of the last sample.
     """
 
     constant: Constant
@@ -160,25 +160,26 @@ Figures = dict[str, Known]
 
 
 def shipped() -> Figures:
-    """All constants with the figures of the reference machine."""
+    """Return all constants with the figures of the reference machine."""
     return {name: Known(one, one.shipped) for name, one in CONSTANTS.items()}
 
 
-# The file of constants that `make bench` measured on this installation, capacity.json.
+# capacity.json: the constants that `make bench` measured on this installation.
 #
-# It lies in the cache folder, with date, load, program and machine of each sample. A home folder
-# may be shared by unlike machines: samples of another machine count for nothing here.
+# The file is in the cache folder, with date, load, program and machine of each sample. Unlike
+# machines
+# may share a home folder, so samples of other machines are ignored.
 
 
 VERSION: Final = 1
 NAME: Final = "capacity.json"
 FILE_BYTES: Final = 1 << 20
-"""Usual: 60 KB. A longer one is refused."""
+"""Usual: 60 KB. A longer file is refused."""
 SAMPLES: Final = 8
-"""Of each constant and machine; the oldest go."""
+"""Samples per constant and machine; the oldest are dropped."""
 MACHINES: Final = 8
 FAR: Final = 1000.0
-"""So many times less or more than the shipped figure is no measurement."""
+"""A value this many times below or above the shipped figure is no measurement."""
 Text = Annotated[str, Field(max_length=200)]
 
 
@@ -186,8 +187,8 @@ class Sample(BaseModel):
     """One measurement of one constant.
 
     Args:
-        host: see runs.pack.host_fingerprint.
-        load: of the host when it was over.
+        host: from runs.pack.host_fingerprint.
+        load: of the host at the end.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -201,7 +202,7 @@ class Sample(BaseModel):
 
 
 class File(BaseModel):
-    """All of the file."""
+    """Content of the file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -210,15 +211,14 @@ class File(BaseModel):
 
 
 def constants_file() -> Path:
-    """Where it lies."""
     return cache_dir() / NAME
 
 
 def read(path: Path) -> list[Sample]:
-    """Its samples; none where there is no file.
+    """Read the samples; none if there is no file.
 
     Raises:
-        InputError: it is damaged, of another version, or says what cannot be.
+        InputError: the file is damaged, of another version, or has impossible values.
     """
     try:
         with path.open("rb") as file:
@@ -256,21 +256,22 @@ def _impossible(sample: Sample) -> str:
 def _refused(path: Path, why: str) -> InputError:
     return InputError(
         f"the measured constants in {path} cannot be used: the file {why}.",
-        remedy="Delete that file; ./duet plan then has the shipped figures, and make bench "
-        "measures anew.",
+        remedy="Delete the file; then ./duet plan uses the shipped figures, and make bench "
+        "measures again.",
     )
 
 
 def record(
     path: Path, values: Mapping[str, float], host: Mapping[str, str], program: str, load: float
 ) -> int:
-    """Put measurements of now into the file; gives how many.
+    """Add new measurements to the file; return how many.
 
-    What is no number, not above zero, or far from everything that was seen is left out. Two that
-    write in the same moment: the file is whole, and has the samples of the later one.
+    Values that are no number, not above zero, or implausible are left out. If two processes write
+    at
+    the same moment, the file is intact, and has the samples of the later one.
 
     Raises:
-        InputError: the file that is there cannot be used.
+        InputError: the existing file cannot be used.
         OSError: it cannot be written.
     """
     today = datetime.now(UTC).date()
@@ -288,7 +289,7 @@ def record(
 
 
 def bounded(samples: list[Sample]) -> list[Sample]:
-    """The newest SAMPLES of each constant on each of the newest MACHINES, in order."""
+    """Return the newest SAMPLES of each constant on each of the newest MACHINES, in order."""
     counts: dict[Any, int] = {}
     machines: dict[Any, None] = {}
     taken = []
@@ -304,10 +305,11 @@ def bounded(samples: list[Sample]) -> list[Sample]:
 
 
 def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
-    """Every constant: from samples of this machine, else as shipped.
+    """Return every constant: from samples of this machine, else as shipped.
 
-    From the smallest to the largest sample. A few of them show less than the whole spread, so the
-    range is at least as wide, relative to its middle, as the shipped one.
+    The range is from the smallest to the largest sample. A few samples show less than the whole
+    spread,
+    so the range is at least as wide, relative to its middle, as the shipped one.
     """
     found = shipped()
     for name, known in found.items():
@@ -321,7 +323,7 @@ def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
 
 
 def same_machine(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """The kernel may have been updated; CPUs and memory are the same."""
+    """Are CPUs and memory the same? The kernel may have been updated."""
     return all(one.get(key) == other.get(key) for key in ("cpu", "cpus", "memory_gib"))
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a demand and the constants to hosts, CPUs, memory, bandwidth. Pure; docs/CAPACITY.md has
-the formulas."""
+"""Compute hosts, CPUs, memory and bandwidth from a demand and the constants. Pure.
+
+docs/CAPACITY.md has the formulas.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from duet.plugins.cluster.capacity.constants import (
     spanning,
 )
 
-# What a plan is made for: students, live runs, the lesson, the hosts and the link that are had.
+# The demand: students, live runs, the lesson, the available hosts and link.
 
 MOST_STUDENTS: Final = 1_000_000
 MOST_LIVE: Final = 10_000
@@ -31,9 +33,9 @@ MOST_LINK: Final = 1e13
 MOST_ARRIVE_S: Final = 86_400.0
 RECORDING_BYTES: Final = Estimate(15e3, 300e3)
 SEGMENTS: Final = Estimate(3, 12)
-"""Of the largest recording of each lesson that is shipped."""
+"""Of the largest shipped recording of each lesson."""
 PLACES_PER_S: Final = 10.0
-"""While the driver of a class plays or drags; else places are few."""
+"""While the driver of a class plays or drags; otherwise positions are rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +43,19 @@ class Demand:
     """One class.
 
     Args:
-        students: pages that are open at once; each sees the recording at the start.
-        live: runs that go on at once.
-        lanes: of each run.
+        students: pages open at once; each shows the recording at the start.
+        live: runs at once.
+        lanes: per run.
         recording_bytes: of the lesson's recording as segments.
-        segments: that it is cut into.
+        segments: of the recording.
         guest_bytes: memory of each guest.
         vcpus: of each guest.
-        cache: nginx or a CDN answers for segments.
+        cache: nginx or a CDN caches segments.
         pool: where live runs are: local (the server's own machine), slurm or kubernetes.
         host_cpus: of each host; a host runs a server, guests, or both.
         host_bytes: memory of each host.
-        link_bits_per_s: of each server to the students.
-        arrive_s: all of them come in this time.
+        link_bits_per_s: from each server to the students.
+        arrive_s: all of them arrive in this time.
     """
 
     students: int
@@ -71,10 +73,10 @@ class Demand:
     arrive_s: float
 
     def checked(self) -> Demand:
-        """The same.
+        """Check the bounds, and return the demand.
 
         Raises:
-            InputError: a number that no class has.
+            InputError: a value is out of bounds.
         """
         for what, value, low, high in (
             ("students", self.students, 0, MOST_STUDENTS),
@@ -87,25 +89,25 @@ class Demand:
         ):
             if not (math.isfinite(value) and low <= value <= high):
                 raise InputError(
-                    f"a plan has {low:g} to {high:g} {what}, but {value:g} came.",
+                    f"a plan needs {low:g} to {high:g} {what}, but got {value:g}.",
                     remedy="./duet plan --help lists the options with their units.",
                 )
         return self
 
 
-# What students ask of the servers: while all of them come, and afterwards. Pure.
+# The load of the servers by students: while all of them arrive, and afterwards.
 
 PAGE_CONNECTIONS: Final = 6
-"""That a browser opens to fetch files and segments, while it loads a page."""
+"""Connections of a browser for files and segments, while it loads a page."""
 MS: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Of all servers together.
+    """Load of all servers together.
 
     Args:
-        connections: at nginx, or at the server where no cache stands before it.
+        connections: at nginx, or at the server if there is no cache in front of it.
     """
 
     server_cores: Estimate
@@ -115,7 +117,9 @@ class Load:
 
 
 def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
-    """While all come: each opens the page and its socket, and fetches the whole recording."""
+    """Load while all arrive: each opens the page and its socket, and fetches the whole
+    recording.
+    """
     per_s = asked.students / asked.arrive_s
     of_segments = asked.segments * known["segment_nginx" if asked.cache else "segment_server"]
     server, nginx = known["open_server"], NOTHING
@@ -134,10 +138,11 @@ def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
 
 
 def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
-    """Afterwards: the class follows its driver, and looks at live runs.
+    """Load afterwards: the class follows its driver, and watches live runs.
 
-    Low: a place a second, and each run has one viewer. High: the driver drags, and all watch one
-    run, while the others have one viewer each.
+    Low: one position a second, and one viewer per run. High: the driver drags, and all watch one
+    run,
+    while the others have one viewer each.
     """
     places = Estimate(1.0, PLACES_PER_S) * asked.students
     server, nginx = places * (known["place_server"] * MS), NOTHING
@@ -153,39 +158,39 @@ def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
         nginx = by_segments * (known["live_segments_nginx"] * MS)
         sent = sent + direct * known["live_messages_bytes"]
         sent = sent + by_segments * known["live_segments_bytes"]
-    # A CPU that is wanted more than once is what `bottleneck` looks at; nothing is cut off here.
+    # The load may exceed one CPU: `uses` reports that; nothing is capped here.
     return Load(server, nginx, sent * 8, _connections(asked, 1 if asked.cache else 0))
 
 
 def _connections(asked: Demand, fetching: int) -> Estimate:
-    """A socket of each page, twice where nginx passes it on, and those that fetch."""
+    """Count a socket per page, twice if nginx relays it, and connections that fetch."""
     each = 2 if asked.cache else 1
     return Estimate(asked.students * each, asked.students * (each + fetching))
 
 
 SERVER_SHARE: Final = 0.7
-"""Of one CPU: a server is one event loop, and answers late when it is busier for long."""
+"""Of one CPU: a server is one event loop, which answers late when it is busier for long."""
 EMULATOR_BYTES: Final = 250e6
 """Of a lane beyond its guest's memory (budgets.LANE_BEYOND_GUEST_BYTES, usual)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a class needs.
+    """The needs of a class.
 
     Args:
-        hosts: all of them; with a pool the servers' own are counted beside those of guests.
+        hosts: all of them; with a pool, hosts of servers and of guests are added.
         servers: processes of `duet serve`.
-        guest_hosts: that run guests; with a local pool the servers' own are among them.
+        guest_hosts: hosts with guests; with a local pool they include those of servers.
         run_cpus: of one live run, all of its lanes.
         run_bytes: its memory.
-        web_cpus: of servers and nginx, while all come or afterwards.
-        cpus: all together that are busy.
+        web_cpus: of servers and nginx, while all arrive or afterwards.
+        cpus: busy ones, all together.
         memory_bytes: all together.
-        start: while all of them come.
+        start: while all arrive.
         steady: afterwards.
-        opened_s: until the last page is open, counted from the first.
-        moves_ms: from a click on *run live* to events, where a slot is free.
+        opened_s: from the first page until the last is open.
+        moves_ms: from a click on *run live* to events, if a slot is free.
         alone_s: until the last of all live runs begins, if one server had to run them.
     """
 
@@ -206,10 +211,10 @@ class Plan:
 
 
 def plan(demand: Demand, figures: Figures) -> Plan:
-    """The needs of a class.
+    """Compute the needs of a class.
 
     Raises:
-        InputError: see Demand.checked.
+        InputError: as of Demand.checked.
     """
     asked = demand.checked()
     known = {name: one.figure for name, one in figures.items()}
@@ -238,7 +243,9 @@ def plan(demand: Demand, figures: Figures) -> Plan:
 
 
 def one_run(asked: Demand, known: dict[str, Estimate]) -> tuple[Estimate, Estimate]:
-    """CPUs and memory of one live run: as measured, and with a CPU and all memory of its own."""
+    """Return CPUs and memory of one live run: low as measured, high with a CPU and all memory
+    per guest.
+    """
     cores, memory = known["lane_cores"], known["lane_memory"]
     most_cores = max(cores.high, float(asked.vcpus))
     most_bytes = max(memory.high, asked.guest_bytes + EMULATOR_BYTES)
@@ -259,7 +266,7 @@ def _servers(asked: Demand, steady: Load) -> Estimate:
 
 
 def runs_each(asked: Demand, cpus: float, memory: float) -> int:
-    """Live runs that one host carries: at least one, which may then lack CPUs."""
+    """Return how many live runs one host carries: at least one, which may then lack CPUs."""
     fits = min(asked.host_cpus / cpus, asked.host_bytes / memory, float(LIVE_RUNS_MOST))
     return max(1, math.floor(fits + 1e-9))
 
@@ -287,9 +294,9 @@ def _memory(
 
 
 def _opened(asked: Demand, start: Load, servers: Estimate) -> Estimate:
-    """All have come after arrive_s; servers or links that are too slow take longer.
+    """All have arrived after arrive_s; slow servers or links take longer.
 
-    Servers share the pages and have a link each: the fewer are bought, the longer it takes.
+    Servers share the pages and have a link each: with fewer servers it takes longer.
     """
     if not asked.students:
         return NOTHING
@@ -313,7 +320,7 @@ def _alone(asked: Demand, run_time: Estimate) -> Estimate:
     return run_time * exactly(max(0, rounds))
 
 
-# What is short first: how much of each resource of a plan is in use, and one sentence. Pure.
+# The scarcest resource: how much of each is in use, and one sentence.
 
 
 MIB = 1 << 20
@@ -321,13 +328,13 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Of one resource, by the high estimate.
+    """Use of one resource, by the high estimate.
 
     Args:
-        share: that is in use; above 1 it is short.
-        grows: what makes it more: students or live runs.
+        share: in use; above 1 there is too little of it.
+        grows: what increases it: students or live runs.
         count: of these now.
-        remedy: when it is short.
+        remedy: if there is too little.
     """
 
     what: str
@@ -338,12 +345,12 @@ class Use:
 
     @property
     def carries(self) -> int:
-        """So many of `grows` use all of it."""
+        """How many of `grows` use all of it."""
         return int(self.count / self.share) if self.share else 0
 
 
 def uses(plan: Plan) -> list[Use]:
-    """Every resource that is in use, the shortest first."""
+    """Return every resource in use, the scarcest first."""
     return sorted(
         (use for use in (*_of_students(plan), *_of_live(plan)) if use.share > 0),
         key=lambda use: -use.share,
@@ -395,7 +402,7 @@ def _of_live(plan: Plan) -> Iterable[Use]:
 
 
 def sentence(plan: Plan) -> str:
-    """What is short first, if more come."""
+    """Say which resource is scarce first."""
     found = uses(plan)
     if not found:
         return "Nothing is in use."
@@ -412,7 +419,7 @@ def sentence(plan: Plan) -> str:
 
 
 def notes(plan: Plan) -> list[str]:
-    """What else an operator has to know before the class."""
+    """Return what else an operator should know before the class."""
     asked, found = plan.demand, []
     if asked.students > SOCKETS_PER_ADDRESS and not asked.cache:
         found.append(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Many viewers of one recording behind one nginx or CDN with one link: when each segment is there.
+"""Simulates many viewers of one recording behind one nginx or CDN with one link. Pure.
 
-Pure, and exact for its model: the link is shared equally by all who fetch (processor sharing), as
-TCP does on average, so the bytes that a viewer has had since he came are V(now) - V(came), with one
-curve V for all. V grows with link / viewers, or with what one viewer's own link takes, so it bends
-only when somebody comes or has all. Those events are stepped through; all delays then are
-look-ups in V, for a hundred thousand viewers in less than a second.
+It is exact for its model: all who fetch share the link equally (processor sharing), as TCP does on
+average. So a viewer who arrived at `came` has V(now) - V(came) bytes, with one curve V for all. V
+grows with link / viewers, or with the rate of one viewer's own link, so it bends only when a viewer
+arrives or has everything. The simulation steps through these events; all delays are then look-ups
+in
+V. A hundred thousand viewers take less than a second.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ PERCENTILES: Final = (50, 90, 99, 100)
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is simulated.
+    """Parameters of a simulation.
 
     Args:
         segment_bytes: of each segment, in order, headers included.
         link_bytes_per_s: of nginx or the CDN to all viewers.
         own_bytes_per_s: of one viewer's own link.
-        nginx_s: CPU time for one segment; one worker serves.
+        nginx_s: CPU time for one segment, in one worker.
         round_trip_s: to nginx and back.
-        arrive_s: viewers come at random in this time; 0: all at once.
+        arrive_s: viewers arrive at random in this time; 0: all at once.
     """
 
     segment_bytes: Sequence[int]
@@ -48,7 +49,7 @@ class Scene:
     arrive_s: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raises InputError: nothing can be fetched like this."""
+        """Check the values; raises InputError."""
         rates = (self.link_bytes_per_s, self.own_bytes_per_s)
         times = (self.nginx_s, self.round_trip_s, self.arrive_s)
         count = len(self.segment_bytes)
@@ -63,12 +64,12 @@ class Scene:
 
     @property
     def total_bytes(self) -> int:
-        """Of the whole recording."""
+        """Size of the whole recording."""
         return sum(self.segment_bytes)
 
     @property
     def served_bytes_per_s(self) -> float:
-        """By the link, or by nginx where its CPU is slower."""
+        """Limit by the link, or by the CPU of nginx."""
         by_cpu = np.inf
         if self.nginx_s:
             by_cpu = self.total_bytes / (self.nginx_s * len(self.segment_bytes))
@@ -76,7 +77,7 @@ class Scene:
 
     @property
     def one_bytes_per_s(self) -> float:
-        """What one viewer gets at most: by his link, or by what is under way in a round trip."""
+        """Limit for one viewer: their own link, or the bytes in flight per round trip."""
         by_trip = np.inf
         if self.round_trip_s:
             by_trip = AT_ONCE * self.total_bytes / len(self.segment_bytes) / self.round_trip_s
@@ -85,12 +86,12 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What came of it; all in seconds since each viewer came.
+    """Results, in seconds since each viewer arrived.
 
     Args:
-        first_s: until the first segment is there, by PERCENTILES.
-        whole_s: until all are there.
-        next_s: of the further ones, each from the moment in which the one before was there.
+        first_s: until the first segment has arrived, by PERCENTILES.
+        whole_s: until all have arrived.
+        next_s: for each further segment, since the one before.
         until_s: by segment and PERCENTILES.
         over_s: from the first viewer to the last byte.
         nginx_s: CPU time of nginx, all together.
@@ -107,21 +108,21 @@ class Simulated:
 
 
 def simulate(scene: Scene, viewers: int, seed: int = 1) -> Simulated:
-    """Let so many viewers come.
+    """Simulate this many viewers.
 
     Raises:
         InputError: none, or more than MOST_VIEWERS.
     """
     if not 1 <= viewers <= MOST_VIEWERS:
         raise InputError(
-            f"a simulation has 1 to {MOST_VIEWERS} viewers, but {viewers} came.",
+            f"a simulation needs 1 to {MOST_VIEWERS} viewers, but got {viewers}.",
             remedy="Choose a number between these.",
         )
     came = arrivals(viewers, scene.arrive_s, seed)
     times, had = curve(came, scene)
     at_came = np.interp(came, times, had)
     marks = progress_marks(scene.segment_bytes)
-    wait_s = 2 * scene.round_trip_s + scene.nginx_s  # to connect, and to ask for the first one
+    wait_s = 2 * scene.round_trip_s + scene.nginx_s  # to connect, and to request the first segment
     until = np.empty((len(marks), viewers))
     for row, mark in zip(until, marks, strict=True):
         row[:] = np.interp(at_came + mark, had, times) - came + wait_s
@@ -139,26 +140,26 @@ def simulate(scene: Scene, viewers: int, seed: int = 1) -> Simulated:
 
 
 def arrivals(viewers: int, arrive_s: float, seed: int) -> Floats:
-    """When each comes, in order."""
+    """Return the sorted arrival times."""
     if not arrive_s:
         return np.zeros(viewers)
     return np.sort(np.random.default_rng(seed).uniform(0.0, arrive_s, viewers))
 
 
 def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
-    """(times, V): the bytes that a viewer had who was there from the beginning, at each bend.
+    """Return (times, V): the bytes that a viewer present from the start would have, at each bend.
 
-    All want the same bytes, so they leave in the order in which they came.
+    All want the same bytes, so they finish in the order of arrival.
     """
     size = float(scene.total_bytes)
     link, own = scene.served_bytes_per_s, scene.one_bytes_per_s
     viewers = len(came)
     times, had = np.empty(2 * viewers), np.empty(2 * viewers)
-    ends = np.empty(viewers)  # V at which each has all, known once he has come
+    ends = np.empty(viewers)  # V at which each viewer has everything, known since their arrival
     now, level, here, left = 0.0, 0.0, 0, 0
     for bend in range(2 * viewers):
         there = here - left
-        # V grows also while nobody is there, so that each of its values has one time.
+        # V also grows while nobody fetches, so that each value of V has one time.
         rate = min(own, link / there) if there else own
         end_s = now + (ends[left] - level) / rate if there else np.inf
         if here < viewers and came[here] <= end_s:
@@ -174,9 +175,9 @@ def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
 
 
 def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floats:
-    """How many bytes a viewer has had when each segment and all before it are whole.
+    """Return the bytes a viewer has when each segment and all before it are complete.
 
-    The segments under way share his bytes equally; one that is whole makes room for the next.
+    Segments in flight share the bytes equally; a complete one makes room for the next.
     """
     left: dict[int, float] = {}
     whole = np.empty(len(segment_bytes))
@@ -196,5 +197,5 @@ def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floa
 
 
 def percentiles(values: Floats) -> tuple[float, ...]:
-    """The PERCENTILES of values."""
+    """Return the PERCENTILES of values."""
     return tuple(float(one) for one in np.percentile(values, PERCENTILES))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of kubectl, and what pods say."""
+"""Calls of kubectl, and the states of pods."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from duet.plugins.cluster.types import PoolSettings, Want
 # The objects of a lease as trees: Jobs and Secrets. Sans I/O.
 
 LEASE: Final = "kernel-duet/lease"
-"""The label of all objects of a lease."""
+"""Label of all objects of a lease."""
 PYTHON: Final = "/duet/.venv/bin/python"
-"""Of our image (Dockerfile)."""
+"""The interpreter in our image (Dockerfile)."""
 USER: Final = 10001
-"""Of our image."""
+"""The user in our image."""
 MOUNT: Final = "/run/duet"
 PROGRAM: Final = "program"
 MODE: Final = 0o440
-"""Of the Secret's file: root and the pod's group read it."""
+"""Mode of the Secret's file, for root and the pod's group."""
 GRACE_S: Final = 5
-"""SIGTERM to SIGKILL of a pod."""
+"""From SIGTERM to SIGKILL of a pod."""
 AWAY_S: Final = 10
-"""Pods of a node that is not ready are ended so long afterwards. When it counts as not ready is the
-controller manager's affair: after 40 to 50 s (--node-monitor-grace-period)."""
+"""Pods of a node are ended so long after it became not ready. The controller manager decides
+when: after 40 to 50 s (--node-monitor-grace-period).
+"""
 SCRATCH: Final = "2Gi"
 HOSTNAME: Final = "kubernetes.io/hostname"
 """The label that each kubelet gives its node."""
@@ -40,7 +41,7 @@ Tree = dict[str, Any]
 
 
 def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
-    """The Job of a lane. Its Secret has its name."""
+    """Return the Job of a lane. Its Secret has the same name."""
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -49,7 +50,7 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            # From now on, and the lease's time begins when all pods are scheduled.
+            # It counts from now, but the lease's time from when all pods are scheduled.
             "activeDeadlineSeconds": math.ceil(want.within_s + want.ttl_s + KUBE_LATER_S),
             "ttlSecondsAfterFinished": KUBE_DONE_S,
             "template": {
@@ -61,7 +62,7 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
 
 
 def secret(name: str, lane: int, start: Start, job_uid: str) -> Tree:
-    """A program for a lane; it goes with the Job."""
+    """Return the Secret with a lane's program; it is deleted with the Job."""
     of = lane_name(name, lane)
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": of, "uid": job_uid}
     return {
@@ -75,7 +76,7 @@ def secret(name: str, lane: int, start: Start, job_uid: str) -> Tree:
 
 
 def lane_name(name: str, lane: int) -> str:
-    """Of a lane's Job and Secret."""
+    """Return the name of a lane's Job and Secret."""
     return f"{name}-{lane}"
 
 
@@ -98,7 +99,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "runAsNonRoot": True,
             "runAsUser": USER,
             "runAsGroup": USER,
-            "fsGroup": USER,  # else the Secret would be root's alone
+            "fsGroup": USER,  # else only root could read the Secret
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(want, settings)],
@@ -117,7 +118,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
         terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     if want.alike and want.lanes_at_once > 1:
-        # A node without the label of the topology takes no such pod at all.
+        # A node without the topology's label never gets such a pod.
         alike_by = settings.kind_label if settings.kinds else HOSTNAME
         same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": alike_by}
         affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
@@ -149,7 +150,9 @@ def _container(want: Want, settings: PoolSettings) -> Tree:
 
 
 def _cache(settings: PoolSettings) -> Tree:
-    """Kernels and the guests' root: of a claim that the operator has filled, else none."""
+    """Return the volume with kernels and the guests' root: a claim that the operator has
+    filled, else empty.
+    """
     if settings.claim:
         return {"persistentVolumeClaim": {"claimName": settings.claim}}
     return {"emptyDir": {"sizeLimit": SCRATCH}}
@@ -157,12 +160,12 @@ def _cache(settings: PoolSettings) -> Tree:
 
 OF_DEADLINE: Final = "DeadlineExceeded"
 KILLED: Final = 128 + 9
-"""Exit code of a program that SIGKILL ended."""
+"""Exit code of a program that was ended by SIGKILL."""
 NEVER_BEGINS: Final = (
     *("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
     *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
 )
-"""A container that waits for these reasons does so for ever, or until an operator mends it."""
+"""A container that waits for these reasons waits until an operator fixes it."""
 MESSAGE_CHARACTERS: Final = 300
 
 
@@ -173,32 +176,31 @@ class Kubectl:
     namespace: str = ""
 
     async def call(self, *words: str, stdin: bytes = b"") -> Done:
-        """One call."""
         within = [f"--namespace={self.namespace}"] if self.namespace else []
         return await command(["kubectl", *within, *words], KUBECTL_S, stdin)
 
     async def create(self, *trees: Tree) -> Done:
-        """Make objects; they go through a pipe, since a Secret is among them."""
+        """Create objects through a pipe, because there is a Secret among them."""
         whole = {"apiVersion": "v1", "kind": "List", "items": list(trees)}
         return await self.call("create", "-f", "-", "-o", "json", stdin=json.dumps(whole).encode())
 
     async def delete(self, name: str) -> Done:
-        """Delete all Jobs of a lease; pods and Secrets go with them.
+        """Delete all Jobs of a lease; pods and Secrets are deleted with them.
 
-        Secrets are not named here: to find them by a label is the right to read all of them.
+        Secrets are not named here: finding them by a label requires the right to read all of them.
         """
         words = ("--ignore-not-found", "--wait=false", "--cascade=background")
         return await self.call("delete", "jobs.batch", f"--selector={LEASE}={name}", *words)
 
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
-        """Objects of a lease, or of all; what failed where there is no answer."""
+        """Return objects of a lease, or of all; a Done if the call failed."""
         which = [f"--selector={LEASE}={name}"] if name else []
         done = await self.call("get", kind, *which, "-o", "json")
         return done if done.code else items(done.out)
 
 
 def items(text: str) -> list[Tree]:
-    """Objects of a List, or of documents in a row as `create` writes them."""
+    """Parse a List, or the consecutive documents that `create` writes."""
     reads, at, found = json.JSONDecoder(), 0, list[Tree]()
     while at < len(text := text.strip()):
         try:
@@ -211,14 +213,14 @@ def items(text: str) -> list[Tree]:
 
 
 def node_of(node: Tree, label: str) -> tuple[str, str, bool]:
-    """A node's name, its value of a label, and whether it is ready."""
+    """Return a node's name, its value of a label, and whether it is ready."""
     about, conditions = node.get("metadata", {}), node.get("status", {}).get("conditions", [])
     ready = any((c.get("type"), c.get("status")) == ("Ready", "True") for c in conditions)
     return str(about.get("name")), str(about.get("labels", {}).get(label, "")), ready
 
 
 def lane_of(pod: Tree) -> int:
-    """By the name of its Job."""
+    """Return the lane from the name of the pod's Job."""
     labels = pod.get("metadata", {}).get("labels", {})
     job = labels.get("job-name") or labels.get("batch.kubernetes.io/job-name") or "-1"
     number = str(job).rpartition("-")[2]
@@ -226,12 +228,12 @@ def lane_of(pod: Tree) -> int:
 
 
 def host_of(pod: Tree) -> str:
-    """Where it is scheduled; "" before."""
+    """Return the node it is scheduled on; "" before."""
     return str(pod.get("spec", {}).get("nodeName") or "")
 
 
 def unscheduled(pods: Sequence[Tree]) -> str:
-    """Why a pod has no place, in the scheduler's words."""
+    """Return why a pod is not scheduled, in the scheduler's words."""
     for pod in pods:
         for condition in pod.get("status", {}).get("conditions", []):
             if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
@@ -240,26 +242,26 @@ def unscheduled(pods: Sequence[Tree]) -> str:
 
 
 def exit_code(pod: Tree) -> int | None:
-    """Of its program, once it has ended."""
+    """Return the exit code of its program, once it has ended."""
     code: Any = _state(pod, "terminated").get("exitCode")
     return int(code) if isinstance(code, int) else None
 
 
 def is_leaving(pod: Tree) -> bool:
-    """Whether it is being deleted: its program is ended, and it is gone some seconds later."""
+    """Is it being deleted? Its program is ended, and it disappears some seconds later."""
     return "deletionTimestamp" in pod.get("metadata", {})
 
 
 def lacked_memory(pod: Tree) -> bool:
-    """Whether the kernel ended its program since the lane's memory was used up.
+    """Did the kernel kill its program for lack of memory?
 
-    The reason alone does not say so: a descendant may have been ended, and the program gone on.
+    The reason alone does not say so: a descendant may have been killed, and the program continued.
     """
     return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
 
 
 def past_deadline(jobs: Sequence[Tree]) -> bool:
-    """Whether a Job has run into its deadline: its pods are deleted then, with no word of why."""
+    """Has a Job exceeded its deadline? Its pods are deleted then, without a reason."""
     return any(
         condition.get("reason") == OF_DEADLINE and condition.get("status") == "True"
         for job in jobs
@@ -276,7 +278,9 @@ def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
 
 
 def trouble(pod: Tree) -> tuple[str, str]:
-    """Why a pod failed without its program's doing, as reason and message; "": it did not."""
+    """Return why a pod failed, if not because of its program, as reason and message; "": it did
+    not.
+    """
     status = pod.get("status", {})
     for condition in status.get("conditions", []):
         if condition.get("type") == "DisruptionTarget" and condition.get("status") == "True":

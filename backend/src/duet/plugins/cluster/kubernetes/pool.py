@@ -45,11 +45,10 @@ from duet.plugins.cluster.program import Tail
 from duet.plugins.cluster.types import Ended, Kind, Loss, PoolSettings, Refusal, Want, Watched
 from duet.processes.owned import find_program
 
-# A program in a pod of a lease.
-
 
 class PodProgram:
-    """See types.Program. Standard error comes with the output: logs do not tell them apart.
+    """A program in a pod of a lease. Standard error is part of the output, because logs do not
+    separate them.
 
     Args:
         name: of the lease.
@@ -66,32 +65,29 @@ class PodProgram:
 
     @property
     def running(self) -> bool:
-        """See types.Program."""
         return self._begun and not self._ended.done()
 
     @property
     def watched(self) -> bool:
-        """What befalls its pod is news: it goes on, and is not being ended here."""
+        """Is it running, and not being ended here? Then changes of its pod are news."""
         return self.running and not self._ending
 
     async def begin(self) -> None:
-        """See types.Program."""
         done = await self._kubectl.create(
             secret(self._name, self._lane, self._start, self._job_uid)
         )
         if done.code:
             raise InfraError(
-                f"a lane on Kubernetes takes no program: {done.why}.",
-                remedy="Reserve another lease; look whether secrets may be made there.",
+                f"a program cannot be started on Kubernetes: {done.why}.",
+                remedy="Reserve another lease; check whether you may create secrets there.",
             )
         self._begun = True
 
     async def wait(self) -> Ended:
-        """See types.Program."""
         return await asyncio.shield(self._ended)
 
     async def seen(self, pod: Tree | None) -> None:
-        """The lease's watch has looked.
+        """Take the state of its pod from a poll.
 
         Args:
             pod: None: it is gone.
@@ -108,7 +104,7 @@ class PodProgram:
             self._finish(None, loss.sentence if loss else "the program's pod is gone.", Tail())
 
     async def end(self, lost: str = "") -> None:
-        """See types.Program. The pod goes with it, and so does the lane."""
+        """End the program; its pod and lane end with it."""
         if not self.watched:
             return
         self._ending = True
@@ -130,15 +126,13 @@ class PodProgram:
             self._ended.set_result(Ended(code, lost, held, b"", output.cut_bytes))
 
 
-# What a lease has of a Kubernetes cluster: Jobs, looked at until they are over.
-
 LOG = logging.getLogger("duet.plugins.cluster")
 DEADLINE = Loss("the lease ran into its deadline in Kubernetes.", "deadline")
 DELETED = Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
 
 
 class PodPlace:
-    """See lease.Backing.
+    """A lease's part of the cluster: Jobs, polled until they are over.
 
     Args:
         uids: of the Jobs of its lanes.
@@ -151,35 +145,33 @@ class PodPlace:
         self._lose: Callable[[Loss], None] = lambda loss: None
 
     def watch(self, lose: Callable[[Loss], None]) -> None:
-        """Look at its pods until `give_back`."""
+        """Poll its pods until `give_back`."""
         self._lose = lose
         self._task = asyncio.create_task(self._watch(), name="watch of pods")
 
     def program(self, lane: int, start: Start, watched: Watched) -> PodProgram:
-        """See lease.Backing."""
         at = min(lane, len(self._uids) - 1)  # the lanes of an exclusive lease share a pod
         if at in self._programs:
             raise InputError(
-                "a lane of a lease on Kubernetes runs one program, and an exclusive lease one in"
-                " all.",
+                "a lane of a lease on Kubernetes runs only one program, and so does "
+                "an exclusive lease.",
                 remedy="Let one program run all arms, or reserve another lease.",
             )
         if (size := len(start.packed())) > SECRET_BYTES:
             raise InputError(
-                f"a program on Kubernetes has at most {SECRET_BYTES} bytes of words, environment"
-                f" and standard input, since a Secret holds no more, but {size} came.",
-                remedy="Give it a file in its image or claim, and its name.",
+                f"a program on Kubernetes may have at most {SECRET_BYTES} bytes of arguments,"
+                f" environment and standard input (the limit of a Secret), but has {size}.",
+                remedy="Put the data into a file of its image or claim, and pass the file's name.",
             )
         made = PodProgram(self._kubectl, self.name, at, self._uids[at], start, watched)
         self._programs[at] = made
         return made
 
     async def why_over(self) -> Loss | None:
-        """See lease.Backing: the watch finds it."""
+        """Return None: the poll reports losses."""
         return None
 
     async def give_back(self) -> None:
-        """See lease.Backing."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -212,14 +204,14 @@ class PodPlace:
                 pod = None  # an exit code would only say how its program was ended
                 jobs = await self._kubectl.get("jobs.batch", self.name)
                 if isinstance(jobs, Done):
-                    return  # the next look says it
+                    return  # the next poll tells
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
             if program is not None:
                 await program.seen(pod)
 
 
 def loss_of(pod: Tree) -> Loss | None:
-    """What has befallen a pod, if anything has."""
+    """Explain a failed pod; None: it has not failed."""
     reason, message = trouble(pod)
     if not reason:
         return None
@@ -230,7 +222,7 @@ def loss_of(pod: Tree) -> Loss | None:
 
 
 async def delete_all(kubectl: Kubectl, name: str) -> None:
-    """Delete a lease's objects; tried again for CANCEL_S, then their own deadline ends them."""
+    """Delete a lease's objects; retry for CANCEL_S, then their own deadline ends them."""
     until_s = time.monotonic() + CANCEL_S
     while (done := await kubectl.delete(name)).code:
         if time.monotonic() > until_s:
@@ -269,7 +261,7 @@ class KubernetesPool(OwningPool):
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Kinds of nodes: values of the label DUET_POOL_KIND_LABEL."""
+        """Return kinds of nodes: values of the label DUET_POOL_KIND_LABEL."""
         nodes = await self._kubectl.get("nodes")
         if isinstance(nodes, Done):
             return Refusal(f"kubectl gives no answer: {nodes.why}.")
@@ -329,7 +321,7 @@ class KubernetesPool(OwningPool):
         return None
 
     async def _placed(self, name: str, want: Want) -> list[str] | Refusal:
-        """The host of each pod, once all are scheduled."""
+        """Return the host of each pod, once all are scheduled."""
         until_s = time.monotonic() + want.within_s
         while True:
             pods = await self._kubectl.get("pods", name)

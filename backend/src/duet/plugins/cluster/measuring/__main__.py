@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Started with `python -m`: one comparison on this host, asked for on standard input.
+"""Run with `python -m`: one comparison on this host, requested on standard input.
 
-Lines of progress go to standard error, the result is one line on standard output.
+Progress lines go to standard error, the result is one line on standard output.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def work(request: Request) -> Result:
     """Measure as `duet measure` does.
 
     Raises:
-        DuetError: nothing can be run here.
+        DuetError: nothing can run here.
     """
     plan, settings = request.plan(), KernelSettings.default()
     measuring = await prepare_measurement(plan, settings, "", tell, at_once=request.at_once)
@@ -45,12 +45,14 @@ async def work(request: Request) -> Result:
 
 
 def tell(step: Progress) -> None:
-    """A line of progress."""
+    """Print a line of progress."""
     print(step, file=sys.stderr, flush=True)
 
 
 def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
-    """SHA-256 of what each arm boots here; of a further link under the arm's name and its own."""
+    """Return the SHA-256 of each arm's kernel here, and of further links, by name of arm and
+    link.
+    """
     found = {arm: digest(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
     for arm in plan.arms if plan.link else ():
         images = find_layouts(arm_spec(plan.folder, arm), plan.layouts, settings)
@@ -59,7 +61,6 @@ def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One report of the comparisons of a measurement. Hosts that differ are not mixed. Pure."""
+"""Merges the comparisons of a measurement into one report. Unlike hosts are not mixed. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duet.plugins.cluster.measuring.schedule import Job
 
 
 def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
-    """The report, with what is missing and why."""
+    """Make the report, including what is missing and why."""
     refuse_other_kernels(jobs)
     good = [job for job in jobs if job.result is not None and job.error is None]
     facts = [job.facts() for job in good]
@@ -52,7 +52,7 @@ def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
 
 
 def refuse_other_kernels(jobs: Sequence[Job]) -> None:
-    """Comparisons with other kernels than the first's fail: they are of something else."""
+    """Fail comparisons whose kernels differ from the first's: they measured something else."""
     first: HostFacts | None = None
     for job in jobs:
         if job.result is None or job.error is not None:
@@ -70,15 +70,15 @@ def refuse_other_kernels(jobs: Sequence[Job]) -> None:
 
 
 def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
-    """In what two hosts differ so that their figures make no verdict together.
+    """Return the differences of two hosts that forbid a common verdict.
 
-    Counts do not hang on the CPU, but on all that a guest is made of.
+    Counts do not depend on the CPU, but on everything in the guest.
     """
     return differences(one, other) if clock == "wall" else other_inputs(one, other)
 
 
 def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
-    """A sentence for each host that differs from that of the first comparison."""
+    """Return a sentence for each host that differs from that of the first comparison."""
     usual = [one for one in facts if not one.layout]
     found: dict[tuple[str, str], list[str]] = {}
     for one in usual[1:]:
@@ -94,10 +94,10 @@ def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
 
 
 def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | None:
-    """Put the runs of a further link with those of the usual one, where hosts are alike.
+    """Add the runs of a further link to those of the usual link, if the hosts are alike.
 
     Returns:
-        Both hosts and in what they differ, where they do.
+        Both hosts and their differences, if they differ.
     """
     if job.error is not None:
         report.remarks.append(f"{job.part.name} is missing: {job.error.sentence}")
@@ -117,7 +117,7 @@ def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | No
 
 
 def _fail(table: Table, arms: Iterable[str], error: DuetError | None) -> None:
-    """A table without numbers."""
+    """Clear a table's numbers and note the error."""
     for one in table.series:
         one.samples.clear()
         one.refused = error.sentence.rstrip(".") if error else "it was not measured"
@@ -137,7 +137,7 @@ def _partial(jobs: Sequence[Job]) -> str | None:
 
 
 def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
-    """Of the first comparison that has them; a later one may know a kernel's own name."""
+    """Return facts from the first comparison that has them; a later one may add a kernel's name."""
     found: dict[str, ArmFacts] = {}
     for job in good:
         assert job.result is not None
@@ -149,7 +149,7 @@ def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
 
 
 def common_host(good: Sequence[Job]) -> dict[str, str]:
-    """The fingerprint; where hosts differ, all values that there are."""
+    """Return the fingerprint; if hosts differ, all values."""
     found: dict[str, dict[str, None]] = {}
     for job in good:
         assert job.result is not None and job.result.facts is not None
@@ -158,10 +158,11 @@ def common_host(good: Sequence[Job]) -> dict[str, str]:
     return {name: " or ".join(values) for name, values in found.items()}
 
 
-# Whether two hosts give the same figures on the count clock, to the digit. Pure.
+# Do two hosts give equal figures on the count clock, to the digit? Pure.
 #
-# Runs without a trace repeat exactly; a traced one only nearly, since events leave it by the host.
-# So the figures are those of workloads' own lines.
+# Untraced runs repeat exactly; traced runs only nearly, because their events leave through the
+# host.
+# So only figures that the workloads print are compared.
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ class Figure:
 
     Args:
         run: which: "run 1", "other start 2".
-        values: on the first and on the second; None: it is missing there.
+        values: on the first and on the second host; None: missing.
     """
 
     arm: str
@@ -181,7 +182,7 @@ class Figure:
 
     @property
     def equal(self) -> bool:
-        """To the digit."""
+        """Equal to the digit?"""
         one, other = self.values
         return one is not None and one == other
 
@@ -192,8 +193,8 @@ class Agreement:
 
     Args:
         comparison: its condition in words.
-        nodes: both hosts; "": none was had.
-        trouble: sentences: why figures could not be compared, inputs that differ among them.
+        nodes: both hosts; "": none.
+        trouble: why figures could not be compared, including unequal inputs.
         figures: all of them, with both values.
     """
 
@@ -204,15 +205,15 @@ class Agreement:
 
     @property
     def equal(self) -> bool:
-        """All figures, and there are some."""
+        """Are there figures, and are all equal?"""
         return not self.trouble and bool(self.figures) and all(one.equal for one in self.figures)
 
 
 def checked_plan(plan: MeasurePlan) -> MeasurePlan:
-    """The same with the figures alone that are to be equal.
+    """Restrict a plan to figures that must be equal.
 
     Raises:
-        InputError: it is of the wall clock, or has none.
+        InputError: it is for the wall clock, or has no such figure.
     """
     if plan.clock != "count":
         raise InputError(
@@ -229,12 +230,12 @@ def checked_plan(plan: MeasurePlan) -> MeasurePlan:
 
 
 def pairs_of(plan: MeasurePlan) -> list[tuple[Job, Job]]:
-    """Each comparison twice, never on one host."""
+    """Return each comparison twice, never on the same host."""
     return [_pair(part) for part in parts_of(plan)]
 
 
 def agreement(one: Job, other: Job) -> Agreement:
-    """What two hosts gave."""
+    """Compare the results of two hosts."""
     found = Agreement(one.part.name, (one.host, other.host))
     for job in (one, other):
         if job.error is not None:
@@ -261,7 +262,7 @@ def agreement(one: Job, other: Job) -> Agreement:
 
 
 def difference_words(found: Agreement, figure: Figure) -> str:
-    """'srcu ops_per_s, run 2: 625.4 umounts/s on n1, 625.5 on n2 (n=9).'."""
+    """Format for example 'srcu ops_per_s, run 2: 625.4 umounts/s on n1, 625.5 on n2 (n=9).'."""
     first, second = ("nothing" if v is None else exact(v) for v in figure.values)
     return (
         f"{figure.arm} {figure.metric}, {figure.run}: {first} {figure.unit} on {found.nodes[0]},"
@@ -270,7 +271,7 @@ def difference_words(found: Agreement, figure: Figure) -> str:
 
 
 def exact(value: float) -> str:
-    """All digits of a figure, where four are too few."""
+    """Format all digits of a figure, if four are too few."""
     short = format_value(value)
     return short if float(short.replace(",", "")) == value else repr(value)
 

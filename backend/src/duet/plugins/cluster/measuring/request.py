@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the program of a comparison reads, checked against the lesson as it lies on its host."""
+"""Input and output of a comparison's program, checked against the lesson on its host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from duet.plugins.cluster.measuring.limits import (
 )
 from duet.plugins.cluster.types import Want
 
-# The comparisons of a measurement: one condition, one link, all arms of it. Pure.
+# The comparisons of a measurement: one condition, one link, all its arms. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Part:
         name: its condition in words.
         table: index of its condition in the whole measurement.
         layout: the further link that it runs; 0 is the usual one.
-        plan: of its runs alone, in the order in which they are run anywhere.
+        plan: of its runs, in their order.
     """
 
     name: str
@@ -55,10 +55,10 @@ class Part:
 
 
 def parts_of(plan: MeasurePlan) -> list[Part]:
-    """All of them; usual links come first.
+    """Split a plan into comparisons; usual links come first.
 
     Raises:
-        InputError: a senseless number of runs (see all_steps).
+        InputError: an impossible number of runs (see all_steps).
     """
     all_steps(plan)
     swept, values = plan.sweep or ("", (0,))
@@ -72,7 +72,7 @@ def parts_of(plan: MeasurePlan) -> list[Part]:
 
 
 def shifts_of(plan: MeasurePlan) -> tuple[int, ...]:
-    """Those of its tables."""
+    """Return the shifts of its tables."""
     return (0,) if plan.clock == "wall" else plan.shifts
 
 
@@ -89,10 +89,10 @@ def _part(plan: MeasurePlan, table: int, layout: int, knob: tuple[str, int], shi
 
 
 def want_of(part: Part, lease_s: float | None = None) -> Want:
-    """The lease that a comparison needs: alone on the wall clock, one CPU on the count clock.
+    """Return the lease for a comparison: exclusive on the wall clock, one CPU on the count clock.
 
     Args:
-        lease_s: how long it may take; None: by the number of its runs.
+        lease_s: its length; None: by the number of runs.
     """
     wall = part.plan.clock == "wall"
     lesson = part.plan.lesson
@@ -109,14 +109,14 @@ VERSION: Final = 1
 Name = Annotated[str, Field(max_length=100)]
 
 
-class Packet(BaseModel):
-    """One way or the other; both ends are of one version."""
+class Envelope(BaseModel):
+    """A message in either direction; both ends must have the same version."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Request(Packet):
-    """A comparison, as a program reads it from standard input."""
+class Request(Envelope):
+    """A comparison, as its program reads it from standard input."""
 
     version: Literal[1] = VERSION
     lesson: Name
@@ -134,7 +134,7 @@ class Request(Packet):
 
     @classmethod
     def of(cls, part: Part, at_once: int) -> Request:
-        """That of a comparison.
+        """Make the request for a comparison.
 
         Args:
             at_once: guests that may run at once on the count clock.
@@ -157,7 +157,7 @@ class Request(Packet):
 
     @classmethod
     def read(cls, text: bytes) -> Request:
-        """What standard input had.
+        """Parse standard input.
 
         Raises:
             InputError: it is no request.
@@ -168,15 +168,15 @@ class Request(Packet):
             return cls.model_validate_json(text)
         except ValueError as error:
             raise InputError(
-                f"what came is no comparison of this version ({error!s:.200}).",
+                f"the input is no comparison of this version ({error!s:.200}).",
                 remedy="Use the same version of Kernel Duet on all hosts.",
             ) from None
 
     def plan(self) -> MeasurePlan:
-        """The plan, by the lesson as it lies on this host.
+        """Return the plan, from the lesson on this host.
 
         Raises:
-            InputError: the lesson, an arm, the workload or a knob is not there.
+            InputError: the lesson, an arm, the workload or a knob is missing.
         """
         folder = load(self.lesson)
         for arm in self.arms:
@@ -198,23 +198,23 @@ class Request(Packet):
         )
 
 
-# What the program of a comparison gives, checked where it arrives.
+# The result of a comparison's program, checked by the receiver.
 #
-# It is one line of ASCII, so that it is found in a log that has other lines as well.
+# It is one line of ASCII, so that it can be found in a log with other lines.
 
 
 MARK: Final = b"duet-comparison "
-"""Before the result."""
+"""Prefix of the result."""
 
 
-class Odd(Exception):
-    """What came is no result of the comparison that was asked for."""
+class BadResult(Exception):
+    """The output is no result of the requested comparison."""
 
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Facts(Packet):
+class Facts(Envelope):
     """What a program saw of its host."""
 
     host: dict[Name, str] = Field(max_length=50)
@@ -223,8 +223,8 @@ class Facts(Packet):
     waited_share: float | None = Field(default=None, ge=0, le=1)
 
 
-class Counts(Packet):
-    """A table as it travels: verdicts are drawn where all is together."""
+class Counts(Envelope):
+    """A table in transit; verdicts are computed after merging."""
 
     condition: Condition
     series: list[Series]
@@ -234,8 +234,8 @@ class Counts(Packet):
     counted: dict[str, tuple[int, int]]
 
 
-class Result(Packet):
-    """What a comparison gave, or the failure that came before its first run."""
+class Result(Envelope):
+    """The result of a comparison, or the failure before its first run."""
 
     version: Literal[1] = VERSION
     failure: Failure | None = None
@@ -245,11 +245,9 @@ class Result(Packet):
     partial: str | None = None
 
     def error(self) -> DuetError | None:
-        """The failure."""
         return self.failure.error() if self.failure else None
 
     def table(self) -> Table:
-        """The table, without verdicts."""
         assert self.counts is not None
         counts = self.counts
         return Table(
@@ -263,7 +261,7 @@ class Result(Packet):
 
 
 def counts_of(table: Table) -> Counts:
-    """A table as it travels."""
+    """Convert a table for transit."""
     return Counts(
         condition=table.condition,
         series=table.series,
@@ -275,68 +273,68 @@ def counts_of(table: Table) -> Counts:
 
 
 def line_of(result: Result) -> bytes:
-    """The line that a program writes.
+    """Encode the line that a program writes.
 
     Raises:
-        InfraError: it is longer than what a pool holds of a program.
+        InfraError: it is longer than a pool keeps of a program's output.
     """
     text = result.model_dump_json(exclude_unset=False).encode()
     line = MARK + base64.b64encode(zlib.compress(text)) + b"\n"
     if len(line) > RESULT_BYTES or len(text) > UNPACKED_BYTES:
         raise InfraError(
-            f"the result of a comparison has {len(line):,} bytes, and {RESULT_BYTES:,} at most go"
-            " back from a host.",
-            remedy="Ask for fewer --repeats.",
+            f"the result of a comparison has {len(line):,} bytes, but at most {RESULT_BYTES:,} can"
+            " be returned.",
+            remedy="Use fewer --repeats.",
         )
     return line
 
 
 def read_result(output: bytes, part: Part) -> Result:
-    """The result in a program's output.
+    """Find and decode the result in a program's output.
 
     Raises:
-        Odd: there is none, or it is not of this comparison.
+        Odd: there is none, or it belongs to another comparison.
     """
     lines = [line for line in output.splitlines() if line.startswith(MARK)]
     if not lines:
-        raise Odd("it gave no result")
+        raise BadResult("it gave no result")
     try:
         unpack = zlib.decompressobj()
         text = unpack.decompress(
             base64.b64decode(lines[-1][len(MARK) :], validate=True), UNPACKED_BYTES
         )
         if not unpack.eof:
-            raise Odd("its result is cut off or too long")
+            raise BadResult("its result is cut off or too long")
         result = Result.model_validate_json(text)
     except (binascii.Error, zlib.error, ValidationError, ValueError):
-        raise Odd("its result cannot be read; use the same version on all hosts") from None
+        raise BadResult("its result cannot be read; use the same version on all hosts") from None
     if not result.failure:
         _check(result, part)
     return result
 
 
 def _check(result: Result, part: Part) -> None:
-    """Whether it is one of what was asked for."""
+    """Check that a result belongs to the requested comparison."""
     (condition,) = conditions(part.plan)
     blank = Collector(part.plan, condition, {}).table
     expected = [(one.metric, one.arm) for one in blank.series]
     if result.counts is None or result.facts is None or result.counts.condition != condition:
-        raise Odd("its result is of another condition")
+        raise BadResult("its result is of another condition")
     series = result.counts.series
     if [(one.metric, one.arm) for one in series] != expected:
-        raise Odd("its result has other metrics or arms; use the same lesson on all hosts")
+        raise BadResult("its result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
-        raise Odd("its result is of other arms")
+        raise BadResult("its result is of other arms")
     booted = {*part.plan.arms}
     booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
     if set(result.facts.kernels) != booted:
-        raise Odd("its result does not say which kernels it ran")
+        raise BadResult("its result does not say which kernels it ran")
     ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
     if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
-        raise Odd("its result does not say what its host is")
+        raise BadResult("its result does not say what its host is")
     for one in series:
         found = [one.samples, one.perturbed, *one.layouts.values()]
         if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in found):
-            raise Odd(f"its result has no usable figures of {one.metric}")
+            raise BadResult(f"its result has no usable figures of {one.metric}")
         if set(one.layouts) - {part.layout}:
-            raise Odd("its result has figures of other links")
+            raise BadResult("its result has figures of other links")

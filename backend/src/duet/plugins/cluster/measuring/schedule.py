@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Has comparisons run on leases of a pool, as many at once as it gives, each wholly on one host."""
+"""Runs comparisons on leases of a pool, as many at once as it grants, each entirely on one host."""
 
 from __future__ import annotations
 
@@ -15,23 +15,28 @@ from duet.base.errors import DuetError, InfraError, printable
 from duet.measure.model import HostFacts
 from duet.plugins.cluster.lease import Lease
 from duet.plugins.cluster.measuring.limits import LOOK_S, PROGRESS_LETTERS, SAY_S, WAIT_S
-from duet.plugins.cluster.measuring.request import Odd, Part, Request, Result, read_result, want_of
+from duet.plugins.cluster.measuring.request import (
+    BadResult,
+    Part,
+    Request,
+    Result,
+    read_result,
+    want_of,
+)
 from duet.plugins.cluster.program import environment
 from duet.plugins.cluster.types import Ended, Pool, Refusal, Want
 
-# A comparison on its way: one program on one lease, and what it gave.
-
 PROGRAM: Final = ("-P", "-s", "-m", "duet.plugins.cluster.measuring")
-"""After the interpreter of a host."""
+"""Arguments for the interpreter on a host."""
 Say = Callable[[str], None]
 
 
 class Lost(Exception):
-    """A host, or what is on it, failed under a comparison: another host may do better.
+    """A host failed during a comparison; another host may succeed.
 
     Args:
         sentence: what happened, with the host's name.
-        final: another host would meet the same.
+        final: another host would fail, too.
     """
 
     def __init__(self, sentence: str, final: bool = False) -> None:
@@ -41,13 +46,13 @@ class Lost(Exception):
 
 @dataclass(slots=True)
 class Job:
-    """A comparison that is to run.
+    """A comparison to run.
 
     Args:
-        apart: jobs on whose hosts it must not run.
+        apart: jobs whose hosts it must not use.
         host: where it runs or ran.
-        lost: why its first try gave nothing, as a sentence; "": it has had one try at most.
-        lost_on: that try's host.
+        lost: why its first try failed; "": it has had at most one try.
+        lost_on: host of the first try.
     """
 
     part: Part
@@ -60,12 +65,12 @@ class Job:
 
     @property
     def avoid(self) -> tuple[str, ...]:
-        """Hosts that it does not take."""
+        """Hosts to avoid."""
         names = (self.lost_on, *(other.host for other in self.apart))
         return tuple(dict.fromkeys(name for name in names if name))
 
     def facts(self) -> HostFacts:
-        """Of its host; call it with a result."""
+        """Return facts about its host; requires a result."""
         assert self.result is not None and self.result.facts is not None
         seen = self.result.facts
         return HostFacts(
@@ -84,13 +89,13 @@ class Job:
 
 
 class Lines:
-    """Cuts what a program writes to standard error into lines of progress."""
+    """Splits a program's standard error into lines of progress."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._rest = say, b""
 
     def take(self, piece: bytes) -> None:
-        """A piece of it."""
+        """Take a piece of it."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-4 * PROGRESS_LETTERS :]
         for line in whole:
@@ -102,14 +107,14 @@ class Lines:
 async def carry_out(
     job: Job, lease: Lease, python: str, say: Say, program: Sequence[str] = PROGRAM
 ) -> Result:
-    """Run it on a lease, which its caller releases; the lease's deadline bounds it.
+    """Run a job on a lease, whose deadline bounds it; the caller releases the lease.
 
     Args:
         say: gets progress.
-        program: words after the interpreter.
+        program: arguments for the interpreter.
 
     Raises:
-        Lost: it gave no result.
+        Lost: there is no result.
     """
     asked = Request.of(job.part, lease.want.vcpus).model_dump_json().encode()
     lines = Lines(lambda text: say(f"{job.host}: {job.part.name}: {text}"))
@@ -123,7 +128,7 @@ async def carry_out(
         raise Lost(lost_words(job.host, lease, ended), final=_is_deadline(lease))
     try:
         return read_result(ended.output, job.part)
-    except Odd as odd:
+    except BadResult as odd:
         said = printable(ended.last_line)
         why = f" ({said:.300})" if said else ""
         code = f"ended with code {ended.code}" if ended.code else "ended"
@@ -131,7 +136,7 @@ async def carry_out(
 
 
 def lost_words(host: str, lease: Lease, ended: Ended) -> str:
-    """Why a program gave nothing, with its host's name."""
+    """Say why a program failed, with its host's name."""
     sentence = lease.loss.sentence if lease.loss is not None else ended.lost
     return sentence if host in sentence else f"{host} was lost: {sentence}"
 
@@ -141,7 +146,7 @@ def _is_deadline(lease: Lease) -> bool:
 
 
 NOW_S = 0.0
-"""Now or not at all."""
+"""Do not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +154,12 @@ class Terms:
     """How a measurement uses a pool.
 
     Args:
-        at_once: leases at one time at most; None: as many as the pool gives.
-        wait_s: so long a full pool is waited for, while nothing of ours runs there; 0: not at all.
-        lease_s: how long a comparison may take; None: by the number of its runs.
-        look_s: see limits.LOOK_S.
-        program: words of a program after the interpreter.
+        at_once: most leases at a time; None: as many as the pool grants.
+        wait_s: how long to wait for a full pool while none of our programs runs there; 0: do not
+            wait.
+        lease_s: limit for one comparison; None: by the number of its runs.
+        look_s: as limits.LOOK_S.
+        program: arguments for the interpreter.
     """
 
     at_once: int | None = None
@@ -164,10 +170,10 @@ class Terms:
 
 
 class Schedule:
-    """The comparisons of one measurement on a pool that is open.
+    """The comparisons of one measurement on an open pool.
 
     Args:
-        say: gets sentences about what goes on.
+        say: gets progress messages.
     """
 
     def __init__(self, pool: Pool, terms: Terms, say: Say) -> None:
@@ -180,7 +186,7 @@ class Schedule:
         self._gave_up = False
 
     async def run(self, jobs: Sequence[Job]) -> None:
-        """Until each has a result or an error. When cancelled, all leases are given back."""
+        """Run until each has a result or an error. When cancelled, release all leases."""
         self._waiting.extend(jobs)
         if len(jobs) > 1 and any(job.part.plan.clock == "wall" for job in jobs):
             await self._learn_kinds()
@@ -198,13 +204,15 @@ class Schedule:
         return bool(self._waiting) and (most is None or len(self._running) < most)
 
     async def _learn_kinds(self) -> None:
-        """Which hosts are of one kind: times of all comparisons come from one."""
+        """Learn the hosts of each kind, because all wall-clock times must come from one kind."""
         kinds = await self._pool.kinds()
         if not isinstance(kinds, Refusal):
             self._kinds = {host: kind.name for kind in kinds for host in kind.hosts}
 
     async def _begin_next(self) -> bool:
-        """Begin the first that waits, or find that it cannot run; False: wait for a lease."""
+        """Start the first waiting job, or find that it cannot run; return False to wait for a
+        lease.
+        """
         job = self._waiting[0]
         want = replace(want_of(job.part, self._terms.lease_s), avoid=job.avoid)
         if job.part.plan.clock == "wall":
@@ -224,7 +232,7 @@ class Schedule:
         return True
 
     async def _lease(self, job: Job, want: Want) -> Lease | Refusal | None:
-        """A lease; a refusal, if that is the end; None: others of ours hold what is wanted."""
+        """Return a lease; a final refusal; or None while our own leases hold the hosts."""
         found = await self._pool.reserve(replace(want, within_s=NOW_S))
         if not isinstance(found, Refusal):
             return found
@@ -238,7 +246,7 @@ class Schedule:
         if wait_s > 0:
             said = f"pool: {found.sentence} Waiting up to {wait_s:g} s."
             saying = asyncio.get_running_loop().call_later(SAY_S, self._say, said)
-            try:  # what can never be had is refused at once
+            try:  # what can never be granted is refused at once
                 found = await self._pool.reserve(replace(want, within_s=wait_s))
             finally:
                 saying.cancel()
@@ -249,13 +257,15 @@ class Schedule:
         first = f"{job.lost} It could not run again: " if job.lost else ""
         soon = refusal.estimate_s
         when = "later" if soon is None else f"in some {soon:.0f} s"
-        remedy = f"Try again {when}, wait longer (--wait), or look there: ./duet pool doctor"
+        remedy = f"Try again {when}, wait longer (--wait), or check the pool: ./duet pool doctor"
         job.error = InfraError(first + refusal.sentence, remedy=remedy)
         self._say(f"{job.part.name}: {job.error.sentence}")
 
     async def _step(self) -> None:
-        """Wait until one of ours has ended, or until it is time to ask for a lease again."""
-        soon = self._terms.look_s if self._has_place() else None  # else leases' deadlines bound it
+        """Wait until a job ends, or until it is time to request a lease again."""
+        soon = (
+            self._terms.look_s if self._has_place() else None
+        )  # else the leases' deadlines bound the wait
         done, self._running = await asyncio.wait(
             self._running, timeout=soon, return_when=asyncio.FIRST_COMPLETED
         )
@@ -279,10 +289,10 @@ class Schedule:
         self._say(f"{job.host}: {job.part.name}: {how}")
 
     def _lost(self, job: Job, lost: Lost) -> None:
-        """Once more elsewhere, or not at all."""
+        """Retry the job once on another host."""
         if lost.final or job.lost:
             before = f"{job.lost} " if job.lost else ""
-            remedy = "Give leases more time with --lease." if lost.final else "Look at these hosts."
+            remedy = "Give leases more time with --lease." if lost.final else "Check these hosts."
             job.error = InfraError(f"{before}{lost.sentence}", remedy=remedy)
             self._say(f"{job.part.name}: failed: {lost.sentence}")
             return

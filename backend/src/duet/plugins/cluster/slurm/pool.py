@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leases on a Slurm cluster: reserve, start steps, give back."""
+"""Leases on a Slurm cluster: reserve, start steps, release."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from duet.plugins.cluster.slurm.words import (
 from duet.plugins.cluster.types import Kind, Loss, PoolSettings, Refusal, Want, Watched, Whose
 from duet.processes.owned import OwnedProcess, find_program
 
-# Looks at the jobs of all leases with one squeue, and says which are over.
+# Polls the jobs of all leases with one squeue, and reports those that are over.
 #
-# An answer that failed says nothing about a job: it is asked again, and only a controller that has
-# been away for AWAY_S counts as a loss. A job that is not listed has ended when ABSENT_LOOKS
-# answers agree.
+# A failed answer says nothing about a job: squeue is retried, and only a controller that has been
+# unreachable for AWAY_S counts as a loss. An unlisted job has ended when ABSENT_LOOKS answers
+# agree.
 
 LOG = logging.getLogger("duet.plugins.cluster")
 ALIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"} | {
@@ -70,11 +70,11 @@ SENTENCES: Final[dict[str, tuple[str, Whose]]] = {
 
 
 class Watch:
-    """One for a pool.
+    """Watches the jobs of one pool.
 
     Args:
-        poll_s: between two looks.
-        away_s: see limits.AWAY_S.
+        poll_s: between two polls.
+        away_s: as limits.AWAY_S.
     """
 
     def __init__(self, poll_s: float = POLL_S, away_s: float = AWAY_S) -> None:
@@ -90,7 +90,7 @@ class Watch:
         """Watch a job.
 
         Args:
-            hosts: of its lanes; while a job ends, squeue leaves out those that failed.
+            hosts: of its lanes; while a job ends, squeue omits failed ones.
             lose: called once, when it is over.
         """
         if not self._jobs:
@@ -100,19 +100,18 @@ class Watch:
             self._task = asyncio.create_task(self._run(), name="watch of Slurm's jobs")
 
     def forget(self, name: str) -> None:
-        """Watch it no longer."""
+        """Stop watching a job."""
         self._jobs.pop(name, None)
         self._absent.pop(name, None)
         self._ending.discard(name)
 
     async def close(self) -> None:
-        """End."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> bool:
-        """Look now; whether there was an answer. Those that are over are reported."""
+        """Poll now, and report jobs that are over; return whether there was an answer."""
         async with self._turn:
             names = list(self._jobs)
             if not names:
@@ -128,7 +127,7 @@ class Watch:
             return True
 
     async def settle(self, name: str) -> None:
-        """Look at a job until it runs, or is over and has a reason."""
+        """Poll until a job runs, or is over and has a reason."""
         until_s = time.monotonic() + SETTLE_S
         while name in self._jobs and time.monotonic() < until_s:
             if await self.look() and name not in self._ending:
@@ -175,7 +174,7 @@ class Watch:
 
 
 async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
-    """What a job's last state means."""
+    """Explain a job's last state."""
     sentence, whose = SENTENCES.get(
         state, (f"the lease's job is over before it was released (Slurm: {state}).", "cancelled")
     )
@@ -188,19 +187,18 @@ async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
     return Loss(sentence, whose)
 
 
-# The salloc that holds a lease's allocation, as long as this process wants it.
-
-# salloc 22.05 may wait for ever, and busily, when SIGTERM comes while its command ends: it looks
-# for a child that is gone. SIGXCPU ends that.
+# salloc 22.05 may loop for ever when SIGTERM comes while its command ends: it looks for a child
+# that
+# is gone. SIGXCPU ends that.
 BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
 SAID_BYTES = 64 << 10
-"""Of what salloc says. Usual: under 1 KB."""
+"""Kept of salloc's messages. Usual: under 1 KB."""
 
 
 class Allocation:
-    """One salloc.
+    """One salloc, which holds a lease's allocation.
 
-    It gets SIGTERM when this process dies, and then gives the allocation back.
+    It gets SIGTERM when this process dies, and then releases the allocation.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -218,17 +216,18 @@ class Allocation:
 
     @property
     def said(self) -> str:
-        """What salloc wrote to standard error."""
+        """Standard error of salloc."""
         return self._err.held.decode(errors="replace")
 
     def feed(self, text: bytes) -> None:
-        """What its command wrote (an Outlet)."""
+        """Take output of salloc's command (an Outlet)."""
         self._out.feed(text)
         if b"\n" in self._out.held:
             self._line.set()
 
     async def begin(self, within_s: float) -> tuple[str, str, str] | None:
-        """Job, hosts and tasks of each, as Slurm writes them; None: salloc ended, or took too long.
+        """Return job, hosts and tasks of each, in Slurm's notation; None: salloc ended, or took too
+        long.
 
         Raises:
             InfraError: salloc cannot be started.
@@ -243,7 +242,7 @@ class Allocation:
         return (words[0], words[1], words[2]) if len(words) == 3 else None
 
     async def end(self) -> None:
-        """Give it back.
+        """Release the allocation.
 
         Raises:
             InfraError: salloc does not end.
@@ -252,11 +251,8 @@ class Allocation:
         await self._process.__aexit__()
 
 
-# What a lease has of a Slurm cluster: an allocation, its steps, and its end.
-
-
 class SlurmPlace:
-    """What a lease has of the cluster."""
+    """A lease's part of the cluster: an allocation and its steps."""
 
     def __init__(
         self,
@@ -272,29 +268,27 @@ class SlurmPlace:
         self._want, self.name, self.job, self._lanes = want, name, job, lanes
 
     def program(self, lane: int, start: Start, watched: Watched) -> PipedProgram:
-        """See lease.Backing."""
         words = step(self.job, self._lanes[lane], self._want)
         launch = Launch(words, python=self._settings.python, again=no_step)
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """See lease.Backing. A loss reaches the lease by the watch."""
+        """Poll once more; a loss reaches the lease through the watch."""
         await self._watch.settle(self.name)
         return None
 
     async def give_back(self) -> None:
-        """See lease.Backing."""
         self._watch.forget(self.name)
         await end_all(self._allocation, self.name)
 
 
 def no_step(said: str) -> bool:
-    """Whether srun could not make a step, which may be for a moment."""
+    """Did srun fail to create a step? It may succeed later."""
     return "Unable to create step" in said or "Unable to confirm allocation" in said
 
 
 async def end_all(allocation: Allocation, name: str) -> None:
-    """End a job, whether it runs, waits, or is not there yet."""
+    """Cancel a job, whether it runs, waits, or does not exist yet."""
     until = time.monotonic() + CANCEL_S
     try:
         while True:
@@ -311,7 +305,7 @@ async def end_all(allocation: Allocation, name: str) -> None:
 
 
 async def hostnames(nodes: str) -> list[str]:
-    """Names of "n[1-3]"."""
+    """Expand "n[1-3]"."""
     done = await command(["scontrol", "show", "hostnames", nodes], COMMAND_S)
     return done.out.split() if done.code == 0 else [nodes]
 
@@ -323,7 +317,7 @@ class SlurmPool(OwningPool):
     """A cluster.
 
     Args:
-        poll_s, away_s, silent_s: see limits.
+        poll_s, away_s, silent_s: as in limits.
 
     Raises:
         InfraError: Slurm's commands are not installed.
@@ -348,7 +342,7 @@ class SlurmPool(OwningPool):
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Kinds of hosts: the features that DUET_POOL_KINDS names."""
+        """Return kinds of hosts: the features that DUET_POOL_KINDS names."""
         return await kinds_of(self._settings)
 
     async def __aexit__(
@@ -371,7 +365,7 @@ class SlurmPool(OwningPool):
         if (never := await self._never(words, max(ANSWER_S, want.within_s))) is not None:
             return never
         name = f"duet-{secrets.token_hex(6)}"
-        # 1 is "now or not at all"; more is a time in the queue (salloc(1)).
+        # 1 means "do not wait"; more is a time in the queue (salloc(1)).
         patience = max(1, math.ceil(want.within_s))
         argv = ["salloc", f"--job-name={name}", f"--immediate={patience}", "--no-bell", *words]
         allocation = Allocation(argv)
@@ -389,13 +383,13 @@ class SlurmPool(OwningPool):
             granted = True
             return lease
         finally:
-            if not granted:  # nobody waits for its end but the pool's own
+            if not granted:  # only the pool's own end waits for it
                 cleaning = asyncio.create_task(end_all(allocation, name), name="end of a job")
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
 
     async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
-        """Why the cluster cannot have it: salloc would wait for that as for a busy host."""
+        """Say why the cluster can never grant it; salloc would wait as for busy hosts."""
         test = await command([*TEST, *words], min(within_s, COMMAND_S))
         if test.code == NO_ANSWER:
             return Refusal("Slurm gives no lease: its controller does not answer.")
@@ -419,4 +413,4 @@ BUSY = (
     "Requested nodes are busy",
     "Requested partition configuration not available now",
 )
-"""What salloc says of hosts that it does not get in time."""
+"""What salloc says about hosts that do not become free in time."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of Slurm's commands for a want, and what their answers mean. Sans I/O."""
+"""Arguments of Slurm's commands for a want, and the meaning of their answers. Sans I/O."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from duet.plugins.cluster.types import Kind, PoolSettings, Refusal, Want
 
 REPORT = 'printf "%s|%s|%s\\n" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_TASKS_PER_NODE"'
 HOLD = ("sh", "-c", f"{REPORT}; exec cat")
-"""What salloc runs here: says what it got, and holds the allocation while its input is open."""
+"""What salloc runs here: report the allocation, and hold it while its input is open."""
 EXPORTED = "PATH,HOME,USER,LANG,TZ,TMPDIR"
-"""What goes from our environment to the hosts: the server's own may hold secrets."""
+"""Variables passed to the hosts; the server's other variables may hold secrets."""
 MIB = 1 << 20
 
 
 def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
-    """The expression of `--constraint`: "" for any host."""
+    """Return the expression for `--constraint`; "" for any host."""
     kinds = settings.kinds
     if want.kind:
         if want.kind not in kinds:
@@ -41,7 +41,7 @@ def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
 
 
 def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
-    """Options of salloc and sbatch that say what is wanted."""
+    """Return the options of salloc and sbatch for a want."""
     feature = constraint(want, settings)
     if isinstance(feature, Refusal):
         return feature
@@ -52,12 +52,12 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
         f"--time={math.ceil((want.ttl_s + LATER_S) / 60)}",
     ]
     if want.exclusive:
-        # A whole host: cores of its own would share caches and memory with other jobs.
+        # A whole host: exclusive cores would still share caches and memory with other jobs.
         words += ["--nodes=1", "--exclusive", f"--mem={memory_mib}M"]
     else:
         words.append(f"--mem-per-cpu={math.ceil(memory_mib / want.vcpus)}M")
         if want.alike and not settings.kinds:
-            words.append("--nodes=1")  # nothing says which hosts can be compared
+            words.append("--nodes=1")  # it is unknown which hosts can be compared
     words += [f"--constraint={feature}"] if feature else []
     words += [f"--exclude={','.join(want.avoid)}"] if want.avoid else []
     words += [f"--partition={settings.partition}"] if settings.partition else []
@@ -66,7 +66,7 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
 
 
 def step(job: str, host: str, want: Want) -> list[str]:
-    """The words of srun before those of a runner."""
+    """Return the srun command in front of a runner's."""
     return [
         "srun",
         f"--jobid={job}",
@@ -75,7 +75,7 @@ def step(job: str, host: str, want: Want) -> list[str]:
         f"--nodelist={host}",
         f"--cpus-per-task={want.vcpus}",
         "--exact",
-        # All that the lease has there. A share of it would be counted again for each step, and
+        # All memory of the lease on that host. A share would be charged again for each step, and
         # Slurm 22.05 finds none left for the first step after a restart of its controller.
         "--mem=0",
         "--cpu-bind=cores",
@@ -88,9 +88,10 @@ def step(job: str, host: str, want: Want) -> list[str]:
 
 
 def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]:
-    """Each lane's host, by "2(x3),1": two tasks on each of three hosts, and one on the next.
+    """Return each lane's host, from "2(x3),1": two tasks on each of three hosts, and one on the
+    next.
 
-    An exclusive lease has one task, and all its lanes there.
+    An exclusive lease has one task, which runs all its lanes.
     """
     found: list[str] = []
     left = list(hosts)
@@ -103,27 +104,29 @@ def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]
 
 
 def complaint(text: str) -> str:
-    """What salloc or sbatch complained of last, in its own words; "" if of nothing."""
+    """Return the last error of salloc or sbatch; "" if there is none."""
     form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"  # the latter: --test-only
     found = [match[1] for match in re.finditer(form, text, re.MULTILINE)]
     return found[-1].rpartition(": ")[2].rstrip(".") if found else ""
 
 
 def estimate_s(text: str, now: datetime) -> float | None:
-    """From now until the start that `sbatch --test-only` names, in the time of its host."""
+    """Return seconds until the start that `sbatch --test-only` predicts, in the time of its
+    host.
+    """
     found = re.search(r"to start at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", text)
     return max(0.0, (datetime.fromisoformat(found[1]) - now).total_seconds()) if found else None
 
 
-# How long a partition lets jobs last; a job that asks for more waits for ever, with no error.
+# Time limits of partitions. A job that requests more waits for ever, without an error.
 
 SHORTEST_S = 60.0
-"""Of a lease that is worth having."""
+"""Shortest useful lease."""
 _TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
 
 
 def seconds_of(text: str) -> float | None:
-    """Seconds of a limit as sinfo prints it, such as 1-02:30:00; None: there is none."""
+    """Parse a limit as sinfo prints it, such as 1-02:30:00; None: unlimited."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return None
@@ -132,7 +135,7 @@ def seconds_of(text: str) -> float | None:
 
 
 async def within_limit(want: Want, settings: PoolSettings) -> Want:
-    """The want with a lease no longer than the partition allows.
+    """Shorten the lease to what the partition allows.
 
     Raises:
         InputError: the partition's jobs are too short for any lease.
@@ -140,7 +143,7 @@ async def within_limit(want: Want, settings: PoolSettings) -> Want:
     words = ["sinfo", "--noheader", "--format=%P|%l"]
     words += [f"--partition={settings.partition}"] if settings.partition else []
     done = await command(words, COMMAND_S)
-    # Of all partitions jobs get the one with '*', where none is named.
+    # '*' marks the default partition.
     lines = [line.strip().split("|") for line in done.out.splitlines() if "|" in line]
     limits = [limit for name, limit in lines if settings.partition or name.endswith("*")]
     limit_s = seconds_of(limits[0]) if done.code == 0 and limits else None
@@ -148,20 +151,18 @@ async def within_limit(want: Want, settings: PoolSettings) -> Want:
         return want
     if limit_s < SHORTEST_S + LATER_S:
         raise InputError(
-            f"a lease needs {SHORTEST_S + LATER_S:g} s at least, and jobs of this partition may"
+            f"a lease needs at least {SHORTEST_S + LATER_S:g} s, but jobs of this partition may"
             f" last {limit_s:g} s.",
-            remedy="Name another partition with DUET_POOL_PARTITION.",
+            remedy="Set DUET_POOL_PARTITION to another partition.",
         )
     return replace(want, ttl_s=limit_s - LATER_S)
 
-
-# Hosts of a cluster by kind.
 
 UP = ("idle", "mixed", "allocated", "completing", "reserved", "planned")
 
 
 async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
-    """The kinds that have hosts; one of the name "" where no kinds are set."""
+    """Return the kinds that have hosts; a single kind named "" if no kinds are set."""
     words = ["sinfo", "--noheader", "--Node", "--format=%N|%f|%T"]
     words += [f"--partition={settings.partition}"] if settings.partition else []
     done = await command(words, COMMAND_S)
@@ -170,7 +171,7 @@ async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
     hosts = {}
     for line in done.out.splitlines():
         name, features, state = line.strip().split("|")
-        # A node stands in a line for each of its partitions; '*' after its state: no answer.
+        # A node has one line for each of its partitions; '*' after its state: no answer.
         hosts[name] = (features.split(","), state in UP)
     found = []
     for kind in settings.kinds or ("",):

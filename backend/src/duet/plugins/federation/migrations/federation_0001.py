@@ -13,7 +13,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
     _servers()
 
 

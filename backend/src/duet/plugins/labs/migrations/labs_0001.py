@@ -15,7 +15,6 @@ WORD, HASH = sa.String(64), sa.String(64)
 
 
 def upgrade() -> None:
-    """Make the tables."""
     _labs()
 
 

@@ -15,7 +15,6 @@ ID, WORD = sa.String(32), sa.String(64)
 
 
 def upgrade() -> None:
-    """Make the tables."""
     _lti()
 
 

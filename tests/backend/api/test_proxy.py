@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from duet.api.front import Behind, Front, Proxies, PublicUrl, same_place
 from duet.api.guard import Guard, answered_names
+from duet.api.proxy import Front, Proxies, ProxyMiddleware, PublicUrl, same_place
 from duet.api.sessions import cookie_line
 from duet.base.errors import InputError
 from tests.support.proxy import NGINX, free_port, nginx
@@ -57,7 +57,7 @@ async def asked(
         "server": ("127.0.0.1", 8642),
         "headers": [(name.lower().encode(), value.encode()) for name, value in lines.items()],
     }
-    await Behind(guard, front)(scope, None, send)  # type: ignore[arg-type]
+    await ProxyMiddleware(guard, front)(scope, None, send)  # type: ignore[arg-type]
     return seen
 
 

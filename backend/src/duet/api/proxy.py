@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server behind a proxy: its public address, its sub-path, and whose word counts for both.
+"""The server behind a proxy: its public address, its sub-path, and which proxies are trusted.
 
-A proxy says by X-Forwarded-For, -Proto and -Host what the browser asked for. Anybody can send these
-headers, so they count only from addresses that are named as proxies; uvicorn's own middleware reads
-the first two. Host is checked as ever (api/guard.py): a page whose name was rebound to loopback can
-send X-Forwarded-Host as well, but not another Host.
+A proxy reports what the browser requested by X-Forwarded-For, -Proto and -Host. Anybody can send
+these headers, so they count only from addresses named as proxies; uvicorn's own middleware reads
+the first two. Host is still checked (api/guard.py): a page whose name was rebound to loopback can
+send X-Forwarded-Host, too, but not another Host.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class PublicUrl:
     """The address that browsers open.
 
     Args:
-        netloc: host, and a port if it is not the scheme's own.
-        path: of the page, without the slash at its end; "": the root.
+        netloc: host, and a port if it is not the scheme's default.
+        path: of the page, without the trailing slash; "": the root.
     """
 
     scheme: str
@@ -41,7 +41,7 @@ class PublicUrl:
 
     @property
     def name(self) -> str:
-        """The host alone."""
+        """The host without the port."""
         return urlsplit(f"//{self.netloc}").hostname or ""
 
     def __str__(self) -> str:
@@ -49,10 +49,10 @@ class PublicUrl:
 
     @classmethod
     def parse(cls, text: str) -> PublicUrl:
-        """Read what an operator wrote.
+        """Parse what an operator wrote.
 
         Raises:
-            InputError: it is no address of a page.
+            InputError: not an address of a page.
         """
         try:
             parts = urlsplit(text)
@@ -61,7 +61,7 @@ class PublicUrl:
             usable = False
         if not usable or "@" in parts.netloc or parts.query or parts.fragment:
             raise InputError(
-                f"{text!r:.100} is no address of a page.",
+                f"{text!r:.100} is not the address of a page.",
                 remedy="Write it as browsers open it, e.g. https://lab.example.org/duet/",
             )
         path = parts.path.rstrip("/")
@@ -75,7 +75,7 @@ class PublicUrl:
 
 @dataclass(frozen=True, slots=True)
 class Proxies:
-    """Addresses of proxies, and networks that have nothing else.
+    """Addresses of proxies, and networks that contain only proxies.
 
     Args:
         given: as an operator wrote them.
@@ -85,10 +85,10 @@ class Proxies:
 
     @classmethod
     def parse(cls, texts: tuple[str, ...]) -> Proxies:
-        """Read what an operator wrote.
+        """Parse what an operator wrote.
 
         Raises:
-            InputError: one is no address and no network.
+            InputError: one is neither an address nor a network.
         """
         for text in texts:
             try:
@@ -110,11 +110,11 @@ class Proxies:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What stands before the server.
+    """What stands in front of the server.
 
     Args:
         public: None: browsers open the address that the server listens on.
-        proxies: whose X-Forwarded-* headers count, as those of this machine always do.
+        proxies: whose X-Forwarded-* headers count; those of this machine always do.
     """
 
     public: PublicUrl | None = None
@@ -122,14 +122,14 @@ class Front:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Host names that the server answers to because of it."""
+        """Host names that the server accepts because of the public address."""
         return () if self.public is None else (self.public.name,)
 
 
-class Behind:
-    """ASGI middleware, the outermost: puts `Asked` into the scope, and takes the sub-path away.
+class ProxyMiddleware:
+    """The outermost ASGI middleware: sets `RequestedAddress`, and strips the sub-path.
 
-    Proxies that pass the sub-path on are served as well as those that take it away.
+    It serves proxies that pass the sub-path on and proxies that strip it.
     """
 
     def __init__(self, app: ASGIApp, front: Front) -> None:
@@ -152,7 +152,7 @@ class Behind:
             scope.setdefault("state", {})["asked_address"] = self._asked(scope, below)
         await self._forwarded(scope, receive, send)  # type: ignore[arg-type]
 
-    def _asked(self, scope: Scope, below: bool) -> Asked:
+    def _asked(self, scope: Scope, below: bool) -> RequestedAddress:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         client = scope.get("client")
@@ -160,12 +160,14 @@ class Behind:
             host = headers.get("x-forwarded-host", host).partition(",")[0].strip()
         public = self._public
         here = public is not None and same_place(public.scheme, public.netloc, host)
-        return Asked(host, public.path if public is not None and (here or below) else "", public)
+        return RequestedAddress(
+            host, public.path if public is not None and (here or below) else "", public
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the browser asked for.
+class RequestedAddress:
+    """The address that the browser requested.
 
     Args:
         host: name and port, as the browser sees them.
@@ -177,7 +179,7 @@ class Asked:
     public: PublicUrl | None = None
 
     def same_origin(self, origin: str) -> bool:
-        """Whether a page of this origin is one of this server."""
+        """Is a page of this origin one of this server?"""
         try:
             parts = urlsplit(origin)
         except ValueError:
@@ -188,15 +190,19 @@ class Asked:
         return any(same_place(parts.scheme, parts.netloc, place) for place in places)
 
 
-def asked_of(scope: Scope) -> Asked:
-    """What `Behind` found; without it, what the request's own head says."""
+def requested_address(scope: Scope) -> RequestedAddress:
+    """Return what `ProxyMiddleware` found; without it, the request's own Host."""
     state = scope.get("state", {})
     found = state.get("asked_address")
-    return found if isinstance(found, Asked) else Asked(Headers(scope=scope).get("host", ""))
+    return (
+        found
+        if isinstance(found, RequestedAddress)
+        else RequestedAddress(Headers(scope=scope).get("host", ""))
+    )
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
-    """Whether two `host[:port]` name the same under a scheme; a default port may be absent."""
+    """Do two `host[:port]` mean the same under a scheme? A default port may be absent."""
     places = []
     for netloc in (one, other):
         try:
