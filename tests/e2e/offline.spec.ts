@@ -18,6 +18,27 @@ test('the front page shows each lesson in its recorded picture', async ({ page }
   }
 });
 
+test('the front page shows at once two kernels at work, which a press stops, and three ways in', async ({ page }) => {
+  await page.goto('/');
+  const opening = page.getByTestId('opening');
+  await expect(opening.locator('canvas').first()).toBeVisible({ timeout: 90_000 });
+  await expect(opening).toContainText('recorded');
+  const picture = () => opening.locator('.opening-picture').screenshot({ animations: 'allow' }).then((png) => png.toString('base64'));
+  const first = await picture();
+  await expect.poll(picture, { timeout: 90_000 }).not.toBe(first);
+  await page.getByTestId('opening-play').click();
+  await expect(page.getByTestId('opening-play')).toHaveText('Play');
+  const stopped = await picture();
+  // Ten frames, in which a run that plays would have moved.
+  await page.evaluate(async () => {
+    for (let i = 0; i < 10; i++) await new Promise(requestAnimationFrame);
+  });
+  expect(await picture()).toBe(stopped);
+  await expect(page.getByTestId('doors').locator('li')).toHaveCount(3);
+  await page.getByTestId('doors').getByRole('link', { name: 'Learn' }).click();
+  await expect(page.getByTestId('step-count')).toBeVisible({ timeout: 90_000 });
+});
+
 for (const slug of pictured) {
   test(`${slug} plays, says that it is recorded, and offers no run`, async ({ page }) => {
     await page.goto(`/?lesson=${slug}`);

@@ -82,7 +82,8 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   const run = useRun();
   const settled = useSettled(index?.runId === wanted ? index : null);
   const { goto, align } = usePlayback();
-  useEffect(() => {
+  // Before the effects of what is drawn here, which may let it play.
+  useLayoutEffect(() => {
     if (!settled) return;
     align(scene.align, scene.operation);
     goto(scene, true);

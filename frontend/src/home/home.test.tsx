@@ -8,6 +8,7 @@ import { testLesson } from '../../test/fixtures/page.tsx';
 import { StoreProvider } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 import { Front } from './home.tsx';
+import { openingLesson } from './opening.tsx';
 
 const lesson = testLesson();
 const slug = '02-grace-periods';
@@ -79,4 +80,18 @@ test('a server that goes away while the lessons are looked at is said, and what 
   act(() => store.connection.set({ state: 'retry', reason, retryInMs: 250 }));
   expect(screen.getByTestId('connection').textContent).toContain(`${reason} Reconnecting…`);
   expect(screen.getByTestId('connection').textContent).toContain('make run');
+});
+
+test('what moves at the top compares two kernels, is recorded, and answers no question', () => {
+  const scene = { ...lesson.scenes[0]!, id: 'best', arms: ['a', 'b'], predict: null };
+  const recordings = [{} as never];
+  const good = { scenes: [scene], hero: 'best', recordings };
+  const bad = [
+    { ...good, scenes: [{ ...scene, predict: 'how-many' }] },
+    { ...good, scenes: [{ ...scene, arms: ['a'] }] },
+    { ...good, recordings: [] },
+    null,
+  ].map((one, i) => [`0${i}`, one] as const);
+  expect(openingLesson(bad)).toBeNull();
+  expect(openingLesson([...bad, ['05', good], ['06', good]])).toBe('05');
 });

@@ -24,6 +24,7 @@ import { day } from '../ui/words.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 import { Exhibit, type Shown } from './exhibit.tsx';
+import { Doors, OpeningPicture, openingLesson } from './opening.tsx';
 
 // A lesson's picture on the front page: a recorded scene, still until it is pointed at.
 
@@ -103,10 +104,13 @@ type More = Partial<
     'summary' | 'arms' | 'caveats' | 'ready' | 'published' | 'mails' | 'recordings'
   >
 > &
-  Partial<Pick<Lesson, 'scenes' | 'predictions'>>;
+  Partial<Pick<Lesson, 'scenes' | 'predictions' | 'hero'>>;
 
 export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
   const hello = useHello();
+  const more = useMore(hello?.lessons.map(({ slug }) => slug) ?? none);
+  const opening = openingLesson(hello?.lessons.map(({ slug }) => [slug, more[slug] ?? null]) ?? []);
+  const first = hello?.lessons[0]?.slug;
   const connection = useConnection();
   return (
     <main className="front" data-list data-testid="front">
@@ -133,11 +137,13 @@ export function Front({ onOpen }: { readonly onOpen: (slug: string) => void }) {
               : t('Looking for the lessons…')}
         </p>
       )}
+      <div className="opening-place">{opening !== null && <OpeningPicture slug={opening} />}</div>
+      {hello && first !== undefined && <Doors first={first} count={hello.lessons.length} />}
       {hello && <Notices empty />}
       {hello && <Slot part="OnHome" given={{}} />}
-      <ul>
+      <ul className="lessons">
         {hello?.lessons.map((lesson) => (
-          <Card key={lesson.slug} {...lesson} onOpen={onOpen} />
+          <Card key={lesson.slug} {...lesson} more={more[lesson.slug] ?? null} onOpen={onOpen} />
         ))}
       </ul>
       {hello && <SavedOnHome titles={hello.lessons} />}
@@ -162,14 +168,16 @@ interface CardProps {
   readonly question: string;
   readonly available: boolean;
   readonly picture: boolean;
+  /** null: not known yet. */
+  readonly more: More | null;
   readonly onOpen: (slug: string) => void;
 }
 
-function Card({ slug, title, question, available, picture, onOpen }: CardProps) {
-  const more = useMore(slug);
+function Card({ slug, title, question, available, picture, more, onOpen }: CardProps) {
   const usual = more?.arms?.filter((a) => !a.optional) ?? [];
   const ready = usual.filter((a) => more?.ready?.[a.name]).length;
   const all = usual.length;
+  const minutes = more?.scenes?.reduce((sum, scene) => sum + (scene.minutes ?? 0), 0) ?? 0;
   const recorded = more?.recordings?.[0]?.recorded_at;
   const [pointed, setPointed] = useState(false);
   const shown = picture && (more?.recordings?.length ?? 0) > 0;
@@ -202,6 +210,9 @@ function Card({ slug, title, question, available, picture, onOpen }: CardProps) 
         {more?.published?.[0] && <Headline {...more} slug={slug} />}
         {!picture && more && <Numbers {...more} slug={slug} />}
         <p className="states">
+          {minutes > 0 && (
+            <span className="badge">{t('about {minutes} minutes', { minutes })}</span>
+          )}
           {(more?.recordings?.length ?? 0) > 0 && (
             <span className="badge" data-tone="recorded">
               {recorded
@@ -240,7 +251,7 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
           onClick={() => setWanted(true)}
           data-testid={`headline-${slug}`}
         >
-          {t('what the mail measured')}
+          {t('what the mail to the kernel list measured')}
         </button>{' '}
         <span className="quiet small">{t('(the lesson asks you first)')}</span>
       </p>
@@ -304,20 +315,26 @@ function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
 
 const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersLesson);
 
-function useMore(slug: string): More | null {
-  const [more, setMore] = useState<More | null>(null);
+const none: readonly string[] = [];
+
+/** Lessons by slug, as they arrive. */
+function useMore(slugs: readonly string[]): Readonly<Record<string, More | null>> {
+  const [more, setMore] = useState<Readonly<Record<string, More | null>>>({});
+  const key = slugs.join();
   useEffect(() => {
     const stop = new AbortController();
-    fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
-      .then((answer) => (answer.ok ? (answer.json() as Promise<unknown>) : null))
-      .then(
-        (tree) => {
-          const checked = check(readLesson, tree);
-          setMore(checked.ok ? inLanguage(checked.value) : null);
-        },
-        () => {},
-      );
+    for (const slug of key.split(',').filter(Boolean))
+      fetch(`api/lessons/${encodeURIComponent(slug)}`, { signal: stop.signal })
+        .then((answer) => (answer.ok ? (answer.json() as Promise<unknown>) : null))
+        .then(
+          (tree) => {
+            const checked = check(readLesson, tree);
+            const lesson = checked.ok ? inLanguage(checked.value) : null;
+            setMore((known) => ({ ...known, [slug]: lesson }));
+          },
+          () => {},
+        );
     return () => stop.abort();
-  }, [slug]);
+  }, [key]);
   return more;
 }
