@@ -118,7 +118,7 @@ test('from the list of runs to their lanes, and to one of them alone', async ({ 
 
 test('what cannot stand beside each other is said in a sentence', async ({ page }) => {
   const refused: [string, string][] = [
-    ['lesson=02-grace-periods&run=9-hogs&with=nothing', "nothing' is no recording and no saved run"],
+    ['lesson=02-grace-periods&run=9-hogs&with=nothing', "nothing' is neither a recording nor a saved run"],
     ['lesson=02-grace-periods&run=9-hogs&with=recorded:03-inode-recycling:removal', 'is of lesson 02-grace-periods, and .* of 03-inode-recycling'],
     ['lesson=02-grace-periods&run=9-hogs&with=9-hogs', 'Both are the same run'],
     ['lesson=02-grace-periods&with=9-hogs', 'name both'],

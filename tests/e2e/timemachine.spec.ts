@@ -123,10 +123,10 @@ test('a jump says what is there, and a button that leads nowhere is off and says
   const [divergence, wait, marker] = ['divergence', 'long-wait', 'align-marker'].map((name) => page.getByTestId(name)) as [Locator, Locator, Locator];
   await open(page, 'lesson=01-shrinker-bitmaps&step=one-call&at=15');
   await expect(divergence).toBeDisabled();
-  await expect(divergence).toHaveAttribute('title', /^There is one lane/);
-  await expect(marker).toHaveAttribute('title', /^There is one lane/);
+  await expect(divergence).toHaveAttribute('title', /^There is only one lane/);
+  await expect(marker).toHaveAttribute('title', /^There is only one lane/);
   await page.keyboard.press('d');
-  await expect(said).toHaveText(/^There is one lane/);
+  await expect(said).toHaveText(/^There is only one lane/);
   await page.keyboard.press('ArrowRight');
   await expect(said).toHaveCount(0);
 
@@ -143,7 +143,7 @@ test('a jump says what is there, and a button that leads nowhere is off and says
   await wait.click();
   await expect(said).toHaveText(/^Here storm-\d on \S+ waits for .*, for [\d.]+ ms; long is/);
   await marker.click();
-  await expect(said).toHaveText(/^Umount 1 ends on every lane at once, at [\d.]+ ms; moved for that: \S+ by/);
+  await expect(said).toHaveText(/^Umount 1 ends on every lane at once, at [\d.]+ ms; moved to align: \S+ by/);
   await expect(said).toHaveCount(1);
 
   // Where the page scrolls, the picture need not be in view.

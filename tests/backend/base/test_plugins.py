@@ -15,7 +15,7 @@ REQUIRES = {requires!r}
 
 def register(core):
     core.offer(service="service")
-    core.verb("{name}", "verb", "Does {name}.")
+    core.verb("{name}", "verb", "Does {name}.", "watch")
 """
 
 

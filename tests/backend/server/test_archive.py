@@ -210,7 +210,7 @@ def test_two_runs_are_compared_their_differences_first(
             figures = played.figures(arm)
             assert figures is not None and row["now"] == figures.ops
         status, error = request(address, "GET", f"/api/compare?first=x&second=kept:{SLUG}:x")
-        assert status == 404 and "is no recording" in error["error"]["sentence"]
+        assert status == 404 and "is neither a recording" in error["error"]["sentence"]
 
 
 def test_recordings_of_two_lessons_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
