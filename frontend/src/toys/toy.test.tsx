@@ -81,7 +81,7 @@ test('a switch that narrows the limits takes the handle along', () => {
 test('it is marked as a rule, and says whose distances it has', () => {
   const { rerender } = render(<ToyFrame toy={toy} times={times} run="the recording x" />);
   expect(screen.getByText('a rule, not a run')).toBeTruthy();
-  expect(screen.getByTestId('toy-source').textContent).toContain('chosen, not measured');
+  expect(screen.getByTestId('toy-source').textContent).toContain('made up, not measured');
   rerender(<ToyFrame toy={toy} times={{ ...times, from: 'two posts' }} run="the recording x" />);
   expect(screen.getByTestId('toy-source').textContent).toContain(
     'Distances from the recording x: two posts.',

@@ -102,7 +102,7 @@ test('it is marked as a rule, and says whose data it has', () => {
   );
   cleanup();
   render(<TilesFrame toy={toyOf('order')} game={{ ...game, from: null }} run="" />);
-  expect(screen.getByTestId('toy-source').textContent).toContain('they are chosen');
+  expect(screen.getByTestId('toy-source').textContent).toContain('they are made up');
 });
 
 test('what does not fit into a row goes on in the next, and its longest piece has the words', () => {
