@@ -124,7 +124,7 @@ test('what cannot stand beside each other is said in a sentence', async ({ page 
     ['lesson=02-grace-periods&with=9-hogs', 'name both'],
     [
       'lesson=02-grace-periods&run=recorded:03-inode-recycling:removal&with=recorded:03-inode-recycling:batch-32',
-      'not of 02-grace-periods',
+      'not to 02-grace-periods',
     ],
     ['lesson=05-cacheline-pingpong&run=watched-8&with=listing-queued', 'no common axis'],
   ];
