@@ -90,7 +90,7 @@ test('at 1,024 the shadow is over by itself where RCU was asked, and not on stoc
     /On stock .*\d+ of \d+ came back inside it/,
   );
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait at recycle .* None came back inside it\. Nobody waited/,
+    /On wait at recycle .* None came back inside it\. No task waited/,
   );
 });
 
