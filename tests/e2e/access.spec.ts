@@ -14,7 +14,6 @@ import { faults } from './stage-faults.ts';
 import { knobFaults, stageFacts, watchText } from './stage.ts';
 import { nextStep, resized, searched, stands } from './walk.ts';
 
-/** A test each, so that two can go on at once. */
 /** In which size a step is looked at, and in which theme: a desk and a narrow page of each. */
 const looks = [
   ['1600x1000', 'dark'],
@@ -22,10 +21,11 @@ const looks = [
   ['390x844', 'light'],
   ['1280x720', 'light'],
 ] as const;
-/** From desk to desk: the next step begins where the last one ended. In `make test` a step has every other look, and its neighbours have the rest. */
+/** Ends on a desk, where the next step begins. In `make test` a step has every other look, and its neighbours have the rest. */
 const looksOf = (step: number) => {
-  const some = nightly ? looks : looks.filter((_, i) => i % 2 === step % 2);
-  return step % 2 === 0 ? some : some.toReversed();
+  if (nightly) return step % 2 === 0 ? looks : looks.toReversed();
+  const some = looks.filter((_, i) => i % 2 === step % 2);
+  return step % 2 === 0 ? some.toReversed() : some;
 };
 /** Guards against a search that never ends: it takes some 10 ms, and a busy machine a hundred times that. */
 const searchMs = 5000;
