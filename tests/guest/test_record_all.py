@@ -40,7 +40,7 @@ def test_a_recording_is_made_anew_by_its_own_parameters(
     (path,) = folder.recordings()
     before = read_manifest(path)
     assert entry.main(["record-all", NAME, "--all"]) == 0
-    assert "Made 1 anew" in capsys.readouterr().out
+    assert "Recorded 1 again" in capsys.readouterr().out
     after = read_manifest(path)
     assert run_of(after) == run_of(before) and after.created > before.created
     assert all(one.figures is not None and not one.loss["events"] for one in after.arms)
