@@ -42,7 +42,7 @@ test('a lesson from its two folders alone: its recording, a prediction, a live r
     for (const arm of ['wake-all', 'exclusive'])
       await expect(page.getByTestId(`lane-${arm}`)).toHaveAttribute('data-phase', 'done', { timeout: runMs });
     await expect(page.getByTestId('source')).toContainText('live');
-    await expect(page.getByTestId('predict-truth')).toContainText(/(So far|In the whole run), traced, \d\.\d jobs on wake all for ten on exclusive/);
+    await expect(page.getByTestId('predict-truth')).toContainText(/(So far|In the whole run), traced, \d\.\d jobs on wake all for every ten on exclusive/);
     await expect(page.getByTestId('sentence')).toContainText('exclusive');
   });
 });
