@@ -12,7 +12,9 @@ import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { connect } from '../store/connect.ts';
 import { StoreProvider, useCommands, useLesson, useRun } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
-import { allViews } from '../views/registry.ts';
+import { useTheme } from '../ui/theme.ts';
+import { LaneCanvas } from '../views/lane-canvas.tsx';
+import { allViews, viewOf } from '../views/registry.ts';
 
 /** What can be shown once the recording is here. */
 export interface Shown {
@@ -95,4 +97,33 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
     ...{ scene, index, recordedAt: run.recorded_at },
     lesson: lessonOfRun(lesson, index.workload),
   });
+}
+
+/** The lanes of a scene under their names. They repeat its window while they move, and stand where they are paused. */
+export function ExhibitLanes({
+  lesson,
+  scene,
+  index,
+  moving,
+}: Shown & { readonly moving: boolean }) {
+  const theme = useTheme();
+  const { frame, goto, pause } = usePlayback();
+  useEffect(() => {
+    if (moving) goto(scene);
+    else pause();
+  }, [moving, scene, goto, pause]);
+  return (
+    <LaneCanvas
+      view={viewOf(lesson.view)}
+      runIndex={index}
+      lesson={lesson}
+      frame={frame}
+      theme={theme}
+      show={scene.show}
+      header={(arm) => (
+        <p className="preview-lane">{lesson.arms.find((a) => a.name === arm)?.title ?? arm}</p>
+      )}
+      headerHeight={22}
+    />
+  );
 }

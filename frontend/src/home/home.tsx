@@ -5,13 +5,12 @@ import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
 import { rich, t } from '../base/lang/t.ts';
 import { LanguageMenu } from '../lang/menu.tsx';
-import { frontPage, writePlace } from '../navigation/place.ts';
+import { lessonAddress } from '../navigation/place.ts';
 import { measureCommand } from '../panels/mail.ts';
 import { Notices } from '../panels/notices.tsx';
 import { askingSteps, frontStep, readAnswers } from '../panels/predict.ts';
 import { Inline } from '../panels/prose.tsx';
 import { ThemeButton } from '../panels/top-bar.tsx';
-import { usePlayback } from '../playback/hooks.tsx';
 import { Slot } from '../plugins.tsx';
 import { check, either } from '../protocol/check.ts';
 import { readNumbersLesson, readPictureLesson } from '../protocol/contract.checks.gen.ts';
@@ -19,11 +18,8 @@ import type { Lesson, NumbersLesson } from '../protocol/lesson.ts';
 import { SavedOnHome } from '../runs/saved-runs.tsx';
 import { useConnection, useHello } from '../store/hooks.tsx';
 import { Mark } from '../ui/parts.tsx';
-import { useTheme } from '../ui/theme.ts';
 import { day } from '../ui/words.ts';
-import { LaneCanvas } from '../views/lane-canvas.tsx';
-import { viewOf } from '../views/registry.ts';
-import { Exhibit, type Shown } from './exhibit.tsx';
+import { Exhibit, ExhibitLanes } from './exhibit.tsx';
 import { Doors, OpeningPicture, openingLesson } from './opening.tsx';
 
 // A lesson's picture on the front page: a recorded scene, still until it is pointed at.
@@ -64,36 +60,12 @@ function Preview({ slug, moving, link }: Props) {
         {seen && (
           <div className="preview-picture" inert>
             <Exhibit slug={slug} pick={(lesson) => frontStep(lesson, readAnswers(slug))}>
-              {(shown) => <Still {...shown} moving={moving} />}
+              {(shown) => <ExhibitLanes {...shown} moving={moving} />}
             </Exhibit>
           </div>
         )}
       </a>
     </div>
-  );
-}
-
-function Still({ lesson, scene, index, moving }: Shown & { readonly moving: boolean }) {
-  const theme = useTheme();
-  const { frame, goto, pause } = usePlayback();
-  const view = viewOf(lesson.view);
-  useEffect(() => {
-    if (moving) goto(scene);
-    else pause();
-  }, [moving, scene, goto, pause]);
-  return (
-    <LaneCanvas
-      view={view}
-      runIndex={index}
-      lesson={lesson}
-      frame={frame}
-      theme={theme}
-      show={scene.show}
-      header={(arm) => (
-        <p className="preview-lane">{lesson.arms.find((a) => a.name === arm)?.title ?? arm}</p>
-      )}
-      headerHeight={22}
-    />
   );
 }
 
@@ -182,7 +154,7 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
   const [pointed, setPointed] = useState(false);
   const shown = picture && (more?.recordings?.length ?? 0) > 0;
   const link: CardLink = {
-    href: writePlace({ ...frontPage, lesson: slug }, location.search) || '?',
+    href: lessonAddress(slug),
     onClick: (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();

@@ -246,6 +246,11 @@ export function writePlace(place: Place, keep = ''): string {
   return searchOf(q);
 }
 
+/** The address of a lesson's first step, of this page's server. */
+export function lessonAddress(slug: string, present: Present | null = null): string {
+  return writePlace({ ...frontPage, lesson: slug, present }, location.search);
+}
+
 const languageTag = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 
 /** The language that an address asks for; it belongs to no place, so links keep it. */

@@ -3,7 +3,7 @@
 
 import { t } from '../base/lang/t.ts';
 import { toRun } from '../navigation/navigation.ts';
-import { frontPage, writePlace } from '../navigation/place.ts';
+import { lessonAddress } from '../navigation/place.ts';
 import { CaveatDialog, HelpDialog } from '../panels/dialogs.tsx';
 import { RecapDialog } from '../panels/recap/recap.tsx';
 import { RecordsDialog } from '../panels/records.tsx';
@@ -65,7 +65,7 @@ function Recap({ page, onClose }: { readonly page: LessonModel; readonly onClose
         next
           ? {
               question: next.question,
-              address: writePlace({ ...frontPage, lesson: next.slug }, location.search),
+              address: lessonAddress(next.slug),
             }
           : null
       }
