@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
+from duet.lessons.load import load, slugs
+from duet.lessons.translations import texts_of
 
 ROOT = Path(__file__).parents[1]
-LESSON_FILES = (
-    "content.md",
-    "story.yaml",
-    "challenges.yaml",
-    "recap.yaml",
-    "terms.yaml",
-    "evidence.yaml",
-)
 SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?=\s|$)|$)|[.!?]")
 LEAST_WORDS = 4
 Found = tuple[str, str]
-"""(file:line, text)"""
+"""(file and line, or lesson and key; text)"""
 
 
 def python_texts(path: Path) -> Iterator[Found]:
@@ -49,40 +43,21 @@ def python_texts(path: Path) -> Iterator[Found]:
             yield f"{where}:{number}", found[1]
 
 
-def page_texts(path: Path) -> Iterator[Found]:
-    """Comments, and texts that the page translates."""
+def page_comments(path: Path) -> Iterator[Found]:
     source = path.read_text()
-    where = path.relative_to(ROOT)
-    for found in re.finditer(
-        r"/\*\*(.*?)\*/|(?<![:'\"])// (?!SPDX|biome)(.+)|\bt\(\s*'((?:[^'\\]|\\.)+)'", source, re.S
-    ):
-        text = next(group for group in found.groups() if group)
+    for found in re.finditer(r"/\*\*(.*?)\*/|(?:^|\s)// (?!SPDX|biome)([^\n]+)", source, re.S):
         line = source.count("\n", 0, found.start()) + 1
-        yield f"{where}:{line}", re.sub(r"\s*\n\s*\*?\s*", " ", text).strip()
+        text = re.sub(r"\s*\n\s*\*?\s*", " ", found[1] or found[2]).strip()
+        yield f"{path.relative_to(ROOT)}:{line}", text
 
 
-def strings(tree: object) -> Iterator[str]:
-    """All texts of a YAML file that are longer than a name."""
-    if isinstance(tree, str):
-        yield tree
-    elif isinstance(tree, dict | list):
-        for part in tree.values() if isinstance(tree, dict) else tree:
-            yield from strings(part)
-
-
-def lesson_texts(path: Path) -> Iterator[Found]:
-    """Sentences of a lesson's prose."""
-    where = str(path.relative_to(ROOT))
-    if path.suffix == ".md":
-        prose = re.sub(r"<!--.*?-->", "", path.read_text(), flags=re.S)
-        paragraphs = [
-            p for p in prose.split("\n\n") if not p.lstrip().startswith(("#", "|", "---"))
-        ]
-    else:
-        paragraphs = list(strings(yaml.safe_load(path.read_text())))
-    for paragraph in paragraphs:
-        for sentence in SENTENCE.findall(" ".join(paragraph.split())):
-            yield where, sentence.strip()
+def page_strings() -> Iterator[Found]:
+    """What the page says: the keys of its catalogues."""
+    for folder in ("frontend/src", "lessons"):
+        for path in sorted((ROOT / folder).rglob("lang/**/*.json")):
+            if path.stem == "de" or path.parent.name == "de":
+                for text in json.loads(path.read_text()):
+                    yield str(path.relative_to(ROOT)), text
 
 
 def drawn(found: Iterator[Found], count: int, dice: random.Random) -> list[Found]:
@@ -98,14 +73,16 @@ def code_of() -> Iterator[Found]:
     for folder in ("frontend/src", "lessons"):
         for path in sorted((ROOT / folder).rglob("*.ts*")):
             if ".gen." not in path.name and ".test." not in path.name:
-                yield from page_texts(path)
+                yield from page_comments(path)
+    yield from page_strings()
 
 
 def lessons_of() -> Iterator[Found]:
-    for folder in sorted((ROOT / "lessons").glob("[0-9][0-9]-*")):
-        for name in LESSON_FILES:
-            if (folder / name).exists():
-                yield from lesson_texts(folder / name)
+    """Sentences of what a reader of a lesson may see."""
+    for slug in slugs():
+        for key, text in texts_of(load(slug)).items():
+            for sentence in SENTENCE.findall(" ".join(text.text.split())):
+                yield f"{slug} {key}", sentence.strip()
 
 
 def main() -> None:
