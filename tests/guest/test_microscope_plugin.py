@@ -135,8 +135,7 @@ def test_counts_are_the_programs_own_to_the_access(
 
     async def scenario() -> None:
         async with look(vcpus=vcpus) as (driver, end):
-            hello = end.until(lambda _: True)
-            assert hello == Hello(2, hello.api, vcpus, watched) and hello.api >= 1
+            assert end.until(lambda _: True) == Hello(2, hammer.PLUGIN_API, vcpus, watched)
             assert end.ask(watch_line(address, hammer.OBJECT_BYTES, LOG)).ok
             log = agrees(end, await strike(driver, max(2, vcpus)), address)
             for cpu in range(vcpus if vcpus > 1 else 0):  # a thread on each

@@ -48,6 +48,8 @@ BESIDES = {
 """What they read and write in one call, besides their counter."""
 OLD_QEMU = asyncio.run(qemu_version()).startswith("7.")
 """Debian 12's; QEMU 10 of Debian 13 translates `rep` and stores of 16 bytes in another way."""
+PLUGIN_API = 1 if OLD_QEMU else 3
+"""Version of QEMU's plug-in interface, as the microscope reports it."""
 COUNTED_REP_ROUNDS = 3
 """Of leave_rep(), in one call, untold: two that store, and one that ends the loop."""
 REP_ROUNDS = COUNTED_REP_ROUNDS if OLD_QEMU else 1
