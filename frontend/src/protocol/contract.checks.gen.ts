@@ -1374,6 +1374,7 @@ export const readPublishedFigure: Read<wire.PublishedFigure> = shape((o) => ({
   mail_interval: or(o['mail_interval'], 'mail_interval', PublishedFigure_mail_interval, null),
   exponent: or(o['exponent'], 'exponent', ClassPlace_speed, null),
   not_testable: or(o['not_testable'], 'not_testable', string, ''),
+  needs_cpus: or(o['needs_cpus'], 'needs_cpus', Problem_line, 1),
   metric: or(o['metric'], 'metric', ErrorMessage_run, null),
   arm: or(o['arm'], 'arm', ErrorMessage_run, null),
   to: or(o['to'], 'to', ErrorMessage_run, null),

@@ -3961,6 +3961,10 @@ export interface PublishedFigure {
    */
   not_testable: string;
   /**
+   * CPUs of a host that can test it; see `duet pack`
+   */
+  needs_cpus: number;
+  /**
    * our metric that stands for the mail's
    */
   metric: string | null;

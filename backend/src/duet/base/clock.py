@@ -10,3 +10,11 @@ from __future__ import annotations
 from typing import Literal
 
 Clock = Literal["wall", "count"]
+
+
+def format_duration(seconds: float) -> str:
+    """Return for example '40 s', '3 min', '2 h 5 min'."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from duet.base.clock import format_duration
 from duet.cli.output import note, raw
 from duet.measure import Progress
 
@@ -113,11 +114,3 @@ class ProgressBar:
             )
         else:
             note(f"{step} ({left})" if left else str(step))
-
-
-def format_duration(seconds: float) -> str:
-    """Return for example '40 s', '3 min', '2 h 5 min'."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

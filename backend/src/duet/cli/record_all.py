@@ -140,7 +140,7 @@ async def record_items(
     todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: ItemResults
 ) -> None:
     """Record one after another. A failure keeps the old file and does not stop the others."""
-    from duet.cli.measuring import format_duration
+    from duet.base.clock import format_duration
     from duet.server.recorded_items import take_off
 
     for number, item in enumerate(todo):
@@ -183,7 +183,7 @@ def lines(
     items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: ItemResults, listing: bool
 ) -> list[str]:
     """Format for people what is stale and why, or what was recorded."""
-    from duet.cli.measuring import format_duration
+    from duet.base.clock import format_duration
 
     if listing:
         found = [f"{item.title}: {item.why or 'up to date'}" for item in items]

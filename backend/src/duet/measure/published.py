@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,14 +36,25 @@ def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = F
     return workload, figure.clock, shift, tuple(params.items())
 
 
-def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
+def host_cpus() -> int:
+    """CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, MeasurePlan]:
     """The measurements that a lesson's rows need, each run once, with the arms needed alone.
 
     Those of the count clock come first: the host's other work does not disturb them.
+
+    Args:
+        every: also those that need more CPUs than this host has.
     """
+    most = sys.maxsize if every else host_cpus()
     arms: dict[Key, set[str]] = {}
     metrics: dict[Key, set[str]] = {}
     for figure in folder.lesson.published:
+        if figure.needs_cpus > most:
+            continue
         sides = ((figure.arm, False), (figure.to, True))
         for arm, of_reference in sides:
             if arm is not None and figure.metric is not None:
@@ -64,6 +77,16 @@ def published_plans(folder: LessonFolder) -> dict[Key, MeasurePlan]:
     }
 
 
+def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
+    """CPUs that a host needs for each measurement of the published figures."""
+    found: dict[Key, int] = {}
+    for figure in folder.lesson.published:
+        if figure.metric is not None:
+            for key in (key_of(folder, figure), key_of(folder, figure, True)):
+                found[key] = min(found.get(key, figure.needs_cpus), figure.needs_cpus)
+    return found
+
+
 # One row for each figure of the mails: the mail's, ours, and a verdict. Pure.
 
 UNMEASURED = Judged(Verdict.NOT_MEASURED, Verdict.NOT_MEASURED)
@@ -77,6 +100,7 @@ class FigureRow:
     Args:
         interval: 95 % of the ratio (wall), or the range over perturbed starts (count).
         because: why it is not simply reproduced; "" where it is.
+        on: name of the other host that it was measured on; "": on this one.
     """
 
     lesson: str
@@ -86,6 +110,7 @@ class FigureRow:
     interval: Interval | None
     judged: Judged
     because: str
+    on: str = ""
 
     def as_dict(self) -> dict[str, object]:
         figure, tested = self.figure, self.figure.measured
@@ -114,18 +139,37 @@ class FigureRow:
             "words": self.judged.words,
             "times": self.judged.times,
             "because": self.because,
+            "on": self.on,
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The host that figures are of.
+
+    Args:
+        cpus: that it has; a figure that needs more is not testable there.
+        on: its name, if it is another host than this one.
+    """
+
+    cpus: int
+    on: str = ""
+
+
 def rows_of(
-    folder: LessonFolder, tables: Mapping[Key, Table], troubles: Mapping[Key, str] | None = None
+    folder: LessonFolder,
+    tables: Mapping[Key, Table],
+    troubles: Mapping[Key, str] | None = None,
+    place: Place | None = None,
 ) -> list[FigureRow]:
     """A row for each figure of the lesson, measured or not.
 
     Args:
         troubles: why there is no table, or no whole one, for a key.
+        place: where they were measured; None: here.
     """
-    return [row_of(folder, one, tables, troubles or {}) for one in folder.lesson.published]
+    where = place or Place(host_cpus())
+    return [row_of(folder, one, tables, troubles or {}, where) for one in folder.lesson.published]
 
 
 def row_of(
@@ -133,13 +177,16 @@ def row_of(
     figure: PublishedFigure,
     tables: Mapping[Key, Table],
     troubles: Mapping[Key, str],
+    place: Place,
 ) -> FigureRow:
-    row = _measured_row(folder, figure, tables, troubles)
-    if not figure.not_testable:
+    row = replace(_measured_row(folder, figure, tables, troubles), on=place.on)
+    because = figure.not_testable.rstrip(".")
+    if not because and row.ratio is None and figure.needs_cpus > place.cpus:
+        because = f"needs {figure.needs_cpus} CPUs, and this host has {place.cpus}"
+    if not because:
         return row
     judged = Judged(Verdict.NOT_TESTABLE, Verdict.NOT_TESTABLE)
-    because = figure.not_testable.rstrip(".")
-    return FigureRow(folder.slug, figure, row.ratio, row.n, row.interval, judged, because)
+    return replace(row, judged=judged, because=because)
 
 
 def _measured_row(
@@ -225,6 +272,7 @@ class StoredTable(BaseModel):
         at: ISO 8601, UTC.
         host: fingerprint, as in a report.
         arms: facts of the arms that ran, by hash.
+        on: name of the other host that it was measured on; "": on that of the other tables.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -238,6 +286,7 @@ class StoredTable(BaseModel):
     arms: list[ArmFacts]
     series: list[Series]
     refusals: list[str] = []
+    on: str = ""
 
     @property
     def key(self) -> Key:
@@ -266,9 +315,15 @@ class Stored(BaseModel):
     version: int = VERSION
     tables: list[StoredTable] = []
 
-    def of(self, lesson: str) -> dict[Key, StoredTable]:
-        """The tables of one lesson."""
-        return {table.key: table for table in self.tables if table.lesson == lesson}
+    def of(self, lesson: str, on: str = "") -> dict[Key, StoredTable]:
+        """The tables of one lesson, measured on the host of that name."""
+        return {t.key: t for t in self.tables if t.lesson == lesson and t.on == on}
+
+    def places(self) -> list[Place]:
+        """The hosts that have tables: this one, then the others, the largest first."""
+        found = {t.on: Place(int(t.host.get("cpus", 1)), t.on) for t in self.tables}
+        here = found.pop("", Place(host_cpus()))
+        return [here, *sorted(found.values(), key=lambda place: (-place.cpus, place.on))]
 
     def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
         """With the usual value of each knob that a lesson has got since, in the lesson's order.
@@ -286,10 +341,13 @@ class Stored(BaseModel):
         return Stored(tables=tables)
 
     def put(self, table: StoredTable) -> None:
-        """In place of the one of the same condition, or at its place in the order."""
-        others = [one for one in self.tables if (one.lesson, one.key) != (table.lesson, table.key)]
-        order = lambda one: (one.lesson, one.workload, one.clock, one.shift, str(one.params))  # noqa: E731
-        self.tables = sorted([*others, table], key=order)
+        """Replace the one of the same condition and host, or insert it in order."""
+        same = (table.lesson, table.on, table.key)
+        others = [one for one in self.tables if (one.lesson, one.on, one.key) != same]
+        self.tables = sorted(
+            [*others, table],
+            key=lambda t: (t.on, t.lesson, t.workload, t.clock, t.shift, str(t.params)),
+        )
 
 
 def stored_table(

@@ -271,6 +271,11 @@ class Collector:
 
     def compare(self) -> None:
         """Judge what is there by now."""
+        self.check_host()
+        self.table.comparisons = compare_all(self.table, self.plan.arms)
+
+    def check_host(self) -> None:
+        """Refuse the table if its arms had different machines, or if the host was busy."""
         if len(set(self._machines.values())) > 1:
             words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
             self._refuse_table(f"the arms ran on different machines ({words})")
@@ -282,7 +287,6 @@ class Collector:
             )
             self.table.refusals = [r for r in self.table.refusals if "host was busy" not in r]
             self.table.refusals.append(sentence)
-        self.table.comparisons = compare_all(self.table, self.plan.arms)
 
     def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
         """The arm's series that come from one of these sources."""
@@ -405,6 +409,8 @@ class Measuring:
         progress: called as each run begins.
         on_run: called with each run that is over.
         at_once: guests that run at once on the count clock at most; None: as the host allows.
+        judged: False on a host that only takes samples: their comparisons are made elsewhere, and
+            scipy is not needed.
     """
 
     def __init__(
@@ -421,8 +427,10 @@ class Measuring:
         on_run: Callable[[Step, LaneResult], None] | None = None,
         limits: Limits = MEASURE_LIMITS,
         at_once: int | None = None,
+        judged: bool = True,
     ) -> None:
         self.plan, self._sources, self._limits = plan, sources, limits
+        self._judged = judged
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
@@ -440,7 +448,8 @@ class Measuring:
 
     async def run(self) -> Report:
         """All runs. When cancelled, the report is closed as partial and its guests are gone."""
-        await asyncio.to_thread(prepare)
+        if self._judged:
+            await asyncio.to_thread(prepare)
         self._began = time.monotonic()
         wall = self.plan.clock == "wall"
         most = workers(self.plan.lesson.memory_mb)
@@ -471,7 +480,10 @@ class Measuring:
     def judge(self) -> None:
         """Compare what is there by now."""
         for collector in self._collectors:
-            collector.compare()
+            if self._judged:
+                collector.compare()
+            else:
+                collector.check_host()
 
     def _missing(self) -> str | None:
         """Which arms have not all of their runs; None when the report is whole."""

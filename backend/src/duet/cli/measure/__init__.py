@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from duet.base.errors import InputError
 from duet.cli.keys import keys_text, shape_of
 from duet.cli.measure.results import AgreementResult, MeasureResult, PublishedResult
 from duet.cli.options import Arms, ClockOption, Json, MaybeLesson, Set, Workload
@@ -139,6 +140,15 @@ def measure(
             "--stored", help="With --published: measure nothing; show the results next to the page."
         ),
     ] = False,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            metavar="RESULT",
+            help="Measure nothing: read what ./measure of a pack wrote on another host "
+            "(docs/ELSEWHERE.md). Repeatable.",
+        ),
+    ] = None,
     pool: PoolName = "",
     at_once: AtOnce = "",
     wait: Wait = "",
@@ -159,9 +169,19 @@ def measure(
         others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
         pooling = (wait, lease, check_hosts or None)
         more = any(other not in (None, "", []) for other in (*others, *pooling))
-        return compare_published(
-            lesson, all, published, more, format, output, PageOptions(write, stored)
-        )
+        keep = PageOptions(write, stored, tuple(results or ()))
+        return compare_published(lesson, all, published, more, format, output, keep)
+    if results:
+        from duet.cli.measure.elsewhere import report_results
+
+        chosen = (workload, clock, tuple(set or ()))
+        unused = (arms, sweep, repeats, shift, layouts, pool, at_once, wait, lease)
+        if check_hosts or any(unused):
+            raise InputError(
+                "--from reads measured results, so it takes no options of a measurement.",
+                remedy="Choose among its tables with --workload, --clock and --set.",
+            )
+        return report_results(results, lesson, chosen, format, output)
     from duet.cli.measure.pooling import Pooling
     from duet.cli.measure.run import measure_lesson
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from duet.base.clock import format_duration
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.files import write
 from duet.base.settings import repo_root
 from duet.cli.measure.published_page import Work, page, table, tree
 from duet.cli.measure.run import check_format, check_output, write_report
-from duet.cli.measuring import ProgressBar, format_duration, interrupted_exit_code, interruptible
+from duet.cli.measuring import ProgressBar, interrupted_exit_code, interruptible
 from duet.cli.output import note
 from duet.kernels import KernelSettings
 from duet.kernels.recipe import read_patch
 from duet.lessons import load as lessons
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan
+from duet.measure.elsewhere import read_result, stored_elsewhere
 from duet.measure.model import Report
 from duet.measure.plan import knobs, steps
 from duet.measure.provenance import arm_facts
@@ -64,10 +67,24 @@ class StoredResults:
         results = where.with_suffix(".json")
         return cls(results, _fitted(read_stored(results)), page_file)
 
+    def add(self, paths: Iterable[Path]) -> None:
+        """Add results of other hosts; keep them if there is a page.
+
+        Raises:
+            BadResult: one is damaged, or of other kernels or plans.
+        """
+        added = stored_elsewhere([read_result(path) for path in paths])
+        for one in added:
+            self.stored.put(one)
+        if added and self.page is not None:
+            write_stored(self.results, self.stored)
+
     def fill(self, work: Work) -> None:
         """Fill in all stored tables, with the hosts and kernels they were measured on."""
         fill(work, self.stored)
         for one in self.stored.tables:
+            if one.on:
+                continue
             work.host |= one.host
             arms = work.arms.setdefault(one.lesson, {})
             arms.update({arm.name: arm for arm in one.arms})
@@ -102,8 +119,12 @@ class StoredResults:
 
 def fill(work: Work, stored: Stored) -> None:
     """Fill in all stored tables, as if they had just been measured."""
+    work.here, *others = stored.places()
+    work.others = {place: {} for place in others}
     for one in stored.tables:
-        work.tables.setdefault(one.lesson, {})[one.key] = one.table()
+        place = next((p for p in others if p.on == one.on), None)
+        tables = work.others[place] if place else work.tables
+        tables.setdefault(one.lesson, {})[one.key] = one.table()
 
 
 def stored_page(stored: Stored) -> str:
@@ -148,10 +169,16 @@ class PageOptions:
         page: --write: write a page of all figures, and results as JSON next to it; results of the
             same kernels are not measured again.
         stored: --stored: measure nothing; show the results next to the page.
+        results: --from: measure nothing; add results of other hosts.
     """
 
     page: Path | None = None
     stored: bool = False
+    results: tuple[Path, ...] = ()
+
+    @property
+    def measures(self) -> bool:
+        return not self.stored and not self.results
 
 
 def compare_published(
@@ -191,12 +218,13 @@ def compare_published(
             remedy="Use --format mail or --json.",
         )
     shelf = StoredResults.open(keep.page)
+    shelf.add(keep.results)
     began = time.monotonic()
     work = Work(command=" ".join(["./duet measure", *([lesson] if lesson else []), "--published"]))
     todo = _plan(work, [lesson] if lesson else lessons.slugs(), one=lesson is not None)
-    if keep.stored or keep.page is not None:
+    if not keep.measures or keep.page is not None:
         shelf.fill(work)
-    todo = [] if keep.stored else [one for one in todo if not shelf.has(*one)]
+    todo = [] if not keep.measures else [one for one in todo if not shelf.has(*one)]
     whole = asyncio.run(interruptible(_measure(work, todo, shelf)))
     shelf.write_page()
     seconds = time.monotonic() - began
@@ -205,7 +233,7 @@ def compare_published(
     if not whole:
         return interrupted_exit_code()
     nothing = not any(row.n for row in work.rows())
-    return InfraError.exit_code if nothing and not keep.stored else unwritten
+    return InfraError.exit_code if nothing and keep.measures else unwritten
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:

@@ -9,9 +9,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from duet.base.clock import format_duration
 from duet.cli.keys import from_tree
 from duet.cli.measure.results import PublishedResult, PublishedRow
-from duet.cli.measuring import format_duration
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Mail
 from duet.measure.compare import format_value
@@ -19,6 +19,7 @@ from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.published import (
     FigureRow,
     Key,
+    Place,
     Stored,
     StoredTable,
     counts,
@@ -46,6 +47,9 @@ class Work:
     host: dict[str, str] = field(default_factory=dict)
     arms: dict[str, dict[str, ArmFacts]] = field(default_factory=dict)
     partial: str | None = None
+    here: Place | None = None
+    others: dict[Place, dict[str, dict[Key, Table]]] = field(default_factory=dict)
+    """Tables of other hosts."""
 
     def learn(self, report: Report) -> None:
         """Add what the guests reported: kernels, QEMU."""
@@ -57,15 +61,27 @@ class Work:
         return [
             row
             for f in self.folders
-            for row in rows_of(f, self.tables.get(f.slug, {}), self.troubles.get(f.slug))
+            for row in rows_of(f, self.tables.get(f.slug, {}), self.troubles.get(f.slug), self.here)
         ]
+
+    def rows_on(self, place: Place) -> list[FigureRow]:
+        """Return the same figures, as another host has them."""
+        tables = self.others[place]
+        return [r for f in self.folders for r in rows_of(f, tables.get(f.slug, {}), None, place)]
+
+    def beside(self, number: int) -> list[FigureRow]:
+        """Return what other hosts have of the figure with this index in rows()."""
+        return [self.rows_on(place)[number] for place in self.others]
 
 
 def tree(work: Work, seconds: float) -> str:
     """Format the documented keys as JSON."""
     rows = work.rows()
     body = PublishedResult(
-        rows=[from_tree(PublishedRow, row.as_dict()) for row in rows],
+        rows=[
+            from_tree(PublishedRow, row.as_dict())
+            for row in [*rows, *(row for place in work.others for row in work.rows_on(place))]
+        ],
         counts=counts(rows),
         mails={
             f.slug: {name: mail.model_dump() for name, mail in f.lesson.mails.items()}
@@ -94,6 +110,9 @@ def table(work: Work, seconds: float) -> str:
         if not number or row.lesson != rows[number - 1].lesson:
             lines += ["", row.lesson, "=" * len(row.lesson)]
         lines += ["", *_table_row(row, work)]
+        for other in work.beside(number):
+            if other.ratio is not None:
+                lines += _wrap(f"{other.on}: {_other_words(other)}", "    ", "      ")
     lines += ["", "-" * WIDTH]
     found = [f"{n} {name}" for name, n in counts(rows).items() if n]
     lines += _wrap(f"{', '.join(found) or 'nothing measured'}. {RULE}")
@@ -123,6 +142,13 @@ def _table_row(row: FigureRow, work: Work) -> list[str]:
     if untested:
         return lines + _wrap(f"{row.judged.words}: {row.because}.", "    ", "      ")
     return lines + (_wrap(f"because {row.because}.", "    ", "      ") if row.because else [])
+
+
+def _other_words(row: FigureRow) -> str:
+    """Say what another host has of a figure: '0.203 (0.2..0.21), n 5: reproduced'."""
+    assert row.ratio is not None
+    interval = f" ({interval_words(row)})" if row.interval else ""
+    return f"{short(row.ratio)}{interval}, n {row.n}: {row.judged.words}"
 
 
 def mail_words(row: FigureRow) -> str:
@@ -210,7 +236,8 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
         "Every figure of the mails, and what real kernels gave here. A ratio is that of the arm "
         "over its reference. `PUBLISHED.json` has all samples.",
         "",
-        f"{len(rows)} figures: {_counted(rows)}. {_when(stored.tables)}",
+        f"{len(rows)} figures: {_counted(rows)}. {_when([t for t in stored.tables if not t.on])}",
+        *(line for place in work.others for line in ("", _elsewhere(work, stored, place))),
         "",
         f"{_plain(RULE)} `backend/src/duet/measure/verdicts.py` is the rule.",
         "",
@@ -220,14 +247,17 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
     ]
     for folder in work.folders:
         own = [row for row in rows if row.lesson == folder.slug]
-        others = changed.get(folder.slug, frozenset())
-        lines += _lesson(folder, own, list(stored.of(folder.slug).values()), others)
+        others = [[r for r in work.rows_on(p) if r.lesson == folder.slug] for p in work.others]
+        others = [rows for rows in others if any(row.ratio is not None for row in rows)]
+        arms = changed.get(folder.slug, frozenset())
+        lines += _lesson(folder, own, others, list(stored.of(folder.slug).values()), arms)
     return "\n".join([*lines, *_planted()]) + "\n"
 
 
 def _lesson(
     folder: LessonFolder,
     rows: Sequence[FigureRow],
+    others: Sequence[Sequence[FigureRow]],
     tables: Sequence[StoredTable],
     changed: frozenset[str],
 ) -> Iterator[str]:
@@ -239,8 +269,14 @@ def _lesson(
     contexts = list(dict.fromkeys(row.figure.context for row in rows))
     yield ""
     yield from _table(
-        ("figure", "mail", "its figures", "ratio", "ours", "interval", "n", "clock", "verdict"),
-        (_row(row, links, contexts, changed) for row in rows),
+        (
+            *("figure", "mail", "its figures", "ratio", "ours", "interval", "n", "clock"),
+            *("verdict", *(f"on {_plain(rows[0].on)}" for rows in others)),
+        ),
+        (
+            (*_row(row, links, contexts, changed), *(_cell(rows[n]) for rows in others))
+            for n, row in enumerate(rows)
+        ),
     )
     yield ""
     for number, context in enumerate(contexts):
@@ -273,6 +309,20 @@ def _row(
         numbers = (mail_words(row), ours, interval, str(row.n or ""), clock_words(row))
     cells = (_plain(figure.claim), where, _plain(figure.mail))
     return (*cells, *numbers, verdict)
+
+
+def _cell(row: FigureRow) -> str:
+    """Say what another host has of a figure, with its verdict."""
+    if row.ratio is None:
+        untested = row.judged.verdict is Verdict.NOT_TESTABLE
+        return _plain(f"{row.judged.words}: {row.because}") if untested and row.because else ""
+    return _plain(_other_words(row))
+
+
+def _elsewhere(work: Work, stored: Stored, place: Place) -> str:
+    rows = [row for row in work.rows_on(place) if row.ratio is not None]
+    tables = [table for table in stored.tables if table.on == place.on]
+    return f"On {_plain(place.on)}: {_counted(rows)}. {_when(tables)}"
 
 
 def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:

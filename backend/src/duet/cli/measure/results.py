@@ -132,6 +132,7 @@ class PublishedRow:
     words: str
     times: float | None
     because: str
+    on: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,18 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+from duet.base.clock import format_duration
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.cli.arguments import link_layouts
 from duet.cli.building import build_optional
 from duet.cli.measure.args import MeasureArgs, command_of, read_plan
 from duet.cli.measure.pooling import Pooling
-from duet.cli.measuring import (
-    INTERRUPTED,
-    ProgressBar,
-    format_duration,
-    interrupted_exit_code,
-    interruptible,
-)
+from duet.cli.measuring import INTERRUPTED, ProgressBar, interrupted_exit_code, interruptible
 from duet.cli.output import note
 from duet.kernels import KernelSettings
 from duet.measure import Measuring, Report

@@ -56,6 +56,9 @@ class PublishedFigure(Strict):
         default=None, gt=0, description="a complexity: cost grows with n to this power"
     )
     not_testable: str = Field(default="", description="why this machine cannot test it")
+    needs_cpus: int = Field(
+        default=1, ge=1, le=1024, description="CPUs of a host that can test it; see `duet pack`"
+    )
     metric: Name | None = Field(default=None, description="our metric that stands for the mail's")
     arm: Name | None = Field(default=None, description="our kernel for the mail's new one")
     to: Name | None = Field(default=None, description="our kernel for the mail's old one")

@@ -12,14 +12,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from duet.base.clock import Clock
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.failures import Failure
 from duet.lessons import load as roles
-from duet.lessons.load import load
-from duet.lessons.plan import workload_of
 from duet.measure import MeasurePlan, Table
 from duet.measure.compare import shift_words
+from duet.measure.jobs import Job, Name
 from duet.measure.model import ArmFacts, Condition, Series
 from duet.measure.plan import MAX_REPEATS, all_steps, conditions
 from duet.measure.run import Collector
@@ -106,7 +104,6 @@ def want_of(part: Part, lease_s: float | None = None) -> Want:
 
 
 VERSION: Final = 1
-Name = Annotated[str, Field(max_length=100)]
 
 
 class Envelope(BaseModel):
@@ -115,19 +112,10 @@ class Envelope(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Request(Envelope):
+class Request(Job):
     """A comparison, as its program reads it from standard input."""
 
     version: Literal[1] = VERSION
-    lesson: Name
-    arms: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)]
-    workload: Name
-    clock: Clock
-    params: Annotated[dict[Name, int], Field(max_length=100)]
-    repeats: int
-    shift: int
-    perturbed: Annotated[int, Field(ge=0, le=100)]
-    metrics: frozenset[Name] | None
     layouts: Annotated[int, Field(ge=0, le=100)]
     link: int | None
     at_once: Annotated[int, Field(ge=1, le=1024)]
@@ -140,20 +128,8 @@ class Request(Envelope):
             at_once: guests that may run at once on the count clock.
         """
         plan = part.plan
-        return cls(
-            lesson=plan.folder.slug,
-            arms=plan.arms,
-            workload=plan.workload,
-            clock=plan.clock,
-            params=plan.params,
-            repeats=plan.repeats,
-            shift=plan.shifts[0],
-            perturbed=plan.perturbed,
-            metrics=plan.metrics,
-            layouts=plan.layouts,
-            link=plan.link,
-            at_once=at_once,
-        )
+        more = {"layouts": plan.layouts, "link": plan.link, "at_once": at_once}
+        return cls.model_validate({**cls.fields_of(plan), **more})
 
     @classmethod
     def read(cls, text: bytes) -> Request:
@@ -173,29 +149,7 @@ class Request(Envelope):
             ) from None
 
     def plan(self) -> MeasurePlan:
-        """Return the plan, from the lesson on this host.
-
-        Raises:
-            InputError: the lesson, an arm, the workload or a knob is missing.
-        """
-        folder = load(self.lesson)
-        for arm in self.arms:
-            folder.arm(arm)
-        workload_of(folder.lesson, self.workload)
-        folder.check_params(self.params, self.clock)
-        return MeasurePlan(
-            folder=folder,
-            arms=self.arms,
-            workload=self.workload,
-            clock=self.clock,
-            params=self.params,
-            repeats=self.repeats,
-            shifts=(self.shift,),
-            perturbed=self.perturbed,
-            metrics=self.metrics,
-            layouts=self.layouts,
-            link=self.link,
-        )
+        return replace(super().plan(), layouts=self.layouts, link=self.link)
 
 
 # The result of a comparison's program, checked by the receiver.

@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results of measurements on another host: one file, written there, read and checked here.
+
+The file has one JSON object per line: first the pack and the host, then a table for each finished
+job, last an end line. Each line carries `hash`, the SHA-256 of the hash before it and of its own
+content. So a changed number, a lost line or a line of another run is found. The hashes have no
+key: they do not stop somebody who computes them anew, so a result deserves the trust that its
+sender does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from duet.base.errors import DuetError, InputError
+from duet.kernels import KernelSettings
+from duet.kernels.arms import MadeOf, arm_spec, changes_since, made_of
+from duet.lessons.load import load
+from duet.measure.jobs import Job, Name
+from duet.measure.model import ArmFacts, Report, Table
+from duet.measure.plan import MAX_REPEATS, MeasurePlan, conditions, knobs
+from duet.measure.published import StoredTable, published_plans
+from duet.measure.run import Collector, blank_report
+
+FORMAT: Final = 1
+RESULT_BYTES: Final = 64 << 20
+"""Longest result file that is read. One table of 20 series has some 4 kB."""
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class BadResult(InputError):
+    """The file is not an undamaged result of the kernels and plans of this tree."""
+
+    code = "bad-result"
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PackedJob(Job):
+    """A job of a pack.
+
+    Args:
+        published: it is one of the lesson's published figures, else a plan of the user's.
+        needs_cpus: CPUs that the host must have.
+    """
+
+    published: bool = False
+    needs_cpus: int = 1
+
+
+class PackedArm(Strict):
+    """The kernel of an arm in a pack."""
+
+    facts: ArmFacts
+    bzimage_sha256: Digest
+
+
+class PackRecord(Strict):
+    """What a pack is made of.
+
+    Args:
+        by: version of Kernel Duet that made it, and its commit.
+        statics: lesson -> arm -> metric -> value read from its vmlinux (`dwarf` metrics).
+        files: path in the pack -> SHA-256.
+    """
+
+    format: Literal["kernel-duet-pack"] = "kernel-duet-pack"
+    version: Literal[1] = FORMAT
+    by: str
+    at: str
+    jobs: tuple[PackedJob, ...]
+    arms: dict[Name, dict[Name, PackedArm]]
+    statics: dict[Name, dict[Name, dict[Name, float]]]
+    root_sha256: Digest
+    qemu: str
+    files: dict[str, Digest] = Field(default_factory=dict)
+
+    def digest(self) -> str:
+        """Return the SHA-256 that names this pack."""
+        return _digest(b"", self.model_dump(mode="json"))
+
+
+class HostLine(Strict):
+    """The first line.
+
+    Args:
+        pack: digest of the whole record, with its files.
+        record: without its files.
+        name: of the host, for the columns of tables.
+        host: facts of the host; nothing that identifies it on a network.
+    """
+
+    kind: Literal["host"] = "host"
+    pack: Digest
+    record: PackRecord
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    host: dict[Name, str]
+    at: str
+
+
+class TableLine(Strict):
+    """A finished job.
+
+    Args:
+        job: its index in the record.
+        waited_share: largest share of its time that a guest waited for a host CPU; None on the
+            count clock.
+    """
+
+    kind: Literal["table"] = "table"
+    job: int
+    table: StoredTable
+    waited_share: float | None = None
+    seconds: float
+
+
+class SkippedLine(Strict):
+    """A job that was not run, and why."""
+
+    kind: Literal["skipped"] = "skipped"
+    job: int
+    why: Annotated[str, Field(max_length=2000)]
+
+
+class EndLine(Strict):
+    """The last line: the run has ended, and the file is whole."""
+
+    kind: Literal["end"] = "end"
+    at: str
+    seconds: float
+
+
+Line = HostLine | TableLine | SkippedLine | EndLine
+_KINDS: Final[dict[str, type[Line]]] = {
+    "host": HostLine, "table": TableLine, "skipped": SkippedLine, "end": EndLine
+}  # fmt: skip
+
+
+def _digest(before: bytes, tree: object) -> str:
+    text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(before + text.encode()).hexdigest()
+
+
+def hashed(line: Line, before: str) -> tuple[bytes, str]:
+    """Return the line's bytes, and its hash.
+
+    Args:
+        before: hash of the previous line; "" for the first.
+    """
+    tree = line.model_dump(mode="json")
+    own = _digest(before.encode(), tree)
+    return json.dumps({**tree, "hash": own}, ensure_ascii=False).encode() + b"\n", own
+
+
+# Writing, on the host that measures.
+
+
+class ResultWriter:
+    """A result file while its jobs run. A context manager; each line is on the disk at once.
+
+    An existing file of the same pack and host is continued.
+    """
+
+    def __init__(self, path: Path, first: HostLine) -> None:
+        self._path, self._first = path, first
+        self._file: IO[bytes] | None = None
+        self._hash = ""
+        self.done: set[int] = set()
+        """Jobs that have a table already."""
+
+    def __enter__(self) -> ResultWriter:
+        """Open the file.
+
+        Raises:
+            BadResult: it holds something else, or a result of another pack.
+            OSError: it cannot be written.
+        """
+        lines = self._kept()
+        self._file = self._path.open("wb")
+        for line in lines or [self._first]:
+            self.add(line)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        assert self._file is not None
+        self._file.close()
+
+    def add(self, line: Line) -> None:
+        """Append a line and sync it."""
+        assert self._file is not None
+        text, self._hash = hashed(line, self._hash)
+        self._file.write(text)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        if isinstance(line, TableLine):
+            self.done.add(line.job)
+
+    def _kept(self) -> list[Line]:
+        """Return the lines of an earlier run that stay: the host and all tables."""
+        if not self._path.exists() or not self._path.stat().st_size:
+            return []
+        lines = _read_lines(self._path)
+        first = lines[0]
+        assert isinstance(first, HostLine)
+        if first.pack != self._first.pack:
+            raise BadResult(
+                f"{self._path.name} is the result of another pack.",
+                remedy="Name another file for this run, or delete that one.",
+            )
+        return [first, *(line for line in lines if isinstance(line, TableLine))]
+
+
+# Reading, where the figures are judged.
+
+
+@dataclass(slots=True)
+class HostResult:
+    """A result, checked."""
+
+    path: Path
+    first: HostLine
+    tables: list[tuple[PackedJob, StoredTable]] = field(default_factory=list)
+    skipped: list[tuple[PackedJob, str]] = field(default_factory=list)
+
+    def reports(self, lesson: str) -> list[Report]:
+        """Return a report for each table of a lesson, with verdicts."""
+        found = []
+        for job, stored in self.tables:
+            if job.lesson != lesson:
+                continue
+            plan = job.plan()
+            report = blank_report(
+                plan, stored.arms, stored.host, f"{self.path.name}, job of a pack"
+            )
+            report.by, report.at = self.first.record.by, stored.at
+            report.tables = [judged_table(plan, stored.table())]
+            report.remarks = [f"Measured on another host: {self.first.name}."]
+            found.append(report)
+        return found
+
+
+def judged_table(plan: MeasurePlan, table: Table) -> Table:
+    """Return the table with the comparisons of its arms."""
+    collector = Collector(plan, table.condition, {})
+    collector.table = table
+    collector.compare()
+    return table
+
+
+def read_result(path: Path) -> HostResult:
+    """Read a result and check it against its hashes, its pack, and the lessons of this tree.
+
+    Raises:
+        BadResult: it is cut off, changed, or of other kernels or plans.
+    """
+    lines = _read_lines(path)
+    first, last = lines[0], lines[-1]
+    assert isinstance(first, HostLine)
+    if not isinstance(last, EndLine):
+        raise BadResult(
+            f"{path.name} has no end line after its {len(lines)} lines: it was cut off, or its run "
+            "has not ended.",
+            remedy="Copy the whole file again, or let ./measure finish it.",
+        )
+    result = HostResult(path, first)
+    jobs = first.record.jobs
+    for line in lines[1:-1]:
+        if isinstance(line, HostLine | EndLine) or not 0 <= line.job < len(jobs):
+            raise _changed(path, "a line does not belong to the plan of its pack")
+        if isinstance(line, TableLine):
+            _check_table(path, first, jobs[line.job], line.table)
+            result.tables.append((jobs[line.job], line.table))
+        else:
+            result.skipped.append((jobs[line.job], line.why))
+    for lesson in dict.fromkeys(job.lesson for job, _ in result.tables):
+        _check_kernels(path, lesson, first.record.arms[lesson])
+    return result
+
+
+def _read_lines(path: Path) -> list[Line]:
+    """Return all lines; the first is a HostLine, and each hash fits.
+
+    Raises:
+        BadResult: the file is none, or was changed.
+    """
+    try:
+        if path.stat().st_size > RESULT_BYTES:
+            raise ValueError(f"it is longer than {RESULT_BYTES} bytes")
+        text = path.read_bytes()
+        whole = [_parsed(line) for line in text.splitlines()]
+        if not whole or not isinstance(whole[0][0], HostLine):
+            raise ValueError("its first line names no host")
+    except (OSError, ValueError) as error:
+        raise BadResult(
+            f"{path.name} is not a result of ./measure: {_first_words(error)}.",
+            remedy="Name the file that ./measure of a pack wrote.",
+        ) from error
+    before = ""
+    for number, (line, said) in enumerate(whole, 1):
+        _, before = hashed(line, before)
+        if before != said:
+            raise _changed(path, f"line {number} does not match its hash")
+    return [line for line, _ in whole]
+
+
+def _parsed(text: bytes) -> tuple[Line, str]:
+    tree: dict[str, Any] = json.loads(text)
+    said = tree.pop("hash")
+    return _KINDS[tree["kind"]].model_validate(tree), str(said)
+
+
+def _first_words(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        fault = error.errors()[0]
+        return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+    return f"{error.strerror if isinstance(error, OSError) else error}".splitlines()[0].rstrip(".")
+
+
+def _changed(path: Path, how: str) -> BadResult:
+    return BadResult(
+        f"{path.name} was changed after its run: {how}.",
+        remedy="Copy the file from the host again; never edit it.",
+    )
+
+
+def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable) -> None:
+    """Check that a table is one of its job, and that the job is one of this tree."""
+    where = f"{job.lesson}, {job.workload} on the {job.clock} clock"
+    try:
+        plan = job.plan()
+    except DuetError as error:
+        raise BadResult(
+            f"{path.name} is of another plan: {error.sentence.rstrip('.')} ({where}).",
+            remedy="Check out the version that made the pack, or make a new pack.",
+        ) from error
+    (condition,) = conditions(plan)
+    key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
+    if job.published and not _is_published(plan, job):
+        said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
+        raise BadResult(
+            f"{path.name} is of another plan than the published figures of this tree need "
+            f"({where}{', ' if said else ''}{said}).",
+            remedy="Make a new pack with ./duet pack, and run that.",
+        )
+    expected = [(one.metric, one.arm) for one in Collector(plan, condition, {}).table.series]
+    packed = first.record.arms.get(job.lesson, {})
+    if (
+        table.lesson != job.lesson
+        or table.key != key
+        or [(one.metric, one.arm) for one in table.series] != expected
+    ):
+        raise _changed(path, f"a table is not what its job measures ({where})")
+    for arm in table.arms:
+        if arm.name not in packed or packed[arm.name].facts.key != arm.key:
+            raise BadResult(
+                f"{path.name} has figures of another kernel of {arm.name} than its pack ({where}).",
+                remedy="Name the file that ./measure of this pack wrote.",
+            )
+    for one in table.series:
+        values = [one.samples, one.perturbed]
+        if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in values):
+            raise _changed(path, f"{one.metric} has no usable samples ({where})")
+
+
+def _is_published(plan: MeasurePlan, job: PackedJob) -> bool:
+    """Whether the lesson's published figures need just this measurement."""
+    wanted = published_plans(plan.folder, every=True).values()
+    return any(PackedJob.fields_of(one) == Job.fields_of(plan) for one in wanted)
+
+
+def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
+    """Check that the kernels have the patches and the configuration of this tree."""
+    settings, folder = KernelSettings.default(), load(lesson)
+    for name, packed in arms.items():
+        facts = packed.facts
+        then = MadeOf(facts.config_sha256, dict([*facts.both, *facts.patches]))
+        changes = changes_since(then, made_of(arm_spec(folder, name), settings))
+        if changes:
+            raise BadResult(
+                f"{path.name} is of another kernel of {name} than this tree has: {changes[0]}.",
+                remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
+            )
+
+
+def now() -> str:
+    """Return the time, ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def stored_elsewhere(results: Iterable[HostResult]) -> list[StoredTable]:
+    """Return the tables of results, each with the name of its host."""
+    return [
+        table.model_copy(update={"on": result.first.name, "host": result.first.host | table.host})
+        for result in results
+        for job, table in result.tables
+        if job.published
+    ]

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A measurement of one condition, in the form that travels to another host."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from duet.base.clock import Clock
+from duet.lessons.load import load
+from duet.lessons.plan import workload_of
+from duet.measure.plan import MeasurePlan
+
+Name = Annotated[str, Field(max_length=100)]
+
+
+class Job(BaseModel):
+    """One condition of a lesson, all its arms, no further links."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lesson: Name
+    arms: Annotated[tuple[Name, ...], Field(min_length=1, max_length=64)]
+    workload: Name
+    clock: Clock
+    params: Annotated[dict[Name, int], Field(max_length=100)]
+    repeats: int
+    shift: int
+    perturbed: Annotated[int, Field(ge=0, le=100)]
+    metrics: frozenset[Name] | None
+
+    @staticmethod
+    def fields_of(plan: MeasurePlan) -> dict[str, object]:
+        """Return a plan's values, for a plan without a sweep and with one shift."""
+        return {
+            "lesson": plan.folder.slug,
+            "arms": plan.arms,
+            "workload": plan.workload,
+            "clock": plan.clock,
+            "params": plan.params,
+            "repeats": plan.repeats,
+            "shift": plan.shifts[0],
+            "perturbed": plan.perturbed,
+            "metrics": plan.metrics,
+        }
+
+    def plan(self) -> MeasurePlan:
+        """Return the plan, from the lesson on this host.
+
+        Raises:
+            InputError: the lesson, an arm, the workload or a knob is missing.
+        """
+        folder = load(self.lesson)
+        for arm in self.arms:
+            folder.arm(arm)
+        workload_of(folder.lesson, self.workload)
+        folder.check_params(self.params, self.clock)
+        return MeasurePlan(
+            folder=folder,
+            arms=self.arms,
+            workload=self.workload,
+            clock=self.clock,
+            params=self.params,
+            repeats=self.repeats,
+            shifts=(self.shift,),
+            perturbed=self.perturbed,
+            metrics=self.metrics,
+        )

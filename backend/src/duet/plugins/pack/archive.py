@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Write a pack as one tar file, small because its kernels are stored uncompressed in one stream.
+
+Kernels that differ by one patch are nearly equal until they are compressed. So each bzImage is
+stored as what surrounds its compressed part and the uncompressed part itself, and xz finds what
+they share. The host compresses them again with the pack's own lz4, to the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import struct
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from duet.base.errors import InfraError
+from duet.kernels.image import HEADER_AT, LZ4, PAYLOAD_AT, SECTOR_BYTES, SETUP_SECTS_AT
+from duet.plugins.pack.unpack import LZ4_S, PARTS, PAYLOAD
+from duet.processes.owned import find_program
+
+LEVELS: Final = ("-9", "-1", "-12")
+"""Of lz4, as scripts/Makefile.lib has used them."""
+FILTERS: Final = [
+    {"id": lzma.FILTER_X86},
+    {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 160 << 20},
+]
+"""A dictionary as long as four kernels: unpacking takes that much memory."""
+AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "python/", "lib/", "libexec/")
+"""What the archive has beside the payload: enough to start Python."""
+BOOT_PROGRAMS: Final = ("libexec/python3",)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A bzImage: head, the kernel, and what follows its compressed form."""
+
+    head: bytes
+    body: bytes
+    tail: bytes
+    level: str
+
+
+def split_kernel(bzimage: bytes) -> Parts | None:
+    """Return the parts of a kernel that lz4 compressed; None if it cannot be made again exactly.
+
+    Source: Documentation/arch/x86/boot.rst (payload_offset), scripts/Makefile.lib (cmd_lz4).
+
+    Raises:
+        InfraError: lz4 is not installed.
+    """
+    if bzimage[HEADER_AT : HEADER_AT + 4] != b"HdrS":
+        return None
+    offset, length = struct.unpack_from("<II", bzimage, PAYLOAD_AT)
+    begin = ((bzimage[SETUP_SECTS_AT] or 4) + 1) * SECTOR_BYTES + offset
+    packed = bzimage[begin : begin + length]
+    if not packed.startswith(LZ4):
+        return None
+    body = _lz4(["-d", "-c"], packed[:-4])  # the last 4 bytes are the unpacked length
+    for level in LEVELS:
+        again = _lz4(["-l", level, "-c"], body)
+        if body and packed.startswith(again):
+            tail = bzimage[begin + len(again) :]
+            return Parts(bzimage[:begin], body, tail, level)
+    return None
+
+
+def _lz4(words: list[str], given: bytes) -> bytes:
+    program = find_program("lz4", "lz4")
+    try:
+        done = subprocess.run([program, *words], input=given, capture_output=True, timeout=LZ4_S)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise InfraError(
+            f"a kernel is packed with lz4, which failed ({type(error).__name__}).",
+            remedy="Run: ./setup.sh kernels.",
+        ) from error
+    return done.stdout
+
+
+def write_archive(folder: Path, target: Path) -> None:
+    """Write a pack folder as a tar file whose folder has the archive's name.
+
+    Raises:
+        OSError: no space, among others.
+    """
+    payload = folder.parent / PAYLOAD
+    try:
+        _write_payload(folder, payload)
+        with tarfile.open(target, "w") as archive:
+            for path in sorted(folder.rglob("*")):
+                name = path.relative_to(folder).as_posix()
+                if _is_first(name) and not path.is_dir():
+                    archive.add(path, f"{target.stem}/{name}")
+            archive.add(payload, f"{target.stem}/{PAYLOAD}")
+    finally:
+        payload.unlink(missing_ok=True)
+
+
+def _is_first(name: str) -> bool:
+    if name.startswith("libexec/"):
+        return name in BOOT_PROGRAMS
+    return any(name == one or (one[-1] == "/" and name.startswith(one)) for one in AT_ONCE)
+
+
+def _write_payload(folder: Path, payload: Path) -> None:
+    rest = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not _is_first(path.relative_to(folder).as_posix())
+    ]
+    # By file name, so that the bodies of the kernels follow each other.
+    rest.sort(key=lambda path: (path.name, path))
+    with (
+        lzma.open(payload, "wb", format=lzma.FORMAT_XZ, filters=FILTERS) as packed,
+        tarfile.open(fileobj=packed, mode="w|") as archive,
+    ):
+        for path in rest:
+            name = path.relative_to(folder).as_posix()
+            parts = split_kernel(path.read_bytes()) if path.name == "bzImage" else None
+            if parts is None:
+                archive.add(path, name)
+                continue
+            place = f"{name.rpartition('/')[0]}/{PARTS}"
+            for part, content in (
+                ("head", parts.head),
+                ("body", parts.body),
+                ("tail", parts.tail),
+                ("level", parts.level.encode()),
+            ):
+                entry = tarfile.TarInfo(f"{place}/{part}")
+                entry.size, entry.mode = len(content), 0o644
+                archive.addfile(entry, io.BytesIO(content))

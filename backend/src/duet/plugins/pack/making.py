@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make a pack: its jobs, its record, its files."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from duet.base.errors import DuetError, InputError
+from duet.cli.arguments import read_request
+from duet.cli.output import note
+from duet.guests import ensure_root
+from duet.guests.qemu import qemu_version
+from duet.kernels import KernelImage, KernelSettings
+from duet.kernels.arms import find_image
+from duet.kernels.image import refuse_one
+from duet.lessons import load as roles
+from duet.lessons.load import LessonFolder, load
+from duet.measure import MeasurePlan
+from duet.measure.elsewhere import PackedArm, PackedJob, PackRecord, now
+from duet.measure.plan import PERTURBED, all_steps, default_repeats, default_shifts, metrics_of
+from duet.measure.provenance import arm_facts, our_version
+from duet.measure.published import needed_cpus, published_plans
+from duet.plugins.pack.archive import write_archive
+from duet.plugins.pack.contents import Draft
+from duet.plugins.pack.unpack import RECORD, write_wrappers
+from duet.plugins.pack.verb import PackResult
+from duet.runs.measure import read_statics
+from duet.runs.sources import lesson_symbols
+
+README: Final = """Kernel Duet: measurements of Linux kernels that differ by one patch.
+
+    ./measure             run all measurements; the result is result.jsonl
+    ./measure --time 8m   what fits into 8 minutes; run it again to continue
+    ./measure --facts     say what this host has, and measure nothing
+
+It needs an x86-64 Linux and no rights: no installation, no network, no root. Send result.jsonl
+back to where the pack was made:  ./duet measure --published --from result.jsonl
+licenses/ names the licence and the source of everything in this folder.
+"""
+SCRIPT: Final = """#!/bin/sh
+here=$(cd "$(dirname "$0")" && pwd -P)
+export PYTHONHOME="$here/python"
+exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/libexec/python3" \\
+	"$here/libexec/python3" -s -P "$here/unpack.py" "$here" "$@"
+"""
+
+
+def make_pack(
+    names: Sequence[str], output: Path, workload: str, clock: str, settings: Sequence[str]
+) -> PackResult:
+    """Write a pack of lessons and return what it holds.
+
+    Raises:
+        InputError: the output cannot be written, or a lesson has nothing to measure.
+        InfraError: a kernel is not built, or a program is missing.
+    """
+    _check_output(output)
+    kernels = KernelSettings.default()
+    folders = [load(name) for name in dict.fromkeys(names)]
+    left_out: list[str] = []
+    jobs: list[PackedJob] = []
+    for folder in folders:
+        own = bool(workload or clock or settings) or not folder.lesson.published
+        if own:
+            jobs += _own_jobs(folder, workload, clock, settings, left_out)
+        else:
+            jobs += _published_jobs(folder, kernels, left_out)
+    if not jobs:
+        raise InputError(
+            f"nothing of {', '.join(names)} can be measured elsewhere.",
+            remedy="Build the kernels with ./duet build, then pack again.",
+        )
+    with tempfile.TemporaryDirectory(dir=output.resolve().parent, prefix=".pack-") as scratch:
+        draft = Draft(Path(scratch, "pack"))
+        draft.folder.mkdir()
+        record = asyncio.run(_fill(draft, folders, jobs, kernels))
+        if output.suffix == ".tar":
+            note("compressing")
+            write_archive(draft.folder, output)
+            size = output.stat().st_size
+        else:
+            shutil.move(draft.folder, output)
+            write_wrappers(output.resolve())
+            size = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
+    return PackResult(
+        file=str(output),
+        bytes=size,
+        pack=record.digest(),
+        jobs=len(jobs),
+        runs=sum(len(all_steps(job.plan())) for job in jobs),
+        kernels={
+            f"{lesson} {name}": arm.bzimage_sha256
+            for lesson, arms in record.arms.items()
+            for name, arm in arms.items()
+        },
+        left_out=left_out,
+    )
+
+
+def _check_output(output: Path) -> None:
+    if output.suffix not in ("", ".tar") or not output.resolve().parent.is_dir():
+        raise InputError(
+            f"--output needs a .tar file or a folder name, but got {output}.",
+            remedy="Write for example --output kernel-duet-pack.tar.",
+        )
+    if output.suffix == "" and output.exists():
+        raise InputError(f"{output} exists already.", remedy="Name a folder that does not exist.")
+
+
+def _published_jobs(
+    folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
+) -> list[PackedJob]:
+    """Return the measurements of a lesson's published figures whose kernels are built."""
+    needed, found = needed_cpus(folder), []
+    for key, plan in published_plans(folder, every=True).items():
+        why = _why_not(plan, kernels)
+        if why:
+            left_out.append(f"{folder.slug}, {plan.workload}: {why}")
+            continue
+        cpus = max(needed[key], roles.cpus(plan.lesson, plan.params) if plan.clock == "wall" else 1)
+        found.append(_job(plan, published=True, needs_cpus=cpus))
+    return found
+
+
+def _own_jobs(
+    folder: LessonFolder,
+    workload: str,
+    clock: str,
+    settings: Sequence[str],
+    left_out: list[str],
+) -> list[PackedJob]:
+    """Return the measurements of one condition, for each setting of the count clock."""
+    request = read_request(folder.slug, "", workload, clock, list(settings))
+    shifts = default_shifts(folder.lesson, request.clock)
+    arms = tuple(arm.name for arm in folder.lesson.arms)
+    plan = MeasurePlan(
+        folder=folder,
+        arms=arms,
+        workload=request.workload,
+        clock=request.clock,
+        params=request.params,
+        repeats=default_repeats(request.clock),
+        perturbed=PERTURBED if request.clock == "count" else 0,
+    )
+    every = {name for arm in arms for name in metrics_of(plan, arm)}
+    watched = {name for arm in arms for name in metrics_of(plan, arm, ("microscope",))}
+    left_out += [f"{folder.slug}: {name}, which the microscope counts" for name in sorted(watched)]
+    plan = replace(plan, metrics=frozenset(every - watched))
+    return [_job(replace(plan, shifts=(shift,)), published=False, needs_cpus=1) for shift in shifts]
+
+
+def _why_not(plan: MeasurePlan, kernels: KernelSettings) -> str:
+    """Return why a plan cannot be packed; empty: it can."""
+    for arm in plan.arms:
+        if metrics_of(plan, arm, ("microscope",)):
+            return "the microscope needs the kernels' debug information"
+        try:
+            find_image(plan.folder, arm, kernels)
+        except DuetError as error:
+            return error.sentence.rstrip(".")
+    return ""
+
+
+def _job(plan: MeasurePlan, *, published: bool, needs_cpus: int) -> PackedJob:
+    more = {"published": published, "needs_cpus": needs_cpus}
+    return PackedJob.model_validate({**PackedJob.fields_of(plan), **more})
+
+
+async def _fill(
+    draft: Draft, folders: Sequence[LessonFolder], jobs: Sequence[PackedJob],
+    kernels: KernelSettings,
+) -> PackRecord:  # fmt: skip
+    root = await ensure_root()
+    arms: dict[str, dict[str, PackedArm]] = {}
+    statics: dict[str, dict[str, dict[str, float]]] = {}
+    for folder in folders:
+        plans = [job.plan() for job in jobs if job.lesson == folder.slug]
+        names = [a.name for a in folder.lesson.arms if any(a.name in plan.arms for plan in plans)]
+        images = {name: find_image(folder, name, kernels) for name in names}
+        refuse_one(images)
+        arms[folder.slug] = {
+            name: PackedArm(facts=arm_facts(folder, name, kernels), bzimage_sha256=_digest(image))
+            for name, image in images.items()
+        }
+        statics[folder.slug] = _statics(plans, kernels)
+        for image in images.values():
+            draft.add_kernel(image, lesson_symbols(folder, image))
+    draft.add_root(root)
+    draft.add_programs()
+    draft.add_python()
+    draft.add_native()
+    draft.strip()
+    draft.add_libraries()
+    draft.add_project(folders)
+    draft.add_licences()
+    (draft.folder / "README").write_text(README)
+    (draft.folder / "measure").write_text(SCRIPT)
+    (draft.folder / "measure").chmod(0o755)
+    record = PackRecord(
+        by=our_version(),
+        at=now(),
+        jobs=tuple(jobs),
+        arms=arms,
+        statics=statics,
+        root_sha256=hashlib.sha256(root.image.read_bytes()).hexdigest(),
+        qemu=await qemu_version(),
+        files=draft.digests(),
+    )
+    (draft.folder / RECORD).write_text(record.model_dump_json(indent=1))
+    return record
+
+
+def _digest(image: KernelImage) -> str:
+    return hashlib.sha256(image.bzimage.read_bytes()).hexdigest()
+
+
+def _statics(plans: Iterable[MeasurePlan], kernels: KernelSettings) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for plan in plans:
+        for arm, values in read_statics(plan, kernels).items():
+            for name, value in values.items():
+                if not isinstance(value, DuetError):
+                    found.setdefault(arm, {})[name] = value
+    return found

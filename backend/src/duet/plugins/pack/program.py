@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What ./measure of a pack runs on the host: its jobs, into one result file.
+
+Nothing is built and nothing is judged here. A job that the host cannot run is named in the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from duet.base.clock import format_duration
+from duet.base.errors import DuetError, InputError
+from duet.guests import Accel, GuestRoot, GuestSpec, open_guest
+from duet.guests.boot import kvm_refusal
+from duet.kernels.image import KernelImage, Manifest
+from duet.kernels.recipe import KernelKey
+from duet.measure import MeasurePlan, Measuring, Progress
+from duet.measure.elsewhere import (
+    EndLine,
+    HostLine,
+    PackedJob,
+    PackRecord,
+    ResultWriter,
+    SkippedLine,
+    TableLine,
+    now,
+)
+from duet.measure.model import Report
+from duet.measure.plan import all_steps
+from duet.measure.provenance import host_fingerprint
+from duet.measure.published import host_cpus, stored_table
+from duet.plugins.pack.unpack import RECORD
+from duet.runs.sources import image_source, lesson_symbols
+from duet.session import LaneSource
+
+RUN_S: Final = 30.0
+"""A run is thought to take so long until one has been seen: boot, workload, end."""
+LEAST_S: Final = 20.0
+"""With less time left no job is begun."""
+TIME: Final = re.compile(r"^(\d+(?:\.\d+)?)(s|m|h)?$")
+INTERRUPTED: Final = 130
+UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
+SYS_CPU: Final = Path("/sys/devices/system/cpu")
+
+
+def note(words: str) -> None:
+    """Print a line of progress."""
+    print(words, file=sys.stderr, flush=True)
+
+
+@dataclass(slots=True)
+class Pace:
+    """How long runs take here, by lesson and clock, as far as it was seen."""
+
+    seen: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def seconds(self, job: PackedJob) -> float:
+        """Return an estimate for a job."""
+        runs = len(all_steps(job.plan()))
+        side_by_side = 1 if job.clock == "wall" else min(runs, host_cpus())
+        return runs * self.seen.get((job.lesson, job.clock), RUN_S / side_by_side)
+
+    def learn(self, job: PackedJob, seconds: float) -> None:
+        self.seen[job.lesson, job.clock] = seconds / max(1, len(all_steps(job.plan())))
+
+
+def ordered(jobs: Sequence[PackedJob]) -> list[int]:
+    """Return the indexes of jobs, those first that change most verdicts for their runs.
+
+    First what only a host with more CPUs can test, then other times of the wall clock. The count
+    clock gives the same figures on every host, so its jobs come last.
+    """
+
+    def rank(number: int) -> tuple[int, int, int]:
+        job = jobs[number]
+        kind = 2 if job.clock == "count" else 0 if job.needs_cpus > 2 else 1
+        return kind, len(all_steps(job.plan())), number
+
+    return sorted(range(len(jobs)), key=rank)
+
+
+def read_time(text: str) -> float:
+    """Return seconds: '90s', '8m', '1.5h', '8' minutes.
+
+    Raises:
+        InputError: it is no time.
+    """
+    match = TIME.match(text)
+    if match is None:
+        raise InputError(
+            f"--time needs a time such as 8m, but got {text!r:.40}.",
+            remedy="Write for example --time 90s, --time 8m or --time 2h.",
+        )
+    return float(match[1]) * UNITS[match[2]]
+
+
+class Pack:
+    """The pack on this host."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        text = (folder / RECORD).read_text(encoding="utf-8")
+        self.record = PackRecord.model_validate_json(text)
+        self.root = GuestRoot("pack", folder / "root/root.cpio.gz", folder / "root")
+
+    def image(self, lesson: str, arm: str) -> KernelImage:
+        facts = self.record.arms[lesson][arm].facts
+        manifest = Manifest(
+            key=facts.key, kernel_version=facts.kernel, package="",
+            tarball_sha256=facts.tarball_sha256, config_sha256=facts.config_sha256, patches=(),
+            compiler=facts.compiler, linker="", built_at=self.record.at, seconds=0, objects=0,
+            cold=False, proven=True,
+        )  # fmt: skip
+        return KernelImage(KernelKey(facts.key), self.folder / "kernels" / facts.key, manifest)
+
+    def source(self, plan: MeasurePlan, arm: str) -> LaneSource:
+        image = self.image(plan.folder.slug, arm)
+        symbols = lesson_symbols(plan.folder, image)
+        source = image_source(arm, image, symbols, self.root, plan.folder.slug)
+        return replace(source, vmlinux=None, scope=None)
+
+    def measuring(self, job: PackedJob, host: Mapping[str, str]) -> Measuring:
+        """Return a job, ready to run."""
+        plan = job.plan()
+        arms = self.record.arms[job.lesson]
+        return Measuring(
+            plan,
+            {arm: self.source(plan, arm) for arm in plan.arms},
+            facts=[arms[arm].facts for arm in plan.arms],
+            host=host,
+            statics=self.record.statics.get(job.lesson, {}),
+            progress=_tell,
+            judged=False,
+        )
+
+    async def accelerator(self) -> tuple[str, str]:
+        """Return tcg or kvm, and why it is not kvm. Boots a probe guest where /dev/kvm opens."""
+        if why := kvm_refusal():
+            return str(Accel.TCG), why.rstrip(".")
+        job = self.record.jobs[0]
+        image = self.image(job.lesson, job.arms[0])
+        spec = GuestSpec("probe", image.bzimage, self.root.image, vcpus=1, memory_mib=256)
+        async with open_guest("qemu", spec) as guest:
+            found = guest.facts.accel
+        no_guest = "/dev/kvm opens, but no guest boots under it"
+        return str(found), "" if found is Accel.KVM else no_guest
+
+
+def _tell(step: Progress) -> None:
+    left = (
+        "" if step.left_s is None else f" (about {format_duration(step.left_s)} left of this job)"
+    )
+    note(f"{step}{left}")
+
+
+def host_facts() -> dict[str, str]:
+    """Return what of this host matters for times; nothing that names it."""
+    facts = host_fingerprint()
+    facts["cores"] = str(_cores() or facts["cpus"])
+    facts["smt"] = {"1": "on", "0": "off"}.get(_read(SYS_CPU / "smt/active"), "unknown")
+    facts["governor"] = _read(SYS_CPU / "cpu0/cpufreq/scaling_governor") or "none"
+    facts["l3"] = _read(SYS_CPU / "cpu0/cache/index3/size") or "unknown"
+    facts["load"] = f"{os.getloadavg()[0]:.2f}"
+    return facts
+
+
+def _cores() -> int:
+    names = (f"cpu{n}/topology/core_cpus_list" for n in sorted(os.sched_getaffinity(0)))
+    return len({text for name in names if (text := _read(SYS_CPU / name))})
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
+
+
+def host_name(facts: Mapping[str, str]) -> str:
+    """Return a name for tables: '16 x Example CPU'."""
+    model = re.sub(r"\((?:R|TM)\)| CPU| Processor|@.*", "", facts["cpu"]).strip()
+    return f"{facts['cpus']} x {' '.join(model.split())}"[:60]
+
+
+@dataclass(slots=True)
+class Session:
+    """One start of ./measure.
+
+    Args:
+        until_s: when to stop, on the monotonic clock; None: when all is measured.
+    """
+
+    pack: Pack
+    writer: ResultWriter
+    facts: Mapping[str, str]
+    until_s: float | None
+    pace: Pace = field(default_factory=Pace)
+    began_s: float = field(default_factory=time.monotonic)
+
+    async def run(self) -> None:
+        """Run the jobs that have no table yet, and end the file."""
+        jobs = self.pack.record.jobs
+        todo = [number for number in ordered(jobs) if number not in self.writer.done]
+        for place, number in enumerate(todo, 1):
+            job = jobs[number]
+            if why := self._why_not(job):
+                note(f"left out: {_words(job)}: {why}")
+                self.writer.add(SkippedLine(job=number, why=why))
+                continue
+            note(f"job {place} of {len(todo)}: {_words(job)}")
+            await self._one(number, job)
+        self.writer.add(EndLine(at=now(), seconds=round(time.monotonic() - self.began_s, 1)))
+
+    def _left_s(self) -> float | None:
+        return None if self.until_s is None else self.until_s - time.monotonic()
+
+    def _why_not(self, job: PackedJob) -> str:
+        if job.needs_cpus > host_cpus():
+            return f"it needs {job.needs_cpus} CPUs, and this host has {host_cpus()}"
+        left_s, wanted_s = self._left_s(), self.pace.seconds(job)
+        if left_s is not None and (left_s < LEAST_S or left_s < wanted_s):
+            return (
+                f"it takes about {format_duration(wanted_s)}, "
+                f"and {format_duration(max(0, left_s))} were left"
+            )
+        return ""
+
+    async def _one(self, number: int, job: PackedJob) -> None:
+        began = time.monotonic()
+        measuring = self.pack.measuring(job, self.facts)
+        try:
+            async with asyncio.timeout(self._left_s()):
+                report = await measuring.run()
+        except TimeoutError:
+            self.writer.add(SkippedLine(job=number, why="the time was over before its last run"))
+            return
+        except DuetError as error:
+            self.writer.add(SkippedLine(job=number, why=f"{error.sentence} {error.remedy}"))
+            note(f"failed: {error.sentence}")
+            return
+        seconds = time.monotonic() - began
+        self.pace.learn(job, seconds)
+        self.writer.add(_table_line(number, job, report, measuring.waited_share, seconds))
+
+
+def _table_line(
+    number: int, job: PackedJob, report: Report, waited_share: float | None, seconds: float
+) -> TableLine:
+    (table,) = report.tables
+    faults = [f"{arm} failed: {error.sentence.rstrip('.')}" for arm, error in table.errors.items()]
+    table.refusals += [*faults, *([report.partial] if report.partial and not faults else [])]
+    stored = stored_table(job.lesson, table, report.arms, report.host, report.at)
+    return TableLine(job=number, table=stored, waited_share=waited_share, seconds=round(seconds, 1))
+
+
+def _words(job: PackedJob) -> str:
+    knobs = " ".join(f"{name}={value}" for name, value in job.params.items())
+    return f"{job.lesson}, {job.workload}, {job.clock} clock, {knobs}"
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure; return the exit code."""
+    parser = argparse.ArgumentParser(prog="./measure", description="Measure what this pack holds.")
+    parser.add_argument("--time", help="stop after this time, for example 8m; run again to go on")
+    parser.add_argument("--name", help="name of this host in tables, at most 60 characters")
+    parser.add_argument("--output", type=Path, default=Path("result.jsonl"), help="result file")
+    parser.add_argument("--accel", choices=("auto", "tcg", "kvm"), help="what executes guests")
+    parser.add_argument("--facts", action="store_true", help="describe this host, measure nothing")
+    given = parser.parse_args(words[1:])
+    try:
+        return _measure(Pack(Path(words[0])), given)
+    except DuetError as error:
+        print(f"error: {error.sentence}\nremedy: {error.remedy}", file=sys.stderr)
+        return error.exit_code
+
+
+def _measure(pack: Pack, given: argparse.Namespace) -> int:
+    began = time.monotonic()
+    until_s = began + read_time(given.time) if given.time else None
+    if given.accel:
+        os.environ["DUET_ACCEL"] = given.accel
+    facts = host_facts()
+    accel, why = asyncio.run(pack.accelerator())
+    facts |= {"accel": accel, "qemu": pack.record.qemu}
+    note(f"host: {', '.join(f'{name} {value}' for name, value in facts.items())}")
+    if why:
+        note(f"no KVM: {why}")
+    if given.facts:
+        return 0
+    first = HostLine(
+        pack=pack.record.digest(),
+        record=pack.record.model_copy(update={"files": {}}),
+        name=(given.name or host_name(facts))[:60],
+        host=facts,
+        at=now(),
+    )
+    try:
+        with ResultWriter(given.output, first) as writer:
+            whole = asyncio.run(_until_signal(Session(pack, writer, facts, until_s)))
+    except OSError as error:
+        raise InputError(
+            f"{given.output} cannot be written ({error.strerror}).",
+            remedy="Name a file that you may write to with --output.",
+        ) from error
+    if not whole:
+        note(f"stopped; run ./measure again to go on with {given.output}")
+        return INTERRUPTED
+    note(f"{given.output}: {len(writer.done)} of {len(pack.record.jobs)} measurements")
+    return 0
+
+
+async def _until_signal(session: Session) -> bool:
+    """Run the jobs; return False if a signal ended them. Guests are gone in either case."""
+    task = asyncio.create_task(session.run())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    try:
+        await task
+    except asyncio.CancelledError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

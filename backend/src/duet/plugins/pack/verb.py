@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`duet pack`: collect measurements, and all that they need, for another host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from duet.cli.keys import key, keys_text
+from duet.cli.options import ClockOption, Json, Set, Workload
+from duet.cli.output import emit, note
+
+
+@dataclass(frozen=True, slots=True)
+class PackResult:
+    file: str = key("the archive, or the folder")
+    bytes: int = key()
+    pack: str = key("SHA-256 of its record, which a result names")
+    jobs: int = key("measurements")
+    runs: int = key("of guests, in all jobs")
+    kernels: Mapping[str, str] = key("SHA-256 of each bzImage", "{lesson arm: sha256}")
+    left_out: Sequence[str] = key("what a host cannot measure with it, and why")
+
+
+KEYS = keys_text(PackResult)
+
+
+def pack(
+    lessons: Annotated[
+        list[str],
+        typer.Argument(help="Lessons, or trials of ./duet try, whose kernels are built."),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("--output", help="FILE.tar, or a folder that does not exist."),
+    ] = Path("kernel-duet-pack.tar"),
+    workload: Workload = "",
+    clock: ClockOption = "",
+    set: Set = None,
+    as_json: Json = False,
+) -> int:
+    """Pack measurements for a host on which nothing may be installed.
+
+    A lesson's pack measures its published figures, or with --workload, --clock or --set that one
+    condition on all arms. On the host: tar xf FILE.tar, then ./measure in its folder.
+    """
+    from duet.plugins.pack.making import make_pack
+
+    made = make_pack(lessons, output, workload, clock, set or [])
+    if as_json:
+        emit(made)
+        return 0
+    for words in made.left_out:
+        note(f"left out: {words}.")
+    print(f"{made.file}: {made.bytes / 2**20:.0f} MiB, {made.jobs} measurements, {made.runs} runs")
+    return 0
