@@ -947,6 +947,7 @@ export const readParam: Read<wire.Param> = shape((o) => ({
   default: integer(o['default'], 'default'),
   min: or(o['min'], 'min', ClassAnswered_choice, null),
   max: or(o['max'], 'max', ClassAnswered_choice, null),
+  measured_max: or(o['measured_max'], 'measured_max', ClassAnswered_choice, null),
   choices: or(o['choices'], 'choices', ClassOwn_voted, []),
   labels: or(o['labels'], 'labels', Build_arms, []),
   unit: or(o['unit'], 'unit', string, ''),

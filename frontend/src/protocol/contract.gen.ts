@@ -3383,6 +3383,10 @@ export interface Param {
    */
   max: number | null;
   /**
+   * largest value of a published figure's measurement, on a host with CPUs for it
+   */
+  measured_max: number | null;
+  /**
    * the only values it may have
    */
   choices: number[];

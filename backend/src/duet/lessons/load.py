@@ -266,11 +266,16 @@ class LessonFolder:
         known = {name: v for name, v in recorded.items() if name in self.lesson.params}
         return self.check_params(known, clock)
 
-    def check_params(self, given: Mapping[str, object], clock: str = "wall") -> dict[str, int]:
+    def check_params(
+        self, given: Mapping[str, object], clock: str = "wall", *, measured: bool = False
+    ) -> dict[str, int]:
         """Defaults filled in, every value checked; those of a model on the page are left out.
 
         On the count clock the guest has one vCPU, whatever was given; measurements alone can have
         more there (duet.cli.arguments).
+
+        Args:
+            measured: a knob may go up to its `measured_max`.
 
         Raises:
             InputError: unknown name, wrong type, or out of range, naming what is allowed.
@@ -297,6 +302,8 @@ class LessonFolder:
                     remedy=f"Leave it out for its default, {param.default}.",
                 )
             low, high = param.min, param.max
+            if measured and param.measured_max is not None:
+                high = param.measured_max
             if (low is not None and value < low) or (high is not None and value > high):
                 raise InputError(
                     f"parameter '{name}' must be from {low} to {high}, but {value} came.",

@@ -55,7 +55,7 @@ class Job(BaseModel):
         for arm in self.arms:
             folder.arm(arm)
         workload_of(folder.lesson, self.workload)
-        folder.check_params(self.params, self.clock)
+        folder.check_params(self.params, self.clock, measured=True)
         return MeasurePlan(
             folder=folder,
             arms=self.arms,

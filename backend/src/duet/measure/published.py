@@ -30,7 +30,7 @@ Key = tuple[str, Clock, int, tuple[tuple[str, int], ...]]
 def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = False) -> Key:
     """The condition under which a side of a row is measured."""
     knobs = {**figure.params, **(figure.to_params if of_reference else {})}
-    params = folder.check_params(knobs, figure.clock)
+    params = folder.check_params(knobs, figure.clock, measured=True)
     shift = figure.shift if figure.clock == "count" else 0
     workload = figure.workload or next(iter(folder.lesson.workloads))
     return workload, figure.clock, shift, tuple(params.items())

@@ -72,6 +72,10 @@ class Param(Strict):
     default: int = Field(description="its value where nobody sets it")
     min: int | None = Field(default=None, description="smallest value")
     max: int | None = Field(default=None, description="largest value")
+    measured_max: int | None = Field(
+        default=None,
+        description="largest value of a published figure's measurement, on a host with CPUs for it",
+    )
     choices: tuple[int, ...] = Field(default=(), description="the only values it may have")
     labels: tuple[str, ...] = Field(default=(), description="one per choice")
     unit: str = Field(default="", description="shown after the value, e.g. 'ms'")

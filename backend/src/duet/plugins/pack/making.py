@@ -8,7 +8,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ from duet.cli.output import note
 from duet.guests import ensure_root
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelImage, KernelSettings
-from duet.kernels.arms import find_image
+from duet.kernels.arms import find_image, ready_arms
 from duet.kernels.image import refuse_one
 from duet.lessons import load as roles
 from duet.lessons.load import LessonFolder, load
@@ -52,10 +52,21 @@ exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/
 """
 
 
-def make_pack(
-    names: Sequence[str], output: Path, workload: str, clock: str, settings: Sequence[str]
-) -> PackResult:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Options that name one condition, as typed."""
+
+    arms: str = ""
+    workload: str = ""
+    clock: str = ""
+    settings: tuple[str, ...] = ()
+
+
+def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResult:
     """Write a pack of lessons and return what it holds.
+
+    Args:
+        condition: instead of the published figures.
 
     Raises:
         InputError: the output cannot be written, or a lesson has nothing to measure.
@@ -67,9 +78,8 @@ def make_pack(
     left_out: list[str] = []
     jobs: list[PackedJob] = []
     for folder in folders:
-        own = bool(workload or clock or settings) or not folder.lesson.published
-        if own:
-            jobs += _own_jobs(folder, workload, clock, settings, left_out)
+        if condition != Asked() or not folder.lesson.published:
+            jobs += _own_jobs(folder, condition, kernels, left_out)
         else:
             jobs += _published_jobs(folder, kernels, left_out)
     if not jobs:
@@ -130,16 +140,17 @@ def _published_jobs(
 
 
 def _own_jobs(
-    folder: LessonFolder,
-    workload: str,
-    clock: str,
-    settings: Sequence[str],
-    left_out: list[str],
+    folder: LessonFolder, asked: Asked, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
     """Return the measurements of one condition, for each setting of the count clock."""
-    request = read_request(folder.slug, "", workload, clock, list(settings))
-    shifts = default_shifts(folder.lesson, request.clock)
-    arms = tuple(arm.name for arm in folder.lesson.arms)
+    request = read_request(
+        folder.slug, asked.arms, asked.workload, asked.clock, list(asked.settings)
+    )
+    ready = ready_arms(folder, kernels)
+    arms = tuple(arm for arm in request.arms if ready[arm])
+    left_out += [f"{folder.slug}, {arm}: not built" for arm in request.arms if arm not in arms]
+    if len(arms) < 2:
+        return []
     plan = MeasurePlan(
         folder=folder,
         arms=arms,
@@ -153,6 +164,7 @@ def _own_jobs(
     watched = {name for arm in arms for name in metrics_of(plan, arm, ("microscope",))}
     left_out += [f"{folder.slug}: {name}, which the microscope counts" for name in sorted(watched)]
     plan = replace(plan, metrics=frozenset(every - watched))
+    shifts = default_shifts(folder.lesson, request.clock)
     return [_job(replace(plan, shifts=(shift,)), published=False, needs_cpus=1) for shift in shifts]
 
 

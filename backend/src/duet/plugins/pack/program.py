@@ -43,7 +43,7 @@ from duet.plugins.pack.unpack import RECORD
 from duet.runs.sources import image_source, lesson_symbols
 from duet.session import LaneSource
 
-RUN_S: Final = 30.0
+RUN_S: Final = 12.0
 """A run is thought to take so long until one has been seen: boot, workload, end."""
 LEAST_S: Final = 20.0
 """With less time left no job is begun."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from duet.cli.keys import key, keys_text
-from duet.cli.options import ClockOption, Json, Set, Workload
+from duet.cli.options import Arms, ClockOption, Json, Set, Workload
 from duet.cli.output import emit, note
 
 
@@ -38,6 +38,7 @@ def pack(
         Path,
         typer.Option("--output", help="FILE.tar, or a folder that does not exist."),
     ] = Path("kernel-duet-pack.tar"),
+    arms: Arms = "",
     workload: Workload = "",
     clock: ClockOption = "",
     set: Set = None,
@@ -45,12 +46,12 @@ def pack(
 ) -> int:
     """Pack measurements for a host on which nothing may be installed.
 
-    A lesson's pack measures its published figures, or with --workload, --clock or --set that one
-    condition on all arms. On the host: tar xf FILE.tar, then ./measure in its folder.
+    A lesson's pack measures its published figures, or with --arms, --workload, --clock or --set
+    that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
     """
-    from duet.plugins.pack.making import make_pack
+    from duet.plugins.pack.making import Asked, make_pack
 
-    made = make_pack(lessons, output, workload, clock, set or [])
+    made = make_pack(lessons, output, Asked(arms, workload, clock, tuple(set or ())))
     if as_json:
         emit(made)
         return 0
