@@ -13,6 +13,7 @@ import lzma
 import struct
 import subprocess
 import tarfile
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,12 +27,11 @@ LEVELS: Final = ("-9", "-1", "-12")
 """Of lz4, as scripts/Makefile.lib has used them."""
 FILTERS: Final = [
     {"id": lzma.FILTER_X86},
-    {"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 160 << 20},
+    {"id": lzma.FILTER_LZMA2, "preset": 2, "dict_size": 160 << 20},
 ]
 """A dictionary as long as four kernels: unpacking takes that much memory."""
-AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "python/", "lib/", "libexec/")
-"""What the archive has beside the payload: enough to start Python."""
-BOOT_PROGRAMS: Final = ("libexec/python3",)
+AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "libexec/python3", "python/")
+"""What the archive has beside the payload, with Python's libraries: enough to start Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,45 +80,37 @@ def _lz4(words: list[str], given: bytes) -> bytes:
     return done.stdout
 
 
-def write_archive(folder: Path, target: Path) -> None:
+def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> None:
     """Write a pack folder as a tar file whose folder has the archive's name.
+
+    Args:
+        libraries: that Python needs, as paths in the folder.
 
     Raises:
         OSError: no space, among others.
     """
     payload = folder.parent / PAYLOAD
+    names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    first = sorted(n for n in names if n in libraries or n.startswith(AT_ONCE))
+    # By file name, so that the bodies of the kernels follow each other.
+    rest = sorted(set(names) - set(first), key=lambda name: (name.rpartition("/")[2], name))
     try:
-        _write_payload(folder, payload)
+        _write_payload(folder, rest, payload)
         with tarfile.open(target, "w") as archive:
-            for path in sorted(folder.rglob("*")):
-                name = path.relative_to(folder).as_posix()
-                if _is_first(name) and not path.is_dir():
-                    archive.add(path, f"{target.stem}/{name}")
+            for name in first:
+                archive.add(folder / name, f"{target.stem}/{name}")
             archive.add(payload, f"{target.stem}/{PAYLOAD}")
     finally:
         payload.unlink(missing_ok=True)
 
 
-def _is_first(name: str) -> bool:
-    if name.startswith("libexec/"):
-        return name in BOOT_PROGRAMS
-    return any(name == one or (one[-1] == "/" and name.startswith(one)) for one in AT_ONCE)
-
-
-def _write_payload(folder: Path, payload: Path) -> None:
-    rest = [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not _is_first(path.relative_to(folder).as_posix())
-    ]
-    # By file name, so that the bodies of the kernels follow each other.
-    rest.sort(key=lambda path: (path.name, path))
+def _write_payload(folder: Path, names: Iterable[str], payload: Path) -> None:
     with (
         lzma.open(payload, "wb", format=lzma.FORMAT_XZ, filters=FILTERS) as packed,
         tarfile.open(fileobj=packed, mode="w|") as archive,
     ):
-        for path in rest:
-            name = path.relative_to(folder).as_posix()
+        for name in names:
+            path = folder / name
             parts = split_kernel(path.read_bytes()) if path.name == "bzImage" else None
             if parts is None:
                 archive.add(path, name)

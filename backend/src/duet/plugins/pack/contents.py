@@ -81,6 +81,10 @@ NOT_PACKED: Final = (
     "site-packages",
 )
 NOT_OF_LESSONS: Final = ("recorded", "view", "i18n", "drawings")
+LEFT_OUT: Final = (
+    r"_test|_x|xx|_tkinter|_curses|_gdbm|_dbm|readline|nis|_ssl|_hashlib|_sqlite|_codecs_|ossaudio"
+)
+"""Extension modules that need libraries of their own, and that measuring does not need."""
 LDD_LINE: Final = re.compile(r"^\s*(\S+) => (/\S+) \(0x|^\s*(/\S+) \(0x")
 LDD_S: Final = 20.0
 COPYRIGHT: Final = Path("/usr/share/doc")
@@ -153,7 +157,7 @@ class Draft:
         library = Path(os.__file__).parent
         _zip_compiled(library, home / f"{version.replace('.', '')}.zip")
         for path in (library / "lib-dynload").glob("*.so"):
-            if not re.match(r"_test|_tkinter|_curses|_gdbm|_dbm|readline|xx", path.name):
+            if not re.match(LEFT_OUT, path.name):
                 shutil.copyfile(path, dynamic / path.name)
         site = self.folder / "site"
         site.mkdir()
@@ -185,7 +189,6 @@ class Draft:
             _copy(one.folder, top / "lessons" / one.slug, NOT_OF_LESSONS)
             if not own and one.patch_dir.is_dir():
                 _copy(one.patch_dir, top / "kernel-patches" / one.patch_dir.name)
-        (self.folder / "extra/lessons").mkdir(parents=True, exist_ok=True)
         shutil.copyfile(Path(__file__).with_name("unpack.py"), self.folder / "unpack.py")
 
     def add_native(self) -> None:
@@ -210,15 +213,25 @@ class Draft:
         (self.folder / LOADER).chmod(0o755)
 
     def strip(self) -> None:
-        """Remove debug information, where binutils are installed."""
+        """Remove the interpreter's debug information, where binutils are installed.
+
+        Debian's files have none, and those of wheels break (their ELF headers were rewritten).
+        """
         program = shutil.which("strip")
         if program is None:
             return
-        for path in self.folder.rglob("*"):
-            if path.is_file() and _is_elf(path):
-                subprocess.run(
-                    [program, "--strip-debug", str(path)], check=False, capture_output=True
-                )
+        for path in [*self.folder.glob("lib/libpython*"), self.folder / "libexec/python3"]:
+            subprocess.run([program, "--strip-debug", str(path)], check=False, capture_output=True)
+
+    def first_libraries(self) -> frozenset[str]:
+        """Return the paths of the libraries that Python alone needs."""
+        modules = self.folder.glob("python/lib/*/lib-dynload/*.so")
+        needed = (needed_libraries(path, self.folder) for path in modules)
+        names = {
+            LOADER.rpartition("/")[2],
+            *needed_libraries(self.folder / "libexec/python3", self.folder),
+        }
+        return frozenset(f"lib/{name}" for name in names.union(*needed))
 
     def add_licences(self) -> None:
         """Add the copyright file of each Debian package that something was copied from."""

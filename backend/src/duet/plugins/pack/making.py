@@ -93,7 +93,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
         record = asyncio.run(_fill(draft, folders, jobs, kernels))
         if output.suffix == ".tar":
             note("compressing")
-            write_archive(draft.folder, output)
+            write_archive(draft.folder, output, draft.first_libraries())
             size = output.stat().st_size
         else:
             shutil.move(draft.folder, output)
@@ -208,8 +208,8 @@ async def _fill(
     draft.add_programs()
     draft.add_python()
     draft.add_native()
-    draft.strip()
     draft.add_libraries()
+    draft.strip()
     draft.add_project(folders)
     draft.add_licences()
     (draft.folder / "README").write_text(README)

@@ -250,6 +250,12 @@ class Session:
             return
         seconds = time.monotonic() - began
         self.pace.learn(job, seconds)
+        if not any(one.samples for one in report.tables[0].series if one.evidence != "static"):
+            faults = [error.sentence for error in report.tables[0].errors.values()]
+            why = " ".join(faults) or "no run gave a number"
+            self.writer.add(SkippedLine(job=number, why=why))
+            note(f"failed: {why}")
+            return
         self.writer.add(_table_line(number, job, report, measuring.waited_share, seconds))
 
 

@@ -119,7 +119,7 @@ def environment_of(folder: Path) -> dict[str, str]:
         "PYTHONPATH": f"{project / 'backend/src'}:{folder / 'site'}",
         "DUET_ROOT": str(project),
         "DUET_CACHE": str(folder / "cache"),
-        "DUET_LESSONS": str(folder / "extra"),
+        "DUET_LESSONS": str(folder / "extra") if (folder / "extra").is_dir() else "",
         "HOME": os.environ.get("HOME") or str(folder),
     }
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
