@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seats are bounded; who says nothing makes room, and who finds none gets a reason."""
+"""ConnectionLimit are bounded; who says nothing makes room, and who finds none gets a reason."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from websockets.exceptions import ConnectionClosed
 
 from duet.base import budgets
 from duet.stream import http as admission
-from duet.stream.http import OUT_OF_FILES, OutOfFiles, Seats
+from duet.stream.http import OUT_OF_FILES, ConnectionLimit, OutOfFiles
 from tests.support.toy_server import page, serving
 from tests.support.toy_stage import toy_app
 
 
 def test_the_longest_silent_makes_room_and_who_speaks_stays() -> None:
-    seats, dropped = Seats(3, 3), []
+    seats, dropped = ConnectionLimit(3, 3), []
 
     def take(name: str) -> Any:
-        return seats.take("a", lambda: dropped.append(name))
+        return seats.admit("a", lambda: dropped.append(name))
 
     first, second, third = take("first"), take("second"), take("third")
     first.speak()
     assert take("fourth") is not None
     assert dropped == ["second"]
-    first.hush()  # answered: now it is the newest of the silent ones
+    first.mark_idle()  # answered: now it is the newest of the silent ones
     assert take("fifth") is not None
     assert take("sixth") is not None
     assert dropped == ["second", "third", "fourth"]
     for seat in (first, second, third):
-        seat.leave()
-        seat.leave()
+        seat.remove()
+        seat.remove()
     assert len(seats) == 2
 
 
 def test_an_address_drops_its_own_and_nobody_else() -> None:
-    seats, dropped = Seats(10, 2), []
-    seats.take("b", lambda: dropped.append("b"))
-    held = [seats.take("a", lambda: dropped.append("a")) for _ in range(2)]
-    assert seats.take("a", lambda: None) is not None
+    seats, dropped = ConnectionLimit(10, 2), []
+    seats.admit("b", lambda: dropped.append("b"))
+    held = [seats.admit("a", lambda: dropped.append("a")) for _ in range(2)]
+    assert seats.admit("a", lambda: None) is not None
     assert dropped == ["a"]
     for seat in held:
-        seat.speak()
-    newest = seats.take("a", lambda: None)
+        seat.mark_active()
+    newest = seats.admit("a", lambda: None)
     assert newest is not None
     newest.speak()
-    assert seats.take("a", lambda: None) is None
+    assert seats.admit("a", lambda: None) is None
     assert (dropped, seats.refused, len(seats)) == (["a"], 1, 3)
 
 
@@ -170,7 +170,7 @@ def test_pages_that_speak_stay_and_the_newcomer_gets_a_reason(run_async: Any, sm
 
     code, reason, (status, headers, body) = run_async(fill())
     assert code == 1013
-    assert "no room for another page" in reason
+    assert "reached its limit of pages" in reason
     assert (status, headers["retry-after"]) == (503, str(budgets.RETRY_AFTER_S))
     assert "no room" in json.loads(body)["error"]["sentence"]
 

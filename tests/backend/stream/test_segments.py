@@ -15,7 +15,7 @@ from duet import messages as m
 from duet.base.budgets import CACHE_PROBES, REACH_ENOUGH, SEGMENT_RAW_BYTES
 from duet.base.errors import InputError
 from duet.messages.codec import Packet, batch, pack
-from duet.stream.cutting import Cutting, Reach
+from duet.stream.cutting import CacheProbe, Cutting
 from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import SegmentLog, SegmentStore, conflated, pack_cut
 from tests.support.segments import Message, messages_of
@@ -113,12 +113,12 @@ def test_a_store_forgets_what_was_asked_for_longest_ago() -> None:
     "name", ["", "1", "../../etc/passwd", f"01-{'a' * 32}", f"1-{'A' * 32}", f"-1-{'a' * 32}"]
 )
 def test_what_is_no_name_of_a_segment_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="no name of a segment"):
+    with pytest.raises(InputError, match="not a name of a segment"):
         SegmentStore().find("r", name)
 
 
 def test_a_cache_shows_by_the_requests_that_do_not_come() -> None:
-    with_cache, without = Reach(), Reach()
+    with_cache, without = CacheProbe(), CacheProbe()
     assert with_cache.cached is None
     for _ in range(REACH_ENOUGH):
         for reach in (with_cache, without):

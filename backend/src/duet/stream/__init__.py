@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From messages of runs to browsers: each message is encoded once, and slowness becomes gaps.
+"""Stage 7. Send the messages of runs to browsers. Slow browsers get reported gaps.
 
-`hub.py` gives a run's messages to all its viewers, `outbox.py` is the bounded queue of one viewer,
-`viewer.py` the socket of one page. Many viewers of a run fetch `segments.py` over HTTP instead;
-`cutting.py` decides who does.
+`hub.py` encodes each message once and sends it to all viewers of its run. `outbox.py` is the
+bounded queue of one viewer, `viewer.py` the socket of one page. If a run has many viewers, most of
+them fetch segments over HTTP instead (`segments.py`); `cutting.py` decides which.
 """

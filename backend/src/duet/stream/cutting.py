@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cuts runs into segments, announces them, and decides which viewer gets which.
+"""Cut runs into segments, announce them, and decide which viewers get segments.
 
-A recording is cut once it is whole, or when more than DIRECT_VIEWERS watch as it is read. A live
-run is cut from the moment that so many watch it. Those who were first are sent messages as they
-come: a segment is up to SEGMENT_S late, which who controls a run shall not wait for, and so few
-viewers cost little. Viewers beyond move to segments at a cut, if requests show that a cache answers
-them; without one each segment would cost this server more than its messages do.
+A recording is cut when it is completely read, or earlier if more than DIRECT_VIEWERS watch it. A
+live run is cut once more than DIRECT_VIEWERS watch it. The first viewers get messages directly,
+because a segment is up to SEGMENT_S late, and few viewers are cheap. Further viewers move to
+segments at a cut, if requests show that a cache answers them. Without a cache a segment would cost
+this server more than its messages.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from duet.messages.codec import Packet, failure, pack
 from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import Cut, Segment, SegmentLog, SegmentStore, pack_cut
 
-# Whether a cache stands before this server, by how many requests for segments reach it. Pure.
+# Detection of a cache before this server, by the share of requests that reach it. Pure.
 
 CACHED_SHARE = 0.25
-"""With a cache at most this share of all fetches come through to here; without one, all do."""
+"""With a cache at most this share of requests reaches the server; without one, all requests."""
 
 
-class Reach:
-    """Counts of live segments: fetches that viewers were led to, and those that came here.
+class CacheProbe:
+    """Counts announced and received requests for live segments.
 
-    Recordings do not count: a browser that has one fetches nothing, whatever stands before us.
+    Recordings do not count: a browser may have cached them itself.
     """
 
     def __init__(self) -> None:
@@ -42,36 +42,36 @@ class Reach:
         self._came = 0.0
 
     def led(self, viewers: int) -> None:
-        """A segment was announced to so many."""
+        """Count the announcement of a segment to a number of viewers."""
         self._led += viewers
-        if self._led > 10 * REACH_ENOUGH:  # what was long ago counts less
+        if self._led > 10 * REACH_ENOUGH:  # older requests count less
             self._led /= 2
             self._came /= 2
 
     def came(self) -> None:
-        """A request for one is here."""
+        """Count a request for a segment."""
         self._came += 1
 
     @property
     def cached(self) -> bool | None:
-        """Whether a cache answers most of them; None: too few were led to say."""
+        """Whether a cache answers most requests; None: too few announcements to decide."""
         return None if self._led < REACH_ENOUGH else self._came <= CACHED_SHARE * self._led
 
 
-# Announces segments of live runs: to one viewer first, and to all others once a cache has it.
+# Announcement of live segments: first to one viewer, to the others once a cache has stored it.
 #
-# Else a thousand viewers ask for it in the same moment, when the cache has nothing yet, and it
-# makes them wait or passes them on.
+# Otherwise all viewers would request the segment at once. The cache would delay them or forward
+# them all to this server (thundering herd).
 
 LEAD_S: Final = 0.15
-"""A first viewer who has not fetched a segment by then is not waited for. Usual: 5-40 ms."""
+"""Longest delay of the other viewers after the first announcement. Usual: 5-40 ms."""
 STORED_S: Final = 0.02
-"""From our answer until a cache has stored it. Usual: 1-3 ms."""
+"""From our response until a cache has stored it. Usual: 1-3 ms."""
 
 
 @dataclass(slots=True)
-class Held:
-    """A segment that all viewers but the first have not been led to yet."""
+class HeldSegment:
+    """A segment that was announced only to the first viewer so far."""
 
     segment: Segment
     packet: Packet
@@ -81,15 +81,15 @@ class Held:
 
 
 class Announcer:
-    """Announcements of one server."""
+    """Announces the segments of one server."""
 
     def __init__(self, hub: Hub) -> None:
-        self.reach = Reach()
+        self.reach = CacheProbe()
         self._hub = hub
-        self._held: dict[RunLog, Held] = {}
+        self._held: dict[RunLog, HeldSegment] = {}
 
     def announce(self, run: RunLog, segment: Segment) -> None:
-        self._release(run)  # segments are announced in their order
+        self._release(run)  # segments are announced in order
         viewers = self._led(run, segment.line.n)
         if not viewers:
             return
@@ -102,16 +102,16 @@ class Announcer:
         self._hub.send(packet, [first])
         if len(viewers) > 1:
             timer = asyncio.get_running_loop().call_later(LEAD_S, self._release, run)
-            self._held[run] = Held(segment, packet, first, timer)
+            self._held[run] = HeldSegment(segment, packet, first, timer)
 
     def answered(self, segment: Segment) -> None:
-        """This server answers a request for a segment; a cache has it in a moment."""
+        """Note a response with a segment, which a cache stores within STORED_S."""
         if not segment.live:
             return
         self.reach.came()
         for run, held in self._held.items():
             if held.segment is segment and not held.answered:
-                held.answered = True  # who asks again holds nobody up
+                held.answered = True  # a repeated request does not restart the timer
                 held.timer.cancel()
                 loop = asyncio.get_running_loop()
                 held.timer = loop.call_later(STORED_S, self._release, run)
@@ -130,7 +130,7 @@ class Announcer:
         self._hub.send(held.packet, [viewer for viewer in rest if viewer is not held.first])
 
     def _led(self, run: RunLog, n: int) -> Sequence[Viewer]:
-        """Viewers who get segment `n` of a run."""
+        """Return the viewers of a run that get segment `n`."""
         return [
             viewer
             for viewer in self._hub.watching(run)
@@ -139,16 +139,16 @@ class Announcer:
 
 
 PACKED_S = 30.0
-"""So long a list waits for segments that are being packed. Usual: 5-80 ms."""
+"""Longest wait of a listing for segments that are being packed. Usual: 5-80 ms."""
 
 log = logging.getLogger("duet.stream")
 
 
 class Cutting:
-    """The segments of a server. Use as `async with`.
+    """Cuts the runs of a server into segments. Use as `async with`.
 
     Args:
-        direct: see DIRECT_VIEWERS.
+        direct: number of viewers of a run that get messages directly.
     """
 
     def __init__(self, hub: Hub, direct: int = DIRECT_VIEWERS) -> None:
@@ -156,7 +156,7 @@ class Cutting:
         self.announcer = Announcer(hub)
         self.direct = direct
         self._hub = hub
-        self._packer = ThreadPoolExecutor(1, "segments")  # one, so that they come in order
+        self._packer = ThreadPoolExecutor(1, "segments")  # one thread keeps the order
         self._timers: dict[RunLog, asyncio.TimerHandle] = {}
         self._packing: set[asyncio.Future[tuple[bytes, float]]] = set()
 
@@ -173,7 +173,7 @@ class Cutting:
         await asyncio.to_thread(self._packer.shutdown, cancel_futures=True)
 
     def begin(self, run: RunLog) -> SegmentLog:
-        """Cut a run from now on; all of it so far becomes its first segments."""
+        """Start to cut a run, its past packets first; return its segments."""
         if run.segments is None:
             segments = run.segments = SegmentLog(run.run_id, live=not run.recorded)
             for packet in run.backlog():
@@ -185,7 +185,7 @@ class Cutting:
         return run.segments
 
     async def listing(self, run: RunLog) -> m.Segments:
-        """The list of a run's segments, once those that are closed are packed."""
+        """Return the list of a run's segments, after all closed ones were packed."""
         segments = self.begin(run)
         if self._packing:
             await asyncio.wait(set(self._packing), timeout=PACKED_S)
@@ -231,13 +231,13 @@ class Cutting:
             timer.cancel()
         if run.segments is None or not run.segments.waits:
             return
-        self._hub.send_rows()  # as messages to whoever moves to segments now
+        self._hub.send_rows()  # as messages, before viewers move to segments
         self._pack(run, run.segments)
         for viewer in moved(self._hub.watching(run), self.direct, self.announcer.reach.cached):
             viewer.segments_from = run.segments.cuts
 
     def _leads(self, run: RunLog) -> bool:
-        """Whether a newcomer to a live run gets segments."""
+        """Return whether a new viewer of a live run gets segments."""
         return bool(self.announcer.reach.cached) and len(self._hub.watching(run)) > self.direct
 
     def _pack(self, run: RunLog, segments: SegmentLog) -> None:
@@ -254,12 +254,12 @@ class Cutting:
         cut: Cut,
         future: asyncio.Future[tuple[bytes, float]],
     ) -> None:
-        """A segment is ready; this happens in the order of the cuts."""
+        """Store and announce a packed segment. Called in the order of the cuts."""
         self._packing.discard(future)
         if future.cancelled() or run.segments is not segments:
             return
         error = future.exception()
-        if error is not None:  # a fault of ours; whoever opens the run again is sent messages
+        if error is not None:  # a bug of ours; viewers that reload get messages
             log.error("segment %d of %s cannot be packed", cut.n, run.run_id, exc_info=error)
             run.segments = None
             trouble = InfraError("a part of this run cannot be packed.", remedy="Reload the page.")
@@ -271,11 +271,11 @@ class Cutting:
 
 
 def moved(watching: Iterable[Viewer], direct: int, cached: bool | None) -> list[Viewer]:
-    """Who gets segments from a cut on, and got messages so far: whoever came last.
+    """Return the viewers that move from messages to segments at a cut, the latest arrivals.
 
     Args:
-        direct: so many go on with messages.
-        cached: see Reach.
+        direct: number of viewers that keep getting messages.
+        cached: CacheProbe.cached. If None, only CACHE_PROBES viewers move.
     """
     in_order = sorted(watching, key=lambda viewer: viewer.had)
     beyond = [viewer for viewer in in_order[direct:] if viewer.takes_segments]

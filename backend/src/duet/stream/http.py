@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""uvicorn's HTTP protocol with bounds: a seat, a time for the request head, for a stalled answer.
+"""uvicorn's HTTP protocol with limits: connections, and timeouts of request and response.
 
-uvicorn itself waits for ever for the first byte of a request, and takes connections until no
-file can be opened any more.
+uvicorn itself waits forever for the first byte of a request, and accepts connections until the
+process runs out of file descriptors.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ from websockets.protocol import State
 from duet.base import budgets
 from duet.stream.packets import frames
 
-# How many connections and sockets the server takes, in total and from one address.
+# Limits of connections and sockets, in total and per address.
 #
-# Who says nothing makes room: when all seats are taken, the one that has been silent for longest
-# is dropped for the newcomer, so idle connections cannot keep a reader's page out.
+# At the limit a new connection replaces the one that has been idle longest. So idle connections
+# cannot block readers.
 
 FEWEST = 64
-"""Connections that are taken even where hardly any file may be opened."""
+"""Least limit of connections, even if the process may open few files."""
 
 
-class Seat:
-    """One connection's place; it is silent until it speaks.
+class AdmittedConnection:
+    """The place of one connection within the limits. It is idle until `mark_active` is called.
 
     Attributes:
-        dropped: it was closed for a newcomer; sends that fail from then on are no news.
+        dropped: the connection was closed for a new one, so failed sends are expected.
     """
 
-    __slots__ = ("_seats", "address", "drop", "dropped")
+    __slots__ = ("_limit", "address", "drop", "dropped")
 
-    def __init__(self, seats: Seats, address: str, drop: Callable[[], object]) -> None:
-        self._seats = seats
+    def __init__(self, limit: ConnectionLimit, address: str, drop: Callable[[], object]) -> None:
+        self._limit = limit
         self.address = address
         self.drop = drop
         self.dropped = False
 
-    def speak(self) -> None:
-        self._seats.speak(self)
+    def mark_active(self) -> None:
+        self._limit.mark_active(self)
 
-    def hush(self) -> None:
-        """It was answered, and is the last of the silent ones."""
-        self._seats.hush(self)
+    def mark_idle(self) -> None:
+        """Mark the connection as idle since now."""
+        self._limit.mark_idle(self)
 
-    def leave(self) -> None:
-        """It is gone; more than once is as good as once."""
-        self._seats.leave(self)
+    def remove(self) -> None:
+        """Free the place; repeated calls have no effect."""
+        self._limit.remove(self)
 
 
-class Seats:
-    """Places of one kind.
+class ConnectionLimit:
+    """Limits of connections or of sockets.
 
     Args:
-        total: places.
-        per_address: most places of one address.
-        shared: addresses that many stand behind; they may take all places.
+        total: most connections.
+        per_address: most connections of one address.
+        shared: addresses of proxies, which may use the total.
     """
 
     def __init__(self, total: int, per_address: int, shared: Container[str] = ()) -> None:
@@ -80,123 +80,130 @@ class Seats:
         self.per_address = min(per_address, total)
         self.dropped = 0
         self.refused = 0
-        self._taken: set[Seat] = set()
+        self._taken: set[AdmittedConnection] = set()
         self._of: Counter[str] = Counter()
-        self._silent: OrderedDict[Seat, None] = OrderedDict()
-        self._silent_of: defaultdict[str, OrderedDict[Seat, None]] = defaultdict(OrderedDict)
+        self._idle: OrderedDict[AdmittedConnection, None] = OrderedDict()
+        self._idle_of: defaultdict[str, OrderedDict[AdmittedConnection, None]] = defaultdict(
+            OrderedDict
+        )
 
     def __len__(self) -> int:
         return len(self._taken)
 
-    def take(self, address: str, drop: Callable[[], object]) -> Seat | None:
-        """A place for a newcomer; None: there is no room.
+    def admit(self, address: str, drop: Callable[[], object]) -> AdmittedConnection | None:
+        """Admit a connection; None: the limit is reached, and no other connection is idle.
 
         Args:
-            drop: closes the connection when its place is wanted for another; must not wait.
+            drop: closes the connection when a new one replaces it; must not wait.
         """
         own = self._of[address] >= self.per_address and address not in self._shared
-        if (own and not self._drop(self._silent_of[address])) or (
-            len(self._taken) >= self.total and not self._drop(self._silent)
+        if (own and not self._drop(self._idle_of[address])) or (
+            len(self._taken) >= self.total and not self._drop(self._idle)
         ):
             self.refused += 1
             return None
-        seat = Seat(self, address, drop)
-        self._taken.add(seat)
+        admitted = AdmittedConnection(self, address, drop)
+        self._taken.add(admitted)
         self._of[address] += 1
-        self.hush(seat)
-        return seat
+        self.mark_idle(admitted)
+        return admitted
 
-    def speak(self, seat: Seat) -> None:
-        if self._silent.pop(seat, seat) is None:
-            of = self._silent_of[seat.address]
-            of.pop(seat, None)
+    def mark_active(self, admitted: AdmittedConnection) -> None:
+        if self._idle.pop(admitted, admitted) is None:
+            of = self._idle_of[admitted.address]
+            of.pop(admitted, None)
             if not of:
-                del self._silent_of[seat.address]
+                del self._idle_of[admitted.address]
 
-    def hush(self, seat: Seat) -> None:
-        if seat in self._taken:
-            for silent in (self._silent, self._silent_of[seat.address]):
-                silent[seat] = None
-                silent.move_to_end(seat)
+    def mark_idle(self, admitted: AdmittedConnection) -> None:
+        if admitted in self._taken:
+            for idle in (self._idle, self._idle_of[admitted.address]):
+                idle[admitted] = None
+                idle.move_to_end(admitted)
 
-    def leave(self, seat: Seat) -> None:
-        if seat not in self._taken:
+    def remove(self, admitted: AdmittedConnection) -> None:
+        if admitted not in self._taken:
             return
-        self._taken.discard(seat)
-        self.speak(seat)
-        self._of[seat.address] -= 1
-        if not self._of[seat.address]:
-            del self._of[seat.address]
+        self._taken.discard(admitted)
+        self.mark_active(admitted)
+        self._of[admitted.address] -= 1
+        if not self._of[admitted.address]:
+            del self._of[admitted.address]
 
-    def _drop(self, silent: OrderedDict[Seat, None]) -> bool:
-        """Drop the longest silent one."""
-        seat = next(iter(silent), None)
-        if seat is None:
+    def _drop(self, idle: OrderedDict[AdmittedConnection, None]) -> bool:
+        """Drop the connection that has been idle longest; return False if none is idle."""
+        admitted = next(iter(idle), None)
+        if admitted is None:
             return False
         self.dropped += 1
-        self.leave(seat)
-        seat.dropped = True
-        seat.drop()
+        self.remove(admitted)
+        admitted.dropped = True
+        admitted.drop()
         return True
 
 
 def connections_allowed() -> int:
-    """CONNECTIONS, or fewer where this process may open few files."""
+    """Return CONNECTIONS, or less if this process may open few files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return budgets.CONNECTIONS
     return max(FEWEST, min(budgets.CONNECTIONS, soft - budgets.FILES_RESERVED))
 
 
-def _connections(proxies: Container[str] = ()) -> Seats:
+def _connections(proxies: Container[str] = ()) -> ConnectionLimit:
     total = connections_allowed()
-    return Seats(total, min(budgets.CONNECTIONS_PER_ADDRESS, max(FEWEST, total // 2)), proxies)
+    return ConnectionLimit(
+        total, min(budgets.CONNECTIONS_PER_ADDRESS, max(FEWEST, total // 2)), proxies
+    )
 
 
 @dataclass(slots=True)
 class Admission:
-    """The places of one server."""
+    """The limits of one server."""
 
-    connections: Seats = field(default_factory=_connections)
-    sockets: Seats = field(
-        default_factory=lambda: Seats(budgets.SOCKETS, budgets.SOCKETS_PER_ADDRESS)
+    connections: ConnectionLimit = field(default_factory=_connections)
+    sockets: ConnectionLimit = field(
+        default_factory=lambda: ConnectionLimit(budgets.SOCKETS, budgets.SOCKETS_PER_ADDRESS)
     )
 
     @classmethod
     def behind(cls, proxies: Container[str]) -> Admission:
-        """Places where all connections may come from a proxy; sockets know their browser's."""
+        """Return limits for a server behind proxies, whose connections count together.
+
+        Sockets are still limited per address of the browser.
+        """
         return cls(connections=_connections(proxies))
 
     def counts(self) -> dict[str, dict[str, int]]:
         return {
             name: {
-                "open": len(seats),
-                "most": seats.total,
-                "dropped": seats.dropped,
-                "refused": seats.refused,
+                "open": len(limit),
+                "most": limit.total,
+                "dropped": limit.dropped,
+                "refused": limit.refused,
             }
-            for name, seats in (("connections", self.connections), ("sockets", self.sockets))
+            for name, limit in (("connections", self.connections), ("sockets", self.sockets))
         }
 
 
-# uvicorn's websocket protocol with three things more: several messages in one write, frames that
-# were made for many peers, and a way to be rid of a peer that reads nothing.
+# uvicorn's WebSocket protocol with three additions: several messages in one write, frames that are
+# shared by many peers, and disconnecting a peer that reads nothing.
 #
-# `websocket.close` waits for the send buffer to empty, which such a peer never lets happen.
+# `websocket.close` waits for an empty send buffer, which such a peer never allows.
 
 ABORT_AFTER_S = 1.0
-"""Time for the close frame to get through, if the peer reads again."""
+"""Time for a peer to read the close frame before the connection is aborted."""
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Adds the extensions `duet.cut` and `duet.send` to the scope; has the connection's seat."""
+    """Adds the extensions `duet.cut` and `duet.send` to the scope; frees the connection's place."""
 
-    seat: Seat | None = None
+    admitted: AdmittedConnection | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self.seat is not None:
-            self.seat.leave()
+        if self.admitted is not None:
+            self.admitted.remove()
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
@@ -206,10 +213,10 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             extensions["duet.send"] = {"all": self.send_all, "now": self.send_now}
 
     async def send_all(self, bodies: Sequence[bytes]) -> None:
-        """Several messages in one write, which costs far more than a frame.
+        """Send several messages in one write, since a write costs far more than a frame.
 
         Raises:
-            OSError: the peer is gone, as with `websocket.send`.
+            OSError: the peer has disconnected, as with `websocket.send`.
         """
         await self.writable.wait()
         if self.disconnected or self.close_sent or self.conn.state is not State.OPEN:
@@ -217,7 +224,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(frames(bodies))
 
     def send_now(self, framed: bytes) -> bool:
-        """Write whole frames, unless something waits before them or the peer is gone; whether."""
+        """Write frames if the send buffer is empty and the peer is connected, else return False."""
         free = self.transport.get_write_buffer_size() == 0
         gone = self.disconnected or self.transport.is_closing()
         if not free or gone or self.close_sent or self.conn.state is not State.OPEN:
@@ -226,7 +233,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def cut(self, code: int, reason: str) -> None:
-        """Queue the close frame, then drop the connection with whatever is unsent."""
+        """Queue the close frame, then abort the connection after ABORT_AFTER_S."""
         try:
             self.conn.send_close(code, reason)
             self.transport.write(b"".join(self.conn.data_to_send()))
@@ -253,23 +260,23 @@ def no_room(status: bytes, code: str, sentence: str, remedy: str) -> bytes:
 FULL = no_room(
     b"503 Service Unavailable",
     "full",
-    "this server has no room for another connection now.",
+    "this server has reached its limit of connections.",
     f"Try again in {budgets.RETRY_AFTER_S} seconds.",
 )
 LATE = no_room(
     b"408 Request Timeout",
     "late",
     f"no whole request came within {budgets.HEADER_S:.0f} seconds.",
-    "Ask again.",
+    "Send the request again.",
 )
 
 
 TURNED_AWAY = 64
-"""Connections beyond the seats that get a reason; any more are closed without a word."""
+"""Most refused connections at once that get a response; further ones are aborted."""
 TELL_S = 1.0
-"""Time for such a connection to send its request and take the answer."""
+"""Time for a refused connection to send its request and read the response."""
 ACCEPTS = 64
-"""Connections that are accepted in one go; the loop sees to the others in between."""
+"""Listen backlog, and most connections accepted in one iteration of the event loop."""
 OUT_OF_FILES = "socket.accept() out of system resource"
 LOG_EVERY_S = 10.0
 
@@ -277,20 +284,20 @@ log = logging.getLogger("duet.stream")
 
 
 class ConnectionProtocol(H11Protocol):
-    """One connection.
+    """One HTTP connection.
 
     Args:
-        admission: where seats are taken.
-        options: what uvicorn gives.
+        admission: the server's limits.
+        options: uvicorn's own arguments.
     """
 
     _away = 0
-    """Connections that are being turned away."""
+    """Number of refused connections that are still open."""
 
     def __init__(self, *, admission: Admission, **options: Any) -> None:
         super().__init__(**options)
         self._admission = admission
-        self._seat: Seat | None = None
+        self._admitted: AdmittedConnection | None = None
         self._turned_away = False
         self._head_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
@@ -298,8 +305,8 @@ class ConnectionProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         address = self.client[0] if self.client else ""
-        self._seat = self._admission.connections.take(address, transport.abort)
-        if self._seat is not None:
+        self._admitted = self._admission.connections.admit(address, transport.abort)
+        if self._admitted is not None:
             self._await_head()
         elif ConnectionProtocol._away >= TURNED_AWAY:
             transport.abort()
@@ -313,7 +320,7 @@ class ConnectionProtocol(H11Protocol):
         self._leave()
 
     def data_received(self, data: bytes) -> None:
-        if self._seat is None:
+        if self._admitted is None:
             self._tell(FULL)
             return
         super().data_received(data)
@@ -322,25 +329,25 @@ class ConnectionProtocol(H11Protocol):
         if self.cycle is None or self.cycle.response_complete:
             self._await_head()
         else:
-            self._seat.speak()
+            self._admitted.mark_active()
             self._cancel_head()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self._seat is not None and (self.cycle is None or self.cycle.response_complete):
-            self._seat.hush()
+        if self._admitted is not None and (self.cycle is None or self.cycle.response_complete):
+            self._admitted.mark_idle()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Hand the seat to the socket's protocol."""
+        """Pass the connection's place to the socket's protocol."""
         self._cancel_head()
         super().handle_websocket_upgrade(event)
         protocol = self.transport.get_protocol()
-        if isinstance(protocol, SocketProtocol) and self._seat is not None:
-            self._seat.speak()
-            protocol.seat, self._seat = self._seat, None
+        if isinstance(protocol, SocketProtocol) and self._admitted is not None:
+            self._admitted.mark_active()
+            protocol.admitted, self._admitted = self._admitted, None
 
     def pause_writing(self) -> None:
-        """The peer is behind; it is looked at until it catches up."""
+        """Start to watch a peer that reads too slowly, until `resume_writing`."""
         super().pause_writing()
         self._look_at_stall(None)
 
@@ -377,17 +384,17 @@ class ConnectionProtocol(H11Protocol):
         self._cancel_head()
         if self._stall_timer is not None:
             self._stall_timer.cancel()
-        if self._seat is not None:
-            self._seat.leave()
+        if self._admitted is not None:
+            self._admitted.remove()
         if self._turned_away:
             self._turned_away = False
             ConnectionProtocol._away -= 1
 
 
 class OutOfFiles:
-    """Reports that no connection can be accepted, once in a while.
+    """Logs at most every LOG_EVERY_S that no connection can be accepted.
 
-    asyncio itself stops accepting for a second, and logs each attempt of each such second.
+    asyncio itself pauses accepting for a second, and would log every attempt.
     """
 
     def __init__(self) -> None:
@@ -395,7 +402,7 @@ class OutOfFiles:
         self._said_at = -LOG_EVERY_S
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """The loop's exception handler."""
+        """Handle an exception of the event loop."""
         if context.get("message") != OUT_OF_FILES:
             loop.default_exception_handler(context)
             return
@@ -410,7 +417,7 @@ class OutOfFiles:
 
 
 def server_config(app: Any, **options: Any) -> Config:
-    """How uvicorn serves the application, in the product and in its tests."""
+    """Return uvicorn's configuration, for the product and for tests."""
 
     def connection(**given: Any) -> ConnectionProtocol:
         return ConnectionProtocol(admission=app.state.admission, **given)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who watches what. One event loop, no locks, nothing here waits.
+"""The hub: all viewers, and the runs that they watch. One event loop, no locks, no waiting.
 
-Each message is encoded once and put into the outbox of every viewer of its run; rows that come in
-one pass of the loop, such as the tables of a frame, are put there together. What is for many is
-framed once, too, and goes straight to those for whom nothing waits. Nothing moves a viewer to
-another run but what he asked for (see duet.server.runs).
+Each message is encoded and framed once for all viewers of its run. It is sent immediately to
+viewers whose queue is empty, and queued in the outbox of the others. Rows that arrive in one
+iteration of the event loop, such as the tables of a frame, are queued as one packet. A viewer only
+moves to another run by its own request (duet.server.runs).
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from duet.stream.outbox import Outbox, OutboxFull, TableKey, extend_gaps
 from duet.stream.packets import Framed, goes_together, together
 from duet.stream.segments import SegmentLog
 
-# What a viewer who comes late must be sent of a run: the whole of it, up to a limit. Pure.
+# The packets of a run that a late viewer gets: all, up to a limit. Pure.
 #
-# Numbered packets (batches, lines) are kept in order and evicted oldest first; the evicted ranges
-# are reported as gaps. How far a recording is read stands among them. Of state only the latest
-# stays.
+# Numbered packets (batches, lines) and the progress of reading a recording are kept in order. The
+# oldest are evicted first and reported as gaps. Of state only the latest packet is kept.
 
 REPLAY_BYTES = 64 * 1024 * 1024
-"""Batches kept per run for late joiners; about a minute of three busy lanes."""
+"""Most bytes of batches kept per run for late viewers; about a minute of three busy lanes."""
 
 OVER: Final = frozenset({"done", "stopped", "failed"})
-"""Phases of a run, and of a lane, after which nothing comes."""
+"""Final phases of a run or lane."""
 
 FIRST = ("run", "lane", "rows")
 LAST = ("reading",)
@@ -47,9 +46,9 @@ class RunLog:
     """The packets of one run.
 
     Args:
-        max_bytes: of numbered packets that are kept.
-        recorded: it is read faster than it is watched, so viewers may be behind by all that is
-            kept, and a slow one still gets everything.
+        max_bytes: most bytes of numbered packets that are kept.
+        recorded: the run is a recording, which is read faster than it is watched. Viewers may be
+            behind by all that is kept, so a slow viewer still gets everything.
     """
 
     def __init__(
@@ -61,10 +60,10 @@ class RunLog:
         self.segments: SegmentLog | None = None
         """Set by stream/cutting.py once the run is cut into segments."""
         self.behind_bytes = max_bytes if recorded else None
-        """How far a viewer may be behind; None: as far as its own outbox says."""
+        """Most bytes by which a viewer may be behind; None: its outbox's own bound."""
         self._max_bytes = max_bytes
         self.added = 0
-        """Packets so far, those included that are not kept."""
+        """Number of packets so far, including evicted ones."""
         self._bytes = 0
         self._numbered: deque[Packet] = deque()
         self._packets: list[Packet] = []
@@ -72,7 +71,7 @@ class RunLog:
         self._evicted: OrderedDict[TableKey, Gap] = OrderedDict()
 
     def add(self, packet: Packet) -> None:
-        """Remember a packet that is being sent to the viewers."""
+        """Keep a packet for late viewers."""
         self.added += 1
         if packet.key is not None:
             self._state[packet.key] = packet
@@ -88,9 +87,9 @@ class RunLog:
         return self._bytes > self._max_bytes or len(self._numbered) > RUN_PACKETS
 
     def backlog(self) -> Iterator[Packet]:
-        """All of it in an order that a page can take: state, gaps, batches, metrics, losses.
+        """Yield all packets in the order that a page needs: state, gaps, batches, metrics, losses.
 
-        That a recording is whole comes last.
+        The end of reading a recording comes last.
         """
         state = list(self._state.values())
         yield from self.heads()
@@ -101,37 +100,37 @@ class RunLog:
         yield from (p for p in state if p.type in LAST)
 
     def heads(self) -> Iterator[Packet]:
-        """State that comes before all rows."""
+        """Yield the state that must precede all rows."""
         return (p for kind in FIRST for p in self._state.values() if p.type == kind)
 
     def run(self) -> Run | None:
-        """The newest state of the run; None: nothing was said of it yet."""
+        """Return the newest state of the run; None before its first message."""
         found = [Run.model_validate(tree) for tree in self._latest("run")]
         return found[-1] if found else None
 
     @property
     def over(self) -> bool:
-        """Whoever watches has seen the run's end."""
+        """Whether the run has ended."""
         last = self.run()
         return last is not None and last.phase in OVER
 
     def metrics(self) -> dict[str, Metrics]:
-        """The newest counts of each lane."""
+        """Return the newest metrics by lane."""
         found = [Metrics.model_validate(tree) for tree in self._latest("metrics")]
         return {metrics.arm: metrics for metrics in found}
 
     def lanes(self) -> dict[str, Lane]:
-        """The newest state of each lane."""
+        """Return the newest state by lane."""
         found = [Lane.model_validate(tree) for tree in self._latest("lane")]
         return {lane.arm: lane for lane in found}
 
     def seen(self, arm: str) -> int:
-        """Samples of the x-ray and accesses of the microscope of a lane."""
+        """Return the number of x-ray samples and microscope accesses of a lane."""
         lenses = [Lens.model_validate(tree) for tree in self._latest("lens")]
         return sum(lens.samples for lens in lenses if lens.arm == arm)
 
     def lines(self) -> dict[str, list[str]]:
-        """What the workload of each lane has printed, as far as it is still there."""
+        """Return the lines of each lane's workload that are still kept."""
         found: dict[str, list[str]] = {}
         for packet in (*self._packets, *self._numbered):
             if packet.type == "line":
@@ -151,29 +150,29 @@ class RunLog:
 
 ViewerId = NewType("ViewerId", str)
 Straight = Callable[[Framed], bool]
-"""Sends to one viewer at once; False: it cannot, and has sent nothing."""
+"""Sends to one viewer immediately; returns False if it cannot, and then sends nothing."""
 TOGETHER = 16
-"""Packets that are queued as one, at most: also what a slow viewer loses at once."""
+"""Most packets that are queued as one. A slow viewer loses them together."""
 
 
 class Cutter(Protocol):
-    """Cuts runs into segments (see stream/cutting.py)."""
+    """Cuts runs into segments (implemented in stream/cutting.py)."""
 
     def published(self, log: RunLog, packet: Packet) -> None:
-        """A packet was added to a log, and sent to those who are sent packets."""
+        """Handle a packet that was added to a log and sent to viewers without segments."""
         ...
 
     def backlog(self, viewer: Viewer, log: RunLog) -> Iterable[Packet]:
-        """What a viewer who begins to watch is sent first; decides how he gets the rest."""
+        """Return the first packets for a new viewer of a run; choose messages or segments."""
         ...
 
 
 class Viewer:
-    """One socket of a browser: its outbox and what it watches.
+    """One socket of a browser: its outbox and the run that it watches.
 
     Args:
-        ident: a name of its own; a reload makes a new one.
-        visitor: whose browser it is, with its role; the same after a reload and in each tab.
+        ident: unique name; a reload gets a new one.
+        visitor: user of the browser with role, equal in all tabs and after a reload.
     """
 
     def __init__(self, ident: ViewerId, outbox: Outbox, visitor: Visitor = LOCAL) -> None:
@@ -183,29 +182,30 @@ class Viewer:
         self.lesson: str | None = None
         self.log: RunLog | None = None
         self.had = 0
-        """Packets of it that were there when he began to watch."""
+        """`log.added` when the viewer started to watch: its backlog contains these packets."""
         self.overrun = False
         self.gone = False
-        """Its socket is closed."""
+        """The socket is closed."""
         self.expelled = ""
+        """Reason for closing the socket; "": it stays open."""
         self.comes_back = False
-        """Whether the page shall connect anew when it was expelled."""
+        """Whether an expelled page reconnects."""
         self.ready = asyncio.Event()
         self.takes_segments = False
-        """Its page can fetch segments."""
+        """The page can fetch segments."""
         self.segments_from: int | None = None
-        """It gets the run by segments from that number on; None: by messages."""
+        """Number of the first segment that the viewer fetches; None: it gets messages."""
         self.cutter: Cutter | None = None
         self.straight: Straight | None = None
-        """Set while nothing waits in the outbox or before the socket: sends past both."""
+        """Sends without the outbox; set while outbox and socket buffer are empty."""
 
     def give(self, framed: Framed) -> None:
-        """Send a packet straight, or else queue it."""
+        """Send a packet immediately if nothing is queued, else queue it."""
         if self.straight is None or not self.straight(framed):
             self.put(framed.packet)
 
     def put(self, packet: Packet) -> None:
-        """Queue a packet and wake the sender; a box that cannot drop gets its viewer cut off."""
+        """Queue a packet and wake the sender. A full outbox disconnects the viewer."""
         self.straight = None
         try:
             self.outbox.put(packet)
@@ -214,17 +214,18 @@ class Viewer:
         self.ready.set()
 
     def expel(self, why: str, comes_back: bool = False) -> None:
-        """Have the socket closed, with a reason of at most 123 bytes.
+        """Close the socket, by the sender.
 
         Args:
-            comes_back: the page connects anew by itself.
+            why: reason of at most 123 bytes.
+            comes_back: the page reconnects.
         """
         self.straight = None
         self.expelled, self.comes_back = why, comes_back
         self.ready.set()
 
     def watch(self, log: RunLog) -> None:
-        """Switch to a run: all of it so far first, then what comes."""
+        """Switch to a run: send its backlog first, then new packets."""
         self.log, self.had, self.straight = log, log.added, None
         self.lesson = log.lesson
         self.segments_from = None
@@ -234,29 +235,29 @@ class Viewer:
 
 
 class Hub:
-    """All viewers.
+    """All viewers of a server.
 
-    `left` is called with each viewer who has gone; what is registered there must not wait.
+    `left` calls its registered functions, which must not wait, with each viewer that has left.
     """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
         self.left = Calls[[Viewer]]()
         self.cutter: Cutter | None = None
-        """None: no run is cut into segments."""
+        """Cuts runs into segments; None: no run is cut."""
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
         self._rows: list[Packet] = []
         self._rows_of: RunLog | None = None
         self.sent_messages = self.sent_bytes = 0
-        """Of all viewers, as their senders sent them."""
+        """Messages and bytes sent to all viewers."""
 
     @property
     def viewers(self) -> tuple[Viewer, ...]:
         return tuple(self._viewers.values())
 
     def join(self, visitor: Visitor = LOCAL) -> Viewer:
-        """A new viewer with a name of its own."""
+        """Add a viewer with a unique name."""
         self._count += 1
         viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox(), visitor)
         viewer.cutter = self.cutter
@@ -269,18 +270,18 @@ class Hub:
         self.left(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:
-        """The viewer of that name, if it is still there."""
+        """Return the viewer of that name; None if it has left."""
         return self._viewers.get(ident)
 
     def everyone(self, message: m.ServerMessage) -> None:
         self.send(pack(message), self._viewers.values())
 
     def to_lesson(self, lesson: str, message: m.ServerMessage) -> None:
-        """Send to those that have a lesson open."""
+        """Send to all viewers that have a lesson open."""
         self.send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
 
     def publish(self, log: RunLog, packet: Packet) -> None:
-        """Send to those that watch a run, and remember it for those who come late."""
+        """Send a packet to the viewers of a run, and keep it for late viewers."""
         rows = goes_together(packet)
         if log is not self._rows_of or len(self._rows) == TOGETHER or not rows:
             self.send_rows()
@@ -296,7 +297,7 @@ class Hub:
             self.cutter.published(log, packet)
 
     def send_rows(self) -> None:
-        """Send what came in this pass of the loop."""
+        """Send the rows that have arrived in this iteration of the event loop."""
         rows, log = self._rows, self._rows_of
         if not rows or log is None:
             return
@@ -311,20 +312,20 @@ class Hub:
                 continue
             if viewer.had <= before:
                 viewer.give(framed)
-            else:  # he came in the same pass, and has the first of them
+            else:  # the viewer joined in this iteration, and its backlog has the first rows
                 viewer.put(together(rows[viewer.had - before :]))
 
     def watching(self, log: RunLog) -> tuple[Viewer, ...]:
-        """Those that watch a run."""
+        """Return the viewers of a run."""
         return tuple(v for v in self._viewers.values() if v.log is log)
 
     def pages_of(self, visitor: str) -> tuple[Viewer, ...]:
-        """All pages of the visitor with that ident."""
+        """Return all viewers of the visitor with that ident."""
         return tuple(v for v in self._viewers.values() if v.visitor.ident == visitor)
 
     @staticmethod
     def send(packet: Packet, viewers: Iterable[Viewer]) -> None:
-        """Send one packet to some viewers, framed once."""
+        """Send a packet to viewers, framed once."""
         framed = Framed(packet)
         for viewer in viewers:
             viewer.give(framed)

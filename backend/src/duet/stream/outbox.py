@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One bounded queue per browser, where slowness becomes reported gaps. Pure: no sockets.
+"""The bounded queue of one browser. It drops packets and reports the gaps. Pure: no sockets.
 
-Of state (run, lane, rows, metrics, open, build) two wait per key at most: the oldest, so that a
-run is known before its batches come, and the latest, so that `done` comes after the last of
-them. Samples of the x-ray drop before batches and lines do, since the next one tells nearly the
-same; within each the oldest goes first, and what was dropped is reported exactly, as a gap, before
-anything later of that table. The rest (loss, errors) is never dropped; when only such packets
-fill the box, it is full.
+At most two state packets (run, lane, rows, metrics, open, build) are queued per key. The oldest is
+kept so that a run is announced before its batches, the newest so that `done` comes after them.
+X-ray samples are dropped first, since the next sample is similar; then batches and lines. The
+oldest are dropped first. Each dropped range is reported exactly, as a gap, before any later packet
+of its table. Other packets (loss, errors) are never dropped; if only they are left, the queue is
+full.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ TableKey = tuple[str, str, str]
 
 
 class OutboxFull(Exception):
-    """Nothing is left that may be dropped."""
+    """The queue is full, and contains nothing that may be dropped."""
 
 
 class Outbox:
-    """Packets that wait for one browser.
+    """Packets queued for one browser.
 
     Args:
-        max_packets: most live packets that wait, state aside; the backlog is counted apart.
+        max_packets: most queued packets, without state and backlog.
         max_bytes: most bytes of those.
     """
 
@@ -50,21 +50,20 @@ class Outbox:
         self._promised: deque[Packet] = deque()
         self._next = 0
         self._before = 0
-        """Waiting packets below this number go before the backlog."""
+        """Queued packets with a lower number are sent before the backlog."""
         self._count = 0
         self._bytes = 0
         self.rows_dropped = 0
 
     def restart(self, backlog: Iterable[Packet], behind_bytes: int | None = None) -> None:
-        """Forget what waits of other runs; then `backlog` goes before all that comes.
+        """Drop queued packets of other runs, and send `backlog` before later packets.
 
-        What belongs to the viewer and waits already still goes first: the lesson, say.
-
-        The packets of a backlog are the hub's own, shared by all viewers and bounded there, so
-        they cost a viewer nothing and are not dropped.
+        Queued packets that belong to the viewer, such as the lesson, are still sent first. The
+        backlog's packets are shared by all viewers and bounded in the hub, so none is dropped.
 
         Args:
-            behind_bytes: so much of what comes then may wait, too, since it is kept anyway.
+            behind_bytes: bound of later packets, instead of the outbox's own. Set for a recording,
+                whose packets the hub keeps anyway.
         """
         self._max_packets, self._max_bytes = self._limits
         if behind_bytes is not None:
@@ -83,10 +82,10 @@ class Outbox:
         self._before = self._next
 
     def put(self, packet: Packet) -> None:
-        """Add a packet, conflating or dropping older ones.
+        """Queue a packet, conflating or dropping older ones.
 
         Raises:
-            OutboxFull: only packets that may not be dropped are waiting.
+            OutboxFull: no queued packet may be dropped.
         """
         slot = self._next
         self._next += 1
@@ -104,7 +103,7 @@ class Outbox:
             self._drop_oldest()
 
     def pop(self) -> Packet | None:
-        """The next packet to send; None when nothing waits."""
+        """Remove and return the next packet to send; None if the queue is empty."""
         if self._backlog and not (self._live and next(iter(self._live)) < self._before):
             return self._backlog.popleft()
         if not self._promised:
@@ -112,9 +111,9 @@ class Outbox:
         return self._promised.popleft() if self._promised else None
 
     def _promise(self) -> None:
-        """Take the next packet and the gaps that must be reported before it.
+        """Move the next packet, after the gaps that precede it, to the promised packets.
 
-        What is promised cannot be dropped any more: else a very slow page would see gaps only.
+        Promised packets are never dropped. Otherwise a very slow page would see only gaps.
         """
         if not self._live:
             self._promised.extend(self._take_gaps())
@@ -136,7 +135,7 @@ class Outbox:
             self._promised.append(part)
 
     def _weigh(self, packet: Packet, sign: int) -> None:
-        """A packet with its rest comes, 1, or goes, -1."""
+        """Add (sign 1) or subtract (-1) a packet with its rest in the totals."""
         self._count += sign * (1 + len(packet.rest))
         self._bytes += sign * (packet.size or len(packet.body))
 
@@ -146,7 +145,7 @@ class Outbox:
         return gaps
 
     def _waiting(self, span: Span) -> deque[int]:
-        """Where packets of this table wait to be dropped, oldest first."""
+        """Return the queue of droppable packets to which this table belongs, oldest first."""
         return self._samples if span.table.startswith(SAMPLES) else self._droppable
 
     def _drop_oldest(self) -> None:
@@ -162,7 +161,7 @@ class Outbox:
 
 
 ENDINGS = frozenset({"run", "lane"})
-"""Before these every gap is reported, so that nothing of a run comes after its `done`."""
+"""Before packets of these types every gap is reported, so that `done` comes last."""
 
 
 def _table(span: Span) -> TableKey:
@@ -170,7 +169,7 @@ def _table(span: Span) -> TableKey:
 
 
 def extend_gaps(gaps: OrderedDict[TableKey, Gap], span: Span) -> None:
-    """Add a dropped span; spans of one table come in order, so each table has one gap."""
+    """Add a dropped span to its table's gap. Spans of a table are dropped in order."""
     key = _table(span)
     former = gaps.get(key)
     gaps[key] = Gap(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A packet for many viewers, whose frames (RFC 6455) are made once. Pure: no sockets."""
+"""WebSocket frames (RFC 6455) of packets, encoded once for many viewers. Pure: no sockets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from duet.messages.codec import Packet
 
 
 class Framed:
-    """A packet with its rest.
+    """A packet, including its `rest`, and its frames.
 
     Args:
-        packet: what an outbox gets where the frames cannot be sent at once.
+        packet: queued in an outbox if the frames cannot be sent immediately.
     """
 
     def __init__(self, packet: Packet) -> None:
@@ -30,12 +30,12 @@ class Framed:
 
     @cached_property
     def frames(self) -> bytes:
-        """All of it as a server sends it."""
+        """WebSocket frames of all messages of the packet."""
         return frames(part.body for part in (self.packet, *self.packet.rest))
 
 
 def frames(bodies: Iterable[bytes]) -> bytes:
-    """Messages as a server's frames, one after another."""
+    """Encode messages as consecutive frames of a server."""
     parts: list[bytes] = []
     for body in bodies:
         parts += (binary_head(len(body)), body)
@@ -43,9 +43,9 @@ def frames(bodies: Iterable[bytes]) -> bytes:
 
 
 def binary_head(length: int) -> bytes:
-    """The head of a whole binary frame of a server (RFC 6455, 5.2): no mask, one fragment.
+    """Return the header of an unmasked, unfragmented binary frame (RFC 6455, 5.2).
 
-    The library makes frames that clients send as well, at ten times the price.
+    The library also handles clients' frames, and takes ten times as long.
     """
     if length < 126:
         return bytes((0x82, length))
@@ -55,12 +55,15 @@ def binary_head(length: int) -> bytes:
 
 
 def goes_together(packet: Packet) -> bool:
-    """Rows of events; samples of the x-ray are dropped before them, so they wait alone."""
+    """Return whether the packet may be queued in one packet with others.
+
+    X-ray samples may not: an outbox drops them before rows of events, so they are queued alone.
+    """
     return packet.span is not None and not packet.span.table.startswith(SAMPLES)
 
 
 def together(packets: Sequence[Packet]) -> Packet:
-    """Packets with spans as one, so that an outbox has one thing to do for all of them."""
+    """Join packets with spans to one, so that an outbox handles them in one operation."""
     first, *rest = packets
     if not rest:
         return first
@@ -68,36 +71,36 @@ def together(packets: Sequence[Packet]) -> Packet:
     return Packet(first.body, first.type, None, first.span, tuple(rest), size)
 
 
-# Messages framed and packed small: a segment of a run, or a part of a site. Pure.
+# Compressed messages: a segment of a run, or a part of an exported site. Pure.
 #
-# Columns come as tables have them: times of eight bytes each, little apart. Sent as differences,
-# the bytes of one weight beside each other, they pack four times smaller; not a bit of them is
-# lost. The page puts them back as it decodes (`frontend/src/protocol/decode.ts`).
+# Columns contain 8-byte times with small differences. We send the differences, with the bytes of
+# equal significance beside each other (byte shuffle), which gzip compresses four times better. This
+# is lossless; the page reverses it (`frontend/src/protocol/decode.ts`).
 
 SIZE = struct.Struct("<I")
-"""Before each message, as the page and the files of exported sites have it."""
+"""Length before each message, in segments and in files of exported sites."""
 DELTAS = "deltas"
-"""Key of a batch that names the columns sent as differences."""
+"""Key of a batch that lists the columns sent as differences."""
 WHOLE = 2.0**52
-"""Whole numbers below this have differences that a float holds exactly."""
+"""Integers below this have differences that a double represents exactly."""
 LEVEL = 6
-"""Of gzip: 9 takes two to four times the CPU time for 2 % less."""
+"""Level of gzip. Level 9 takes two to four times the CPU time for 2 % less."""
 
 
 def packed(packets: Iterable[Packet], level: int = LEVEL) -> bytes:
-    """Framed messages, packed; equal messages give equal bytes."""
+    """Compress messages, each after its length. Equal messages give equal bytes."""
     bodies = (small(packet.body) if packet.type == "batch" else packet.body for packet in packets)
     return packed_bytes(bodies, level)
 
 
 def packed_bytes(bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
-    """The same of anything that has the form of messages."""
+    """Compress encoded messages, each after its length."""
     framed = b"".join(SIZE.pack(len(body)) + body for body in bodies)
     return gzip.compress(framed, level, mtime=0)
 
 
 def small(body: bytes) -> bytes:
-    """A batch with its columns as differences, as far as nothing is lost by it."""
+    """Re-encode a batch with its columns as differences, where that is lossless."""
     batch: dict[str, Any] = msgpack.unpackb(body)
     columns = {
         name: deltas
@@ -109,11 +112,11 @@ def small(body: bytes) -> bytes:
 
 
 def differences(column: bytes, dtype: str) -> bytes | None:
-    """Differences of a column, their lowest bytes first; None: some would be rounded."""
+    """Return the byte-shuffled differences of a column; None if they would be rounded."""
     values: npt.NDArray[Any]
     if dtype == "f8":
         values = np.frombuffer(column, "<f8")
-        if not np.all(np.abs(values) < WHOLE):  # nor what is not a number
+        if not np.all(np.abs(values) < WHOLE):  # also false for NaN
             return None
         whole = values.astype("<i8")
         if whole.astype("<f8").tobytes() != column:
@@ -122,5 +125,5 @@ def differences(column: bytes, dtype: str) -> bytes | None:
     else:
         values = np.frombuffer(column, f"<u{dtype[1:]}")
     apart = values.copy()
-    apart[1:] -= values[:-1]  # what does not fit wraps, and wraps back
+    apart[1:] -= values[:-1]  # overflows wrap, and wrap back when the page adds
     return np.frombuffer(apart.tobytes(), np.uint8).reshape(-1, values.itemsize).T.tobytes()

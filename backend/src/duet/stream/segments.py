@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Segments: the messages of a run between two cuts, packed once for all viewers. Pure: no sockets.
 
-A segment never changes. Its address has a digest of its bytes that is made with a key of the run,
-so it can be cached by anybody and guessed by nobody.
+A segment is immutable. Its URL contains a keyed digest of its bytes, with a key of the run. So any
+cache may store it, and nobody can guess the URL.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from duet.stream.packets import packed
 NAME = re.compile(r"^(0|[1-9]\d{0,8})-[0-9a-f]{32}$")
 DIGEST_BYTES = 16
 ONE_IS_ENOUGH = frozenset({"batch", "metrics", "lens"})
-"""Of these types a later packet with the same key says all that the earlier one did."""
+"""Message types of which a later packet replaces an earlier one with the same key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What a segment is made of, before it is packed."""
+    """The packets of segment `n`, before they are packed."""
 
     n: int
     packets: tuple[Packet, ...]
@@ -43,9 +43,9 @@ class Segment:
     """An immutable part of a run.
 
     Args:
-        body: framed messages, packed with gzip.
-        spans: what is missing where this segment is missing.
-        live: of a run that went on as it was closed.
+        body: compressed messages (packets.packed).
+        spans: spans of the segment's rows; they become gaps if it is evicted.
+        live: the run was live, not a recording.
     """
 
     run_id: str
@@ -56,16 +56,16 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """The last part of its address."""
+        """The last part of its URL."""
         return f"{self.line.n}-{self.line.digest}"
 
 
 class SegmentLog:
-    """The segments of one run, and what is not in one yet.
+    """The segments of one run, and the packets after the last cut.
 
     Args:
-        live: the run goes on.
-        max_bytes: of packed segments; beyond it the oldest go, and become gaps.
+        live: the run is live, not a recording.
+        max_bytes: most bytes of packed segments; beyond it the oldest are evicted, as gaps.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SegmentLog:
         self._live = live
         self.there: deque[Segment] = deque()
         self.cuts = 0
-        """Cuts so far; also the number of the next segment."""
+        """Number of cuts so far, and number of the next segment."""
         self._max_bytes = max_bytes
         self._bytes = 0
         self._key = secrets.token_bytes(DIGEST_BYTES)
@@ -87,20 +87,20 @@ class SegmentLog:
 
     @property
     def waits(self) -> bool:
-        """Something is in no segment yet and not on its way into one."""
+        """Whether packets have arrived since the last cut."""
         return bool(self._waiting)
 
     def is_full(self, more: int = 0) -> bool:
-        """A segment is to be closed now, or before so many bytes more."""
+        """Return whether to cut before `more` further bytes are added."""
         return self.waits and self._waiting_bytes + more >= SEGMENT_RAW_BYTES
 
     def add(self, packet: Packet) -> None:
-        """A packet of the run, for the next segment."""
+        """Add a packet to the next segment."""
         self._waiting.append(packet)
         self._waiting_bytes += len(packet.body)
 
     def cut(self) -> Cut:
-        """Close a segment; what comes then is in the next one."""
+        """Close the current segment, and return it for packing."""
         made = Cut(self.cuts, tuple(conflated(self._waiting)))
         self.cuts += 1
         self._waiting, self._waiting_bytes = [], 0
@@ -108,7 +108,12 @@ class SegmentLog:
         return made
 
     def packed(self, body: bytes, through_ns: float) -> Segment:
-        """The oldest cut is packed."""
+        """Turn the oldest cut into a segment, and evict old segments beyond `max_bytes`.
+
+        Args:
+            body: packed bytes of that cut.
+            through_ns: time up to which each of its lanes is complete.
+        """
         cut = self._unpacked.popleft()
         digest = blake2b(body, digest_size=DIGEST_BYTES, key=self._key).hexdigest()
         line = m.SegmentLine(n=cut.n, digest=digest, bytes=len(body), through_ns=through_ns)
@@ -125,31 +130,31 @@ class SegmentLog:
         return segment
 
     def tail(self) -> Iterator[Packet]:
-        """What no segment has yet, in order."""
+        """Yield the packets that are in no packed segment yet, in order."""
         for cut in self._unpacked:
             yield from cut.packets
         yield from self._waiting
 
     def listing(self) -> m.Segments:
-        """All segments, as a message."""
+        """Return the list of all segments as a message."""
         return m.Segments(run_id=self.run_id, segments=[one.line for one in self.there])
 
     def announcement(self) -> Packet:
-        """The same, encoded once for all who come before the next segment."""
+        """Return the encoded list of all segments, cached until the next segment."""
         if self._listed is None:
             self._listed = pack(self.listing())
         return self._listed
 
     def gone(self) -> Iterator[Packet]:
-        """Gaps where the oldest segments were."""
+        """Return the gaps of evicted segments."""
         return (pack(gap) for gap in self._evicted.values())
 
 
 class SegmentStore:
-    """Segments of all runs by their addresses, also of runs that are closed.
+    """An LRU cache of the segments of all runs, including closed runs.
 
     Args:
-        max_bytes: beyond it those that were asked for longest ago go.
+        max_bytes: beyond it the least recently requested segments are evicted.
     """
 
     def __init__(self, max_bytes: int = SEGMENT_STORE_BYTES) -> None:
@@ -166,29 +171,29 @@ class SegmentStore:
             self._bytes -= len(self._there.popitem(last=False)[1].body)
 
     def find(self, run_id: str, name: str) -> Segment:
-        """The segment with that address.
+        """Return a segment.
 
         Raises:
-            InputError: the name is no name of a segment, or it is not here.
+            InputError: the name is malformed, or the segment is unknown or evicted.
         """
         self.asked += 1
         if NAME.match(name) is None:
             raise InputError(
-                f"'{name:.60}' is no name of a segment.",
+                f"'{name:.60}' is not a name of a segment.",
                 remedy="A name is a number, a dash and 32 hexadecimal digits.",
             )
         found = self._there.get((run_id, name))
         if found is None:
             raise InputError(
                 f"the run '{run_id:.60}' has no segment '{name:.60}' here.",
-                remedy="Ask for the run's list of segments; the server may have read it anew.",
+                remedy="Request the run's list of segments again; the server may have renewed it.",
             )
         self._there.move_to_end((run_id, name))
         return found
 
 
 def conflated(packets: Iterable[Packet]) -> list[Packet]:
-    """Packets in order; of state that replaces itself whole, such as counts, the latest alone."""
+    """Return the packets in order, without those that a later packet replaces."""
     found = list(packets)
     latest: dict[Key, int] = {}
     for at, packet in enumerate(found):
@@ -202,7 +207,7 @@ def conflated(packets: Iterable[Packet]) -> list[Packet]:
 
 
 def pack_cut(packets: Iterable[Packet]) -> tuple[bytes, float]:
-    """(the bytes of a segment, up to where each of its lanes is complete). Takes milliseconds."""
+    """Return the bytes of a segment, and the least watermark of its lanes. Takes milliseconds."""
     parts = tuple(packets)
     marks: dict[str, float] = {}
     for packet in parts:

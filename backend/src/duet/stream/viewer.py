@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The socket of one browser: a reader that checks, a sender that never waits for long.
+"""The socket of one browser: a reader that validates, and a sender with a timeout.
 
-A browser that stops reading fills first its own outbox (drops are reported as gaps) and is cut off
-with close code CLOSE_SLOW after SEND_STALL_S. Nobody else notices.
+A browser that stops reading fills its own outbox, whose drops are reported as gaps. After
+SEND_STALL_S it is disconnected with close code CLOSE_SLOW. Other browsers are not affected.
 """
 
 from __future__ import annotations
@@ -26,21 +26,19 @@ from duet.base.budgets import COMMANDS_A_TURN, RETRY_AFTER_S, SENDS_A_TURN
 from duet.base.errors import DuetError, InputError
 from duet.base.logs import about
 from duet.messages.codec import failure, pack, unpack_client
-from duet.stream.http import Admission, Seat, Seats
+from duet.stream.http import Admission, AdmittedConnection, ConnectionLimit
 from duet.stream.hub import Hub, Viewer
 from duet.stream.outbox import Outbox
 from duet.stream.packets import Framed
 
-# A token bucket: so many at once, then so many a second.
-
 
 class Bucket:
-    """Tokens of one kind of work.
+    """A token bucket.
 
     Args:
-        per_s: tokens that come each second.
-        burst: tokens that are there at first, and at most.
-        clock: seconds, monotonic.
+        per_s: tokens added per second.
+        burst: tokens at the start, and most tokens.
+        clock: monotonic seconds.
     """
 
     def __init__(
@@ -53,7 +51,7 @@ class Bucket:
         self._at = clock()
 
     def take(self) -> bool:
-        """Take a token; False when none is left."""
+        """Take a token; return False if none is left."""
         self._fill()
         if self._tokens < 1:
             return False
@@ -62,7 +60,7 @@ class Bucket:
 
     @property
     def wait_s(self) -> float:
-        """Seconds until the next token; 0 when one is there."""
+        """Seconds until the next token; 0 if one is available."""
         self._fill()
         return max(0.0, (1 - self._tokens) / self._per_s)
 
@@ -72,15 +70,12 @@ class Bucket:
         self._at = now
 
 
-# How fast one socket may ask: its messages are paced, its commands are counted.
-
-
 class TooMany(Exception):
-    """A socket that asks on and on beyond its budget."""
+    """The socket has exceeded its rate limit too often."""
 
 
-class Pace:
-    """The buckets of one socket."""
+class RateLimiter:
+    """The rate limits of one socket: messages are delayed, commands are refused."""
 
     def __init__(self) -> None:
         self._messages = Bucket(budgets.MESSAGES_PER_S, budgets.MESSAGES_BURST)
@@ -91,12 +86,12 @@ class Pace:
         self.refused = 0
 
     async def message(self) -> None:
-        """Count any message; a socket beyond its budget is read more slowly."""
+        """Count a message; delay reading if the socket exceeds its rate."""
         if not self._messages.take():
             await asyncio.sleep(self._messages.wait_s)
 
     def allows(self, command: m.ClientMessage) -> bool:
-        """Count a command; False when it has to be refused."""
+        """Count a command; return False if it exceeds the rate."""
         if isinstance(command, m.Command) and command.frequent and self._places.take():
             return True
         if self._commands.take() and (not isinstance(command, m.Open) or self._opens.take()):
@@ -105,10 +100,10 @@ class Pace:
         return False
 
     def refusal(self) -> InputError | None:
-        """Why commands are refused; None when the page got the reason a moment ago.
+        """Return the error of refused commands; None if the page got it within REFUSAL_EVERY_S.
 
         Raises:
-            TooMany: the socket goes on for so long that it is closed.
+            TooMany: more than REFUSALS commands were refused.
         """
         if self.refused > budgets.REFUSALS:
             raise TooMany
@@ -117,26 +112,26 @@ class Pace:
             return None
         self._said_at = now
         error = InputError(
-            "this page asks for more than "
-            f"{budgets.COMMANDS_PER_S:.0f} things a second ({budgets.OPENS_PER_S:.0f} lessons or "
-            "runs), so the server leaves out what is beyond.",
+            "this page sends more than "
+            f"{budgets.COMMANDS_PER_S:.0f} commands a second ({budgets.OPENS_PER_S:.0f} for "
+            "lessons or runs), so the server ignores the others.",
             remedy="Wait a second, then try again.",
         )
         error.code = "too-many"
         return error
 
 
-# Work of many sockets, a few pieces in each turn of the event loop.
+# Fair scheduling of many sockets.
 #
-# Tasks that only give way with sleep(0) all run in each turn: with 40 busy sockets a page would
-# wait for 40 pieces between any two steps of its own. Here it waits for `at_once`.
+# Tasks that only yield with sleep(0) all run in every iteration of the event loop. With 40 busy
+# sockets a page would wait for 40 tasks between two steps of its own. Here it waits for `at_once`.
 
 
 class Turns:
-    """A line of tasks.
+    """A FIFO queue of tasks that take turns.
 
     Args:
-        at_once: tasks that go on in one turn of the loop.
+        at_once: tasks that continue in one iteration of the event loop.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -145,7 +140,7 @@ class Turns:
         self._moving = False
 
     async def wait(self) -> None:
-        """Stand in line, at least until the loop's next turn."""
+        """Wait for this task's turn, at least until the next iteration of the event loop."""
         loop = asyncio.get_running_loop()
         mine: asyncio.Future[None] = loop.create_future()
         self._line.append(mine)
@@ -166,22 +161,23 @@ class Turns:
             asyncio.get_running_loop().call_soon(self._move)
 
 
-# The way of messages into one socket, and how far its page has handled them.
+# Sending into one socket, with acknowledgements of the page.
 
 ACK_WINDOW = 1024
-"""Messages a page that acknowledges may be behind before sending pauses (and drops begin)."""
+"""Most unacknowledged messages of a page that acknowledges; beyond it sending pauses, so the outbox
+fills."""
 WRITE_BYTES = 32 * 1024
 WRITE_MESSAGES = 32
-"""Messages that wait are sent together, up to so many."""
+"""Most queued messages that are sent in one write."""
 CLOSE_GONE = 1006
 
 
-class Line:
-    """Sends, and counts what was sent.
+class SocketWriter:
+    """Writes messages to one socket, and counts them.
 
     Args:
-        socket: with the extension `duet.send` of SocketProtocol (stream/http.py); without it
-            each message is sent by itself, and none straight.
+        socket: its scope should have the extension `duet.send` of SocketProtocol (stream/http.py).
+            Without it each message is one write, and none bypasses the outbox.
     """
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
@@ -192,14 +188,12 @@ class Line:
         self._changed = asyncio.Event()
 
     def acknowledged(self, n: int) -> None:
-        """The page has handled `n` messages; going back is ignored, and so is the future."""
+        """Note that the page has handled `n` messages; lower and impossible numbers are ignored."""
         self._acked = min(self._sent, max(n, self._acked or 0))
         self._changed.set()
 
-    async def room(self) -> None:
-        """Wait until the page is less than a window behind; one that never acknowledges is not
-        waited for.
-        """
+    async def wait_for_ack(self) -> None:
+        """Wait until the page is less than ACK_WINDOW behind, if it acknowledges at all."""
         while self._is_behind():
             self._changed.clear()
             await self._changed.wait()
@@ -211,7 +205,7 @@ class Line:
         """Send messages in one write.
 
         Raises:
-            WebSocketDisconnect: the peer is gone.
+            WebSocketDisconnect: the peer has disconnected.
         """
         if self._sender is None:
             for body in bodies:
@@ -223,8 +217,8 @@ class Line:
                 raise WebSocketDisconnect(CLOSE_GONE) from error
         self._count(len(bodies), sum(map(len, bodies)))
 
-    def straight(self, framed: Framed) -> bool:
-        """Send now, if the page keeps up and the socket has room; whether it was sent."""
+    def send_now(self, framed: Framed) -> bool:
+        """Send now if the page keeps up and the send buffer is empty, else return False."""
         if self._sender is None or self._is_behind() or not self._sender["now"](framed.frames):
             return False
         self._count(framed.messages, len(framed.frames))
@@ -237,7 +231,7 @@ class Line:
 
 
 def waiting_with(first: bytes, outbox: Outbox) -> list[bytes]:
-    """A message, and those that wait behind it: as many as one write may have."""
+    """Return a message with the queued messages that fit into the same write."""
     bodies, size = [first], len(first)
     while size < WRITE_BYTES and len(bodies) < WRITE_MESSAGES and (more := outbox.pop()):
         bodies.append(more.body)
@@ -246,55 +240,55 @@ def waiting_with(first: bytes, outbox: Outbox) -> list[bytes]:
 
 
 SEND_STALL_S = 10.0
-"""A browser that takes nothing for so long is cut off."""
+"""A browser that accepts nothing for this long is disconnected."""
 HEARTBEAT_S = 15.0
-"""Something is sent to each page that often: a page that gets nothing for 45 s connects anew."""
+"""Longest silence towards a page. A page that gets nothing for 45 s reconnects."""
 MAX_STRIKES = 20
 """Malformed messages until the connection is closed."""
 CLOSE_POLICY = 1008
 CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
-"""The page has no session, or its token was replaced; it does not try again."""
+"""The page has no session, or its token was replaced; it does not reconnect."""
 CLOSE_RESTART = 1012
-"""The page connects anew at once."""
+"""The page reconnects immediately."""
 CLOSE_FULL = 1013
-FULL = f"the server has no room for another page; this one asks again in {RETRY_AFTER_S} s"
+FULL = f"the server has reached its limit of pages; this page retries in {RETRY_AFTER_S} s"
 
 log = logging.getLogger("duet.stream")
 
 
 class Commands(Protocol):
-    """Who carries out what a browser asks."""
+    """Executor of a browser's commands."""
 
     def greet(self, viewer: Viewer) -> None:
-        """Queue what a new viewer sees first."""
+        """Queue the first messages for a new viewer."""
         ...
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out a command; long work goes on elsewhere.
+        """Execute a command, and start long work in the background.
 
         Raises:
-            DuetError: why not; it is sent to this viewer.
+            DuetError: the command failed; the error is sent to this viewer.
         """
         ...
 
 
 def visitor_of(scope: Scope) -> Visitor:
-    """Whose request or socket this is, as duet.api.identity found out; without it, LOCAL."""
+    """Return the visitor of a request or socket, set by duet.api.identity; LOCAL without it."""
     found = scope.get("state", {}).get("visitor")
     return found if isinstance(found, Visitor) else LOCAL
 
 
 class Slow(Exception):
-    """The browser takes nothing."""
+    """The browser reads too slowly."""
 
 
 class Endpoint:
-    """Serves sockets.
+    """Serves the sockets of browsers.
 
     Args:
-        stall_s: see SEND_STALL_S; tests shorten it.
-        seats: how many sockets there may be.
+        stall_s: timeout of a send.
+        limit: limits of sockets; None: the defaults.
     """
 
     def __init__(
@@ -302,40 +296,40 @@ class Endpoint:
         hub: Hub,
         commands: Commands,
         stall_s: float = SEND_STALL_S,
-        seats: Seats | None = None,
+        limit: ConnectionLimit | None = None,
     ) -> None:
         self._hub = hub
         self._commands = commands
         self._stall_s = stall_s
         self._sending = Turns(SENDS_A_TURN)
         self._asking = Turns(COMMANDS_A_TURN)
-        self._seats = Admission().sockets if seats is None else seats
+        self._limit = Admission().sockets if limit is None else limit
 
     async def serve(self, socket: WebSocket) -> None:
-        """One browser, from accept to close."""
+        """Serve one browser, from accept to close."""
         await socket.accept()
         address = socket.client.host if socket.client else ""
-        seat = self._seats.take(address, lambda: cut_now(socket, CLOSE_FULL, FULL))
-        if seat is None:
+        admitted = self._limit.admit(address, lambda: cut_now(socket, CLOSE_FULL, FULL))
+        if admitted is None:
             await socket.close(CLOSE_FULL, FULL)
             return
         try:
             with about(role=visitor_of(socket.scope).role.word):
-                await self._watch(socket, seat)
+                await self._watch(socket, admitted)
         finally:
-            seat.leave()
+            admitted.remove()
 
-    async def _watch(self, socket: WebSocket, seat: Seat) -> None:
+    async def _watch(self, socket: WebSocket, admitted: AdmittedConnection) -> None:
         viewer = self._hub.join(visitor_of(socket.scope))
-        line = Line(socket, self._hub)
+        writer = SocketWriter(socket, self._hub)
         tasks: set[asyncio.Task[None]] = set()
         try:
             self._commands.greet(viewer)
             tasks = {
                 asyncio.create_task(
-                    self._read(socket, viewer, line, seat), name=f"read {viewer.ident}"
+                    self._read(socket, viewer, writer, admitted), name=f"read {viewer.ident}"
                 ),
-                asyncio.create_task(self._send(viewer, line), name=f"send {viewer.ident}"),
+                asyncio.create_task(self._send(viewer, writer), name=f"send {viewer.ident}"),
             }
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -344,15 +338,16 @@ class Endpoint:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         for task in done:
-            if not seat.dropped:
+            if not admitted.dropped:
                 await self._part(socket, viewer, task.exception())
 
     async def _part(self, socket: WebSocket, viewer: Viewer, error: BaseException | None) -> None:
-        """Close as the reason wants it; the peer may be gone already."""
+        """Close the socket with the code for `error`; the peer may be gone already."""
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
             if isinstance(error, Slow):
                 log.info(
-                    "viewer %s took nothing for %.0f s and is cut off", viewer.ident, self._stall_s
+                    "viewer %s was disconnected: it accepted nothing for %.0f s",
+                    *(viewer.ident, self._stall_s),
                 )
                 await cut(socket, CLOSE_SLOW, "this page stopped reading; reload it")
             elif isinstance(error, Expelled):
@@ -361,14 +356,16 @@ class Endpoint:
             elif isinstance(error, Strikes):
                 await cut(socket, CLOSE_POLICY, f"{MAX_STRIKES} malformed messages")
             elif isinstance(error, TooMany):
-                await cut(socket, CLOSE_POLICY, "this page asked for too much; reload it")
+                await cut(socket, CLOSE_POLICY, "this page sent too many commands; reload it")
             elif error is not None and not isinstance(error, WebSocketDisconnect):
                 log.error("socket of viewer %s failed", viewer.ident, exc_info=error)
                 await socket.close(1011, "the server failed")
 
-    async def _read(self, socket: WebSocket, viewer: Viewer, line: Line, seat: Seat) -> None:
+    async def _read(
+        self, socket: WebSocket, viewer: Viewer, writer: SocketWriter, admitted: AdmittedConnection
+    ) -> None:
         strikes = 0
-        pace = Pace()
+        pace = RateLimiter()
         while True:
             event = await socket.receive()
             if event["type"] == "websocket.disconnect":
@@ -389,9 +386,9 @@ class Endpoint:
             if viewer.expelled:
                 raise Expelled
             if isinstance(message, m.Ack):
-                line.acknowledged(message.n)
+                writer.acknowledged(message.n)
                 continue
-            seat.speak()
+            admitted.mark_active()
             if not pace.allows(message):
                 if (refusal := pace.refusal()) is not None:
                     viewer.put(pack(failure(refusal)))
@@ -404,7 +401,7 @@ class Endpoint:
                 log.exception("command %s failed", message.tag())
                 viewer.put(pack(failure(error)))
 
-    async def _send(self, viewer: Viewer, line: Line) -> None:
+    async def _send(self, viewer: Viewer, writer: SocketWriter) -> None:
         while True:
             if viewer.expelled:
                 raise Expelled
@@ -413,7 +410,7 @@ class Endpoint:
             packet = viewer.outbox.pop()
             if packet is None:
                 viewer.ready.clear()
-                viewer.straight = line.straight
+                viewer.straight = writer.send_now
                 try:
                     async with asyncio.timeout(HEARTBEAT_S):
                         await viewer.ready.wait()
@@ -422,35 +419,35 @@ class Endpoint:
                 continue
             try:
                 async with asyncio.timeout(self._stall_s):
-                    await line.room()
-                    await line.send(waiting_with(packet.body, viewer.outbox))
+                    await writer.wait_for_ack()
+                    await writer.send(waiting_with(packet.body, viewer.outbox))
             except TimeoutError as error:
                 raise Slow from error
             except RuntimeError as error:
-                # uvicorn has closed the socket by itself, after a malformed frame of the peer; its
-                # `websocket.disconnect` is about to be read.
+                # uvicorn has closed the socket after a malformed frame of the peer. The reader is
+                # about to get its `websocket.disconnect`.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
-            # A send that fits the buffer does not suspend; without this a long backlog would hold
-            # up all other viewers and write on after the peer has gone.
+            # A send that fits into the buffer does not suspend. Without this wait a long backlog
+            # would block all other viewers, and would continue after the peer has gone.
             await self._sending.wait()
 
 
 class Expelled(Exception):
-    """The session behind this socket is over."""
+    """The session of this socket has ended."""
 
 
 class Strikes(Exception):
-    """Too many malformed messages."""
+    """The socket has sent MAX_STRIKES malformed messages."""
 
 
 async def cut(socket: WebSocket, code: int, reason: str) -> None:
-    """Close without waiting for a full send buffer (see SocketProtocol in stream/http.py)."""
+    """Close without waiting for the send buffer (SocketProtocol in stream/http.py)."""
     if not cut_now(socket, code, reason):
         await socket.close(code, reason)
 
 
 def cut_now(socket: WebSocket, code: int, reason: str) -> bool:
-    """The same without waiting at all; False where the protocol cannot."""
+    """Queue the close without waiting; return False if the protocol does not support this."""
     cutter = socket.scope.get("extensions", {}).get("duet.cut")
     if cutter is not None:
         cutter["now"](code, reason)
