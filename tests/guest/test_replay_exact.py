@@ -15,7 +15,7 @@ import pytest
 from duet.bundle import open_bundle
 from duet.kernels import KernelSettings
 from duet.lessons.load import LessonFolder, load
-from duet.runs.pack import How, figures, write_run
+from duet.runs.pack import RecordingFacts, figures, write_run
 from duet.runs.replay import CollectingSink, play_bundle
 from duet.runs.sources import kernel_sources
 from duet.session import TABLES, Columns, LaneResult, Lanes, Limits, RunSession, RunSpec
@@ -83,7 +83,7 @@ def test_a_replay_is_the_live_run(
             assert lane.error is None, lane.error
         path = tmp_path / f"{number}.duet"
         records = {arm: lane.transcript.records() for arm, lane in lanes.items()}
-        write_run(path, request, lanes, records, kernels, How("at once"))
+        write_run(path, request, lanes, records, kernels, RecordingFacts("at once"))
         bundle = open_bundle(path)
         played = asyncio.run(play_bundle(folder, bundle, with_batches=True))
         for arm, lane in lanes.items():

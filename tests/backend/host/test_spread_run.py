@@ -23,7 +23,7 @@ from duet.lessons.load import load
 from duet.messages.codec import Packet
 from duet.rpc import limits
 from duet.rpc.peer import Events, Peer
-from duet.runs.pack import Part, joined
+from duet.runs.pack import Part, join_bundles
 from duet.server.hosts.processes import Place
 from duet.server.hosts.stage import HostedRun, Merged, not_ready
 from duet.session import Lanes, Limits, RunSession, RunSpec
@@ -264,7 +264,9 @@ def test_files_of_two_hosts_are_one_recording(root: Path, tmp_path: Path) -> Non
     whole = open_bundle(root / RECORDED)
     arms = list(SPLIT)
     path = tmp_path / "joined.duet"
-    path.write_bytes(joined(split(root, tmp_path), [*arms, "mainline"], {"mainline": "It died."}))
+    path.write_bytes(
+        join_bundles(split(root, tmp_path), [*arms, "mainline"], {"mainline": "It died."})
+    )
     found = open_bundle(path)
     assert [entry.name for entry in found.manifest.arms] == arms
     for arm in arms:
@@ -285,7 +287,7 @@ def test_files_that_are_not_of_one_run_are_refused(root: Path, tmp_path: Path) -
         [parts[0], Part(["rwsem"], b"PK rubbish")],
     ):
         with pytest.raises(DuetError):
-            joined(given, SPLIT, {})
+            join_bundles(given, SPLIT, {})
 
 
 def test_a_run_is_where_its_slowest_part_is() -> None:

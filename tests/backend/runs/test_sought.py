@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from duet.lessons.schema import MustShow, Scene
-from duet.runs.sought import LaneTables, Looks, Names, Step, windows_that_show
+from duet.runs.sought import LaneTables, Names, ProbeSamples, StepInRun, windows_that_show
 from tests.support.columns import columns_of
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures" / "sought.json").read_text())
@@ -46,10 +46,10 @@ def lane(tree: dict[str, Any]) -> LaneTables:
     return LaneTables(tables, tree["threads"], tree["end"] * MS, {"counts": looks(tree)})
 
 
-def looks(tree: dict[str, Any]) -> Looks:
+def looks(tree: dict[str, Any]) -> ProbeSamples:
     seen = tree.get("looks", [])
     facts = {name for _, known in seen for name in known}
-    return Looks(
+    return ProbeSamples(
         np.array([t * MS for t, _ in seen], np.float64),
         {name: np.array([known.get(name, np.nan) for _, known in seen]) for name in facts},
     )
@@ -68,7 +68,7 @@ def shown(case: dict[str, Any]) -> list[list[float]]:
         must_show=MustShow.model_validate({"that": "it is so", "marks": case["marks"]}),
         **case["scene"],
     )
-    windows = windows_that_show(Step(scene, lanes, names(), 1e9 / CASES["hz"]))
+    windows = windows_that_show(StepInRun(scene, lanes, names(), 1e9 / CASES["hz"]))
     return [[round(one.start / MS, 6), round(one.amount, 3)] for one in windows]
 
 

@@ -137,7 +137,7 @@ async def record_run(
     from duet.bundle import trim
     from duet.cli.sinks import CollectingConsoleSink
     from duet.lessons.plan import workload_of
-    from duet.runs.pack import APART, How, figures, write_run
+    from duet.runs.pack import APART, RecordingFacts, figures, write_run
     from duet.runs.sources import kernel_sources
     from duet.session import Lanes, RunSession
 
@@ -169,7 +169,7 @@ async def record_run(
                 records[arm] = trim(records[arm], marker, window_ms)
                 figures_of[arm] = await _figures(spec, records[arm], sources[arm])
     path.parent.mkdir(parents=True, exist_ok=True)
-    how = How(APART, window_ms, shift, seed, figures_of)
+    how = RecordingFacts(APART, window_ms, shift, seed, figures_of)
     return lanes, write_run(path, request, lanes, records, kernels, how)
 
 
@@ -226,7 +226,7 @@ def guest_runs(item: Item) -> int:
 
 
 class Pace:
-    """How many seconds each item took on this machine, to estimate the time left.
+    """RecordingFacts many seconds each item took on this machine, to estimate the time left.
 
     Args:
         path: where they are stored; an unreadable file counts as empty.

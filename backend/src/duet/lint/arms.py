@@ -25,7 +25,7 @@ from duet.kernels.recipe import build_inputs
 from duet.lessons.schema import Place
 from duet.lessons.view import Patch, read_patch
 from duet.lint.finding import Finding, NotChecked, Subject, unknown
-from duet.runs.sought import LaneTables, Looks
+from duet.runs.sought import LaneTables, ProbeSamples
 from duet.session.tables import TABLES, Columns
 from duet.stream.hub import RunLog
 
@@ -259,7 +259,7 @@ def lanes_of(log: RunLog) -> dict[str, LaneTables]:
     }
 
 
-def _seen(looks: list[Look]) -> Looks:
+def _seen(looks: list[Look]) -> ProbeSamples:
     # Guest times may be in the wrong order by less than their error.
     looks = sorted(looks, key=lambda look: look[0])
     names = sorted({name for _, facts in looks for name in facts})
@@ -267,7 +267,7 @@ def _seen(looks: list[Look]) -> Looks:
         name: np.array([facts.get(name, np.nan) for _, facts in looks], np.float64)
         for name in names
     }
-    return Looks(np.array([t for t, _ in looks], np.float64), columns)
+    return ProbeSamples(np.array([t for t, _ in looks], np.float64), columns)
 
 
 def _joined(table: str, parts: list[Columns]) -> Columns:

@@ -20,7 +20,7 @@ from duet.lint.arms import lanes_of
 from duet.lint.finding import Finding, NotChecked, Subject
 from duet.lint.names import Lines, broken_claims, unmatched
 from duet.runs.fitting import Entry, best_recording, wanted_params
-from duet.runs.sought import LaneTables, Names, Step, windows_that_show
+from duet.runs.sought import LaneTables, Names, StepInRun, windows_that_show
 from duet.server.figures import table_ratio
 from duet.server.interfaces import Run
 from duet.server.recorded_items import (
@@ -286,7 +286,7 @@ def _sees(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool
         number = next(i for i, point in enumerate(lesson.points) if point.name == axis.point)
         lanes = {arm: lane.on_axis(number) for arm, lane in lanes.items()}
     shown = {arm: lanes[arm] for arm in scene.arms if arm in lanes}
-    return bool(windows_that_show(Step(scene, shown, Names.of(lesson), 1e9 / HZ)))
+    return bool(windows_that_show(StepInRun(scene, shown, Names.of(lesson), 1e9 / HZ)))
 
 
 @lru_cache(maxsize=8)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two recordings of one lesson: what they differ in, then their figures side by side."""
+"""Compare two recordings of one lesson: their differences, then their figures side by side."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ SHOWN_TOO = (f"metrics.{CYCLES_IN_FILES}", "metrics.events_lost", "ops_per_s")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came of it.
+    """The result of a comparison.
 
     Args:
-        differences: kernels and config before host and programs; stated before any figure.
-        figures: rows of {arm, figure, recorded, now, ratio}; `now` is the second's.
-        only: arms that one of the two has alone -> "first" or "second".
+        differences: differences of the manifests, kernels and config before host and programs.
+        figures: rows of {arm, figure, recorded, now, ratio}; `recorded` is of the first recording,
+            `now` of the second.
+        only: arm that only one recording has -> "first" or "second".
     """
 
     one: Bundle
@@ -39,7 +40,7 @@ class Comparison:
 
     @property
     def worth(self) -> str:
-        """What the figures are good for, as a sentence."""
+        """A sentence on what the figures prove."""
         found = {difference.of for difference in self.differences}
         named = [
             word
@@ -75,10 +76,10 @@ class Comparison:
 
 
 def compare(first: Path, second: Path) -> Comparison:
-    """Compare two recordings. Blocking: those that keep no figures are played.
+    """Compare two recordings. Blocking: recordings without stored figures are replayed.
 
     Raises:
-        InputError: one is not usable, or they are of two lessons, or have no arm in common.
+        InputError: a recording is unusable, or they have different lessons or no common arm.
     """
     one, other = open_bundle(first), open_bundle(second)
     slugs = one.manifest.lesson, other.manifest.lesson
@@ -102,10 +103,10 @@ def compare(first: Path, second: Path) -> Comparison:
 
 
 def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
-    """Figures of each lane: kept ones, or those that a replay gives.
+    """Return the figures of each lane, stored or from a replay.
 
     Raises:
-        DuetError: it keeps none and cannot be played.
+        DuetError: the recording has no figures and cannot be replayed.
     """
     recorded = {entry.name: entry.figures for entry in bundle.manifest.arms if entry.figures}
     if len(recorded) == len(bundle.manifest.arms):
@@ -116,7 +117,7 @@ def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
 
 
 def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict[str, JsonValue]]:
-    """Figures of arms that both have, side by side; `ratio` is second over first."""
+    """Return the rows of Comparison.figures for common arms; `ratio` is second over first."""
     rows: list[dict[str, JsonValue]] = []
     for arm in (arm for arm in one if arm in other):
         before, now = flat(one[arm]), flat(other[arm])
@@ -132,7 +133,7 @@ def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict
 
 
 def flat(figures: Figures) -> dict[str, JsonValue]:
-    """`metrics.wait_ns.p50` and so on."""
+    """Flatten figures to keys such as `metrics.wait_ns.p50`."""
     found: dict[str, JsonValue] = {}
 
     def walk(place: str, value: JsonValue) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which recording fits a step best. The page decides alike (frontend/src/derive/recording.ts)."""
+"""Choose the recording of a step. Keep frontend/src/derive/recording.ts equal."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
 
 Entry = Mapping[str, JsonValue]
-"""One line of a listing of recordings (see server.interfaces.Recordings)."""
+"""One entry of a listing of recordings (server.interfaces.Recordings)."""
 RUNS_OWN = ("duration", "cpus")
-"""Roles of the knobs of which a step says nothing unless it names them."""
+"""Roles of knobs that a step does not care about unless it sets them."""
 
 
 def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
-    """Name of the recording for a step; an unknown one is the first, as on the page.
+    """Return the name of the recording for a step; None: no recordings, or no steps.
 
-    None: there is no recording, or the lesson has no steps.
+    An unknown step means the first step, as on the page.
     """
     scenes = folder.lesson.scenes
     found = scene_called(scenes, step) or next(iter(scenes), None)
@@ -29,10 +29,10 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
 
 
 def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
-    """Its name; None: there is none.
+    """Return the name of the best recording for a scene; None: there are no recordings.
 
-    The same workload, then the most arms, then the fewest knobs that differ, then the nearest
-    values, then the lesson's clock, then the lesson's own order.
+    Criteria in order: equal workload, most arms of the scene, fewest different knobs, nearest
+    values, the lesson's clock, first in the listing.
     """
     lesson = folder.lesson
     wanted = wanted_params(folder, scene)
@@ -56,7 +56,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
 
 
 def wanted_params(folder: LessonFolder, scene: Scene) -> dict[str, int]:
-    """What a step says of the knobs that a run knows, and the defaults of the others."""
+    """Return the values of a run's knobs in a step: the step's own, else the defaults."""
     params = folder.lesson.params
     usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A measurement in this house: guests of stored kernels, what they are made of, on what machine."""
+"""Prepare a measurement: sources of stored kernels, with the provenance of kernels and host."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ async def prepare_measurement(
     *,
     at_once: int | None = None,
 ) -> Measuring:
-    """Everything that a measurement needs, ready to run.
+    """Create a measurement that is ready to run.
 
     Args:
-        at_once: guests that run at once on the count clock at most; None: as the host allows.
+        command: command line for the report.
+        at_once: most concurrent guests on the count clock; None: as many as the host allows.
 
     Raises:
-        InfraError: a kernel is not built or not linked as asked, or the guests' root cannot be
-            made.
-        SameKernel: there is nothing to compare.
+        InfraError: a kernel is not built, a requested layout is not linked, or the guests' root
+            cannot be built.
+        SameKernel: the arms have one kernel, so there is nothing to compare.
     """
     images = {arm: find_image(plan.folder, arm, settings) for arm in plan.arms}
     await asyncio.to_thread(refuse_one, images)
@@ -53,7 +54,7 @@ async def prepare_measurement(
 def read_statics(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[str, dict[str, float | DuetError]]:
-    """arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
+    """Return arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
     found: dict[str, dict[str, float | DuetError]] = {}
     for arm in plan.arms:
         for name, metric in metrics_of(plan, arm, ("dwarf",)).items():

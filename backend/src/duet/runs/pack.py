@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A finished run as a .duet file: transcripts, patches, and what they were made on."""
+"""Pack a finished run into a .duet file: transcripts, patches and provenance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from duet.session import LaneResult, RunResult, RunSpec
 
 
 def host_fingerprint() -> dict[str, str]:
-    """The machine as far as it matters for times; nothing that names it."""
+    """Return the host's properties that affect times, without identifying the host."""
     model = ""
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
@@ -47,21 +47,21 @@ def host_fingerprint() -> dict[str, str]:
 
 
 CYCLES_IN_FILES = "grace_periods"
-"""What recordings of formats 1 and 2 call Metrics.cycles."""
+"""Name of Metrics.cycles in recordings of formats 1 and 2."""
 
 
 def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
-    """What a lane says of its run; None where it failed.
+    """Return the figures of a lane for its recording; None if the lane failed.
 
     Args:
-        tables: rows of each table, where somebody counted them.
+        tables: number of rows of each table, if counted.
     """
     if lane.error is not None:
         return None
     op_ns = lane.metrics.op_ns
     metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
     metrics[CYCLES_IN_FILES] = metrics.pop("cycles")
-    del metrics["start_ns"]  # a reading of the guest's clock, which says nothing of what it did
+    del metrics["start_ns"]  # a guest's clock at its start, which is no result
     return Figures.model_validate(
         {
             "by": __version__,
@@ -78,10 +78,10 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
 def arm_entry(
     request: RunSpec, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
 ) -> ArmEntry:
-    """What the manifest says of one lane.
+    """Return a lane's entry of the manifest.
 
     Args:
-        given_figures: what its records say, where they are not all of the run.
+        given_figures: figures of a recording that was cut; None: those of the whole run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
     arm = request.folder.arm(lane.arm)
@@ -105,17 +105,17 @@ def arm_entry(
 
 
 APART, TOGETHER = "one after another", "at once"
-"""How the lanes of a recording ran, as its manifest has it."""
+"""Values of `lanes` in a manifest's host facts."""
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class RecordingFacts:
     """How the lanes of a recording were run and cut.
 
     Args:
         lanes: APART or TOGETHER.
-        window_ms: what was kept of each from its start; None: all.
-        figures: of each lane as it is kept; missing ones are taken from the run itself.
+        window_ms: time kept of each lane from its start; None: all.
+        figures: figures of lanes that were cut; others get those of the run.
         left_out: lanes that failed, and why.
     """
 
@@ -128,7 +128,7 @@ class How:
 
 
 def make_manifest(
-    request: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: How
+    request: RunSpec, lanes: Iterable[LaneResult], settings: KernelSettings, how: RecordingFacts
 ) -> Manifest:
     results = list(lanes)
     facts = next((lane.facts for lane in results if lane.facts), None)
@@ -161,9 +161,9 @@ def write_run(
     lanes: Mapping[str, LaneResult],
     records: Mapping[str, Iterable[Record]],
     settings: KernelSettings,
-    how: How,
+    how: RecordingFacts,
 ) -> int:
-    """Write the lanes of a run; returns the size in bytes."""
+    """Write the lanes of a run as a bundle; return its size in bytes."""
     manifest = make_manifest(request, lanes.values(), settings, how)
     patches = {
         file.name: file.read_bytes() for arm in lanes for file in request.folder.patch_files(arm)
@@ -172,13 +172,13 @@ def write_run(
 
 
 def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) -> bytes | None:
-    """A live run as a bundle in memory; None when no lane has a whole transcript."""
+    """Return a live run as a bundle; None if all lanes failed or have no transcript."""
     lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:
         return None
     left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
-    with RunDir() as folder:  # swept at the next start, if this process is killed
+    with RunDir() as folder:  # if this process is killed, the next start removes it
         path = folder / "run.duet"
         write_run(
             path,
@@ -186,48 +186,46 @@ def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) 
             lanes,
             records,
             settings,
-            How(TOGETHER, shift=request.shift, left_out=left_out),
+            RecordingFacts(TOGETHER, shift=request.shift, left_out=left_out),
         )
         return path.read_bytes()
 
 
-# Bundles of the lanes of one run, from several hosts, as one bundle.
+# Joining the bundles of several hosts that ran lanes of one run.
 
-SAME: Final = ("lesson", "clock", "shift", "seed", "params", "workload", "window_ms")
-"""What lanes of one run share."""
+SHARED_FIELDS: Final = ("lesson", "clock", "shift", "seed", "params", "workload", "window_ms")
+"""Fields of a manifest that are equal for all lanes of a run."""
 
 
 class Part(NamedTuple):
-    """Some lanes, as their host has sent them.
+    """A bundle from one host.
 
     Args:
-        arms: the lanes that were asked of it.
-        content: a bundle.
+        arms: lanes that the host was to run.
+        content: bytes of the bundle.
     """
 
     arms: Sequence[str]
     content: bytes
 
 
-def joined(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[str, str]) -> bytes:
-    """One bundle of all. Blocking.
-
-    Each is read as a bundle that may come from anywhere.
+def join_bundles(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[str, str]) -> bytes:
+    """Join the bundles of several hosts into one. Blocking. Each bundle is untrusted.
 
     Args:
-        arms: of the run; the lanes come in this order.
+        arms: all arms of the run, in the order of the result.
         left_out: lanes that failed, and why.
 
     Raises:
-        InputError: one is no bundle.
-        InfraError: they are not of one run, or there is no room.
+        InputError: a bundle is malformed.
+        InfraError: the bundles do not belong to one run, or the disk is full.
     """
-    with RunDir() as folder:  # swept at the next start, if this process is killed
+    with RunDir() as folder:  # if this process is killed, the next start removes it
         bundles = []
         for number, part in enumerate(parts):
             path = folder / f"part-{number}.duet"
             path.write_bytes(part.content)
-            bundles.append(_asked(open_bundle(path), part.arms))
+            bundles.append(_check_arms(open_bundle(path), part.arms))
         having = {arm: _one(bundles, arm) for arm in arms}
         lanes = {arm: bundle for arm, bundle in having.items() if bundle is not None}
         manifest = _manifest(bundles, lanes, left_out)
@@ -238,10 +236,10 @@ def joined(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[str, st
         return path.read_bytes()
 
 
-def _asked(bundle: Bundle, arms: Sequence[str]) -> Bundle:
+def _check_arms(bundle: Bundle, arms: Sequence[str]) -> Bundle:
     for entry in bundle.manifest.arms:
         if entry.name not in arms:
-            raise _of_several(f"one has the lane '{entry.name:.60}', which was not asked of it")
+            raise _of_several(f"one has the lane '{entry.name:.60}', which it was not to run")
     return bundle
 
 
@@ -266,7 +264,7 @@ def _manifest(
 ) -> Manifest:
     manifests = [one.manifest for one in bundles]
     first = manifests[0]
-    for name in SAME:
+    for name in SHARED_FIELDS:
         if any(getattr(one, name) != getattr(first, name) for one in manifests):
             raise _of_several(f"they differ in '{name}'")
     if not lanes:
@@ -286,7 +284,7 @@ def _manifest(
 
 
 def _facts(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """What all say, once; where they differ, all that was said."""
+    """Merge facts of several hosts; different values are joined with "; "."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(name for one in of for name in one):
         found[name] = "; ".join(dict.fromkeys(one[name] for one in of if name in one))
@@ -295,6 +293,6 @@ def _facts(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 def _of_several(why: str) -> InfraError:
     return InfraError(
-        f"hosts have sent files that are not of one run: {why}.",
-        remedy="Start the run again; if it happens again, look at the server's log.",
+        f"hosts have sent bundles that do not belong to one run: {why}.",
+        remedy="Start the run again; if this happens again, read the server's log.",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording through the very path of a live run, for those who want its numbers."""
+"""Replay a recording through the path of a live run, and collect its results."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from duet.session import (
 )
 
 HISTORY_EVENTS = 10_000
-"""Of a lane's decoded events; nobody asks for them here."""
+"""Decoded events kept of a lane; replays here do not use them."""
 MAX_ROWS = 4096
-"""Rows that a recording may ask for before it has shown a thread."""
+"""Most rows that a recording may reserve for threads."""
 
 
 class CollectingSink(SessionSink):
-    """A sink that keeps batches, or only counts their rows.
+    """A sink that counts rows, and optionally keeps batches and samples.
 
     Args:
-        with_batches: whether batches are kept; a long run's take its whole size in memory.
+        with_batches: keep batches and samples, which takes the run's whole size in memory.
     """
 
     def __init__(self, *, with_batches: bool = False) -> None:
@@ -50,11 +50,11 @@ class CollectingSink(SessionSink):
         self.samples: dict[str, list[tuple[Sample, float]]] = {}
 
     def tables(self, arm: str) -> dict[str, int]:
-        """Rows of each table of a lane; `open` is left out, which changes until the end."""
+        """Return the number of rows of each table of a lane, without `open`, which is replaced."""
         return dict(sorted(self.counts.get(arm, Counter()).items()))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """The newest list is the whole one."""
+        """Keep the newest list, which is complete."""
         self.rows[arm] = rows
 
     def on_batch(self, arm: str, new: Batch) -> None:
@@ -72,7 +72,7 @@ class CollectingSink(SessionSink):
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of playing a recording."""
+    """The results of a replay."""
 
     lanes: dict[str, LaneResult]
     sink: CollectingSink = field(repr=False)
@@ -82,11 +82,11 @@ class Played:
 
 
 def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "replay") -> RunSpec:
-    """The run that a recording is of.
+    """Return the spec of a recorded run.
 
     Raises:
-        InputError: the lesson of this checkout has no such arm, or the recording asks for more
-            rows than anybody can draw.
+        InputError: the lesson of this checkout lacks an arm, or the recording needs more than
+            MAX_ROWS rows.
     """
     folder = with_recorded(folder, [entry.name for entry in manifest.arms])
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
@@ -94,8 +94,8 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
     rows = rows_of(folder.lesson, workload, manifest.params)
     if not 0 <= rows <= MAX_ROWS:
         raise InputError(
-            f"the recording asks for {rows} threads, and 0 to {MAX_ROWS} can be drawn.",
-            remedy="Get the file anew, or record it again with ./duet record.",
+            f"the recording has {rows} threads, but only 0 to {MAX_ROWS} can be drawn.",
+            remedy="Download the file again, or record it again with ./duet record.",
         )
     return RunSpec(
         run_id=run_id,
@@ -117,10 +117,10 @@ async def play(
     *,
     with_batches: bool = False,
 ) -> Played:
-    """Play lanes to their end; failures of lanes are in the result.
+    """Replay lanes to their end. Failures of lanes are in the result.
 
     Args:
-        with_batches: batches, for an export.
+        with_batches: keep batches and samples, for an export.
     """
     sink = CollectingSink(with_batches=with_batches)
     async with Lanes(Limits(history_events=HISTORY_EVENTS, transcript_bytes=0)) as lanes:
@@ -135,11 +135,11 @@ async def play(
 async def play_bundle(
     folder: LessonFolder, bundle: Bundle, *, with_batches: bool = False
 ) -> Played:
-    """Play a bundle.
+    """Replay a bundle.
 
     Raises:
-        InputError: see recorded_spec.
-        DuetError: whatever the first lane met that did not come to its end.
+        InputError: recorded_spec() refuses the manifest.
+        DuetError: a lane failed; the error of the first one.
     """
     spec = recorded_spec(folder, bundle.manifest)
     played = await play(spec, bundle_sources(bundle), with_batches=with_batches)
@@ -150,5 +150,5 @@ async def play_bundle(
 
 
 def records_source(arm: str, records: Iterable[Record], symbols: Mapping[str, int]) -> LaneSource:
-    """A lane of a transcript that is in no bundle yet."""
+    """Return a source that replays a transcript without a bundle."""
     return LaneSource(arm, symbols, lambda _: ReplayGuest(records))

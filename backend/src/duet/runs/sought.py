@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a run shows what a step claims; frontend/src/derive/sought.ts decides alike."""
+"""Decide whether a run shows what a step claims. Keep frontend/src/derive/sought.ts equal."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from duet.lessons.schema import Lesson, Scene, Sought
 from duet.session.tables import Columns
 
-# The tables of a lane of a run, in guest time or on the axis of the page.
+# The tables of a lane, in guest time or on the page's axis.
 
 STEP_NS = 1000.0
-"""Frame time of one step of an axis that counts (frontend/src/derive/retime.ts)."""
+"""Frame time of one step of a counting axis (frontend/src/derive/retime.ts)."""
 TIMES = ("t0_ns", "t1_ns", "t_ns")
 Pairs = NDArray[np.float64]
-"""Shape (n, 2): begin and end, ns of the axis. Points and links have no length."""
+"""Intervals, shape (n, 2): begin and end in ns of the axis. Points and links have length 0."""
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
-    """Looks of an x-ray probe, in order.
+class ProbeSamples:
+    """Samples of an x-ray probe, in order of time.
 
     Args:
-        t_ns: when each was.
-        facts: what it reported each time, by name; NaN where a look has it not.
+        t_ns: times of the samples.
+        facts: name -> value in each sample; NaN if a sample lacks the value.
     """
 
     t_ns: NDArray[np.float64]
@@ -39,29 +39,29 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class LaneTables:
-    """One lane that has ended.
+    """The data of one lane that has ended.
 
     Args:
         tables: spans, ops, links, points, with the columns of session.tables.TABLES.
-        threads: threads of the workload.
-        watermark_ns: the data are complete up to here.
-        looks: those of each x-ray probe.
+        threads: number of threads of the workload.
+        watermark_ns: time up to which the data are complete.
+        looks: x-ray probe -> its samples.
     """
 
     tables: Mapping[str, Columns]
     threads: int
     watermark_ns: float
-    looks: Mapping[str, Looks] = field(default_factory=dict)
+    looks: Mapping[str, ProbeSamples] = field(default_factory=dict)
 
     def times(self, table: str, of: NDArray[np.bool_] | None = None) -> Pairs:
-        """Begin and end of the rows of a table, or of some of them."""
+        """Return begin and end of the rows of a table, or of those in the mask `of`."""
         columns = self.tables[table]
         names = ("t_ns", "t_ns") if "t_ns" in columns else ("t0_ns", "t1_ns")
         both = np.stack([columns[name].astype(np.float64) for name in names], axis=1)
         return both if of is None else both[of]
 
     def on_axis(self, point: int) -> LaneTables:
-        """The same lane where the points of this number are the steps of the axis."""
+        """Return the lane on a counting axis, whose steps are the points of this number."""
         points = self.tables["points"]
         steps = np.sort(points["t_ns"][points["kind"] == point])
 
@@ -73,22 +73,24 @@ class LaneTables:
             for table, columns in self.tables.items()
         }
         end = float(over(np.array([self.watermark_ns]))[0])
-        looks = {probe: Looks(over(one.t_ns), one.facts) for probe, one in self.looks.items()}
+        looks = {
+            probe: ProbeSamples(over(one.t_ns), one.facts) for probe, one in self.looks.items()
+        }
         return LaneTables(tables, self.threads, end, looks)
 
 
-# What a step's `must_show` names, found on a lane as intervals in order of their begin. Pure.
+# Searching a lane for what a step's `must_show` names. Results are intervals sorted by begin. Pure.
 
 
 MS = 1e6
 SHARE = 1 / 20
-"""So much of the window must be filled by what is longer than that and not seen whole."""
+"""Least share of the window that an interval must fill if the window does not contain all of it."""
 FIELDS = "abcdef"
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of a lesson, whose places are the numbers in the tables."""
+    """Names of a lesson. Their indices are the numbers in the tables."""
 
     kinds: tuple[str, ...]
     points: tuple[tuple[str, tuple[str, ...]], ...]
@@ -104,7 +106,7 @@ class Names:
 
 
 def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
-    """Everything on this lane that `one` names, before a window asks for it."""
+    """Return all intervals of a lane that match `one`, sorted by begin."""
     pairs = _named(lane, one, names)
     if one.during is not None:
         pairs = _inside(pairs, _spans(lane, one.during, names))
@@ -114,10 +116,10 @@ def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def amount_in(found: Pairs, one: Sought, a: float, b: float) -> float:
-    """How much of it is in [a, b): ns, or the number of what has no length.
+    """Return how much of `found` is in [a, b): the time in ns, or the number if all have length 0.
 
     Returns:
-        -1 where it is too little or too much.
+        -1 if the window shows fewer than `at_least` or more than `at_most`.
     """
     near = found[: np.searchsorted(found[:, 0], b)]
     t0, t1 = near[:, 0], near[:, 1]
@@ -163,7 +165,10 @@ def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def _looks(lane: LaneTables, one: Sought) -> Pairs:
-    """Stretches between looks in which facts grew as asked for, or their share of others did."""
+    """Return the intervals between samples in which facts grew within `one.where`.
+
+    With `one.among` the growth is taken as a share of the growth of those facts.
+    """
     looks = lane.looks.get(one.looks or "")
     if looks is None:
         return np.empty((0, 2))
@@ -171,17 +176,17 @@ def _looks(lane: LaneTables, one: Sought) -> Pairs:
     nothing = np.full(len(looks.t_ns), np.nan)
     grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
     whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
-    # Two looks at one time tell nothing, and a share of nothing is none.
+    # Samples of equal time are ignored, and so is a share of no growth.
     fits = times[:, 1] > times[:, 0]
     for name, (least, largest) in one.where.items():
         share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
         values = share if one.among else grown[name]
         fits = fits & (values >= least) & (values <= largest)
-    return np.array(_joined(times[fits]), np.float64).reshape(-1, 2)
+    return np.array(_merged(times[fits]), np.float64).reshape(-1, 2)
 
 
-def _joined(pairs: Pairs) -> list[list[float]]:
-    """Those that touch as one."""
+def _merged(pairs: Pairs) -> list[list[float]]:
+    """Merge intervals that touch or overlap."""
     walls: list[list[float]] = []
     for t0, t1 in sorted(pairs.tolist()):
         if walls and t0 <= walls[-1][1]:
@@ -192,8 +197,8 @@ def _joined(pairs: Pairs) -> list[list[float]]:
 
 
 def _inside(pairs: Pairs, others: Pairs) -> Pairs:
-    """The parts of the first that lie in some of the second."""
-    walls = _joined(others)
+    """Return the parts of `pairs` that lie in `others`."""
+    walls = _merged(others)
     parts = [
         (max(a, t0), min(b, t1))
         for t0, t1 in pairs.tolist()
@@ -204,8 +209,8 @@ def _inside(pairs: Pairs, others: Pairs) -> Pairs:
 
 
 def _together(pairs: Pairs, n: int) -> Pairs:
-    """The times during which at least `n` of them go on."""
-    # An end comes before a begin at the same time: who takes turns is not together.
+    """Return the intervals in which at least `n` of the pairs overlap."""
+    # An end sorts before a begin at the same time: adjacent intervals do not overlap.
     turns = sorted([(t0, 1) for t0, _ in pairs.tolist()] + [(t1, -1) for _, t1 in pairs.tolist()])
     turns.sort(key=lambda turn: (turn[0], turn[1]))
     levels = np.cumsum([by for _, by in turns]).tolist()
@@ -219,17 +224,17 @@ def _together(pairs: Pairs, n: int) -> Pairs:
     return np.array(times, np.float64).reshape(-1, 2)
 
 
-# Which windows of a run show what a step must show. Pure; the page looks at the same ones.
+# The windows of a run that show what a step must show. Pure. The page compares the same windows.
 
 
 SLACK_NS = 500.0
 """Half a step of a counting axis (frontend/src/derive/align.ts)."""
 MOST_WINDOWS = 4000
-"""Windows are compared at most so many."""
+"""Most windows that are compared."""
 
 
 class Window(NamedTuple):
-    """Frame time in ns, and how much of what is marked `most` it shows."""
+    """Frame time in ns, and the amount that it shows of marks with `most`."""
 
     start: float
     span: float
@@ -237,11 +242,11 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A step in a run.
+class StepInRun:
+    """A step of a lesson, with the data of a run.
 
     Args:
-        lanes: those that are on show, on the axis that the page has.
+        lanes: the visible lanes, on the page's axis.
         tick_ns: length of a timer tick.
     """
 
@@ -251,10 +256,10 @@ class Step:
     tick_ns: float
 
 
-def windows_that_show(step: Step) -> list[Window]:
-    """All windows that are looked at and that show it, those with the most first, then the earlier.
+def windows_that_show(step: StepInRun) -> list[Window]:
+    """Return the windows that show what the step claims, by amount (largest first), then time.
 
-    None where nothing is claimed of these lanes.
+    Empty if the step claims nothing of these lanes.
     """
     asked = {arm: list(_marks(step, arm)) for arm in step.lanes}
     if not any(asked.values()):
@@ -272,25 +277,25 @@ def windows_that_show(step: Step) -> list[Window]:
     return sorted(shown, key=lambda window: (-window.amount, window.start))
 
 
-def _held(step: Step, arm: str, a: float, b: float) -> float:
-    """Where a window ends on a lane: in a step that holds lanes, with its first operation."""
+def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
+    """Return a window's end on a lane. In a step that holds lanes, the first operation ends it."""
     if "hold" not in step.scene.show:
         return b
     times = step.lanes[arm].times("ops")
     ends = times[times[:, 0] >= a - SLACK_NS, 1]
-    # What stands at its very end is seen.
+    # One ns later, so that points at the very end count.
     return min(b, float(ends.min()) + 1) if len(ends) else b
 
 
-def _marks(step: Step, arm: str) -> Iterator[tuple[Sought, Pairs]]:
-    """What is claimed of a lane, and where it is."""
+def _marks(step: StepInRun, arm: str) -> Iterator[tuple[Sought, Pairs]]:
+    """Yield the marks that a lane must show, with their intervals."""
     must = step.scene.must_show
     for one in must.marks if must else ():
         if arm in (one.arms or step.scene.arms):
             yield one, find_on(step.lanes[arm], one, step.names)
 
 
-def _windows(step: Step, offsets: Mapping[str, float]) -> Iterator[Window]:
+def _windows(step: StepInRun, offsets: Mapping[str, float]) -> Iterator[Window]:
     scene = step.scene
     span = scene.window_ms * MS + scene.window_steps * STEP_NS
     if scene.moment == "operation":
@@ -310,8 +315,11 @@ def _windows(step: Step, offsets: Mapping[str, float]) -> Iterator[Window]:
         yield from _around_each(step)
 
 
-def _around_each(step: Step) -> Iterator[Window]:
-    """A quarter of its length before and after each operation of the first lane; else all."""
+def _around_each(step: StepInRun) -> Iterator[Window]:
+    """Yield a window around each operation of the first lane with any, else the whole run.
+
+    A window extends an operation by a quarter of its length on each side.
+    """
     for lane in step.lanes.values():
         times: list[tuple[float, float]] = lane.times("ops").tolist()
         for t0, t1 in times[:MOST_WINDOWS]:
@@ -323,7 +331,7 @@ def _around_each(step: Step) -> Iterator[Window]:
 
 
 def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
-    """Begin and end of the nth operation by their ends, from 1."""
+    """Return begin and end of the nth operation, counted from 1 and sorted by end, or None."""
     times = lane.times("ops")
     if n > len(times):
         return None
@@ -331,8 +339,8 @@ def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
     return t0, t1
 
 
-def _offsets(step: Step) -> dict[str, float]:
-    """What is added to the time of each lane (frontend/src/derive/align.ts)."""
+def _offsets(step: StepInRun) -> dict[str, float]:
+    """Return the shift of each lane's time in ns (frontend/src/derive/align.ts)."""
     align = step.scene.align
     nth = 1 if align == "marker" else step.scene.operation
     times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}
@@ -344,8 +352,8 @@ def _offsets(step: Step) -> dict[str, float]:
     }
 
 
-def _end(step: Step, offsets: Mapping[str, float]) -> float:
-    """Frame time up to which every lane that has anything shows it."""
+def _end(step: StepInRun, offsets: Mapping[str, float]) -> float:
+    """Return the frame time at which the first lane with data ends."""
     end = inf
     for arm, lane in step.lanes.items():
         if not any(len(lane.tables[table]["id"]) for table in ("spans", "ops", "points")):
@@ -356,4 +364,4 @@ def _end(step: Step, offsets: Mapping[str, float]) -> float:
     return end if end < inf else 0.0
 
 
-__all__ = ["LaneTables", "Looks", "Names", "Step", "Window", "windows_that_show"]
+__all__ = ["LaneTables", "Names", "ProbeSamples", "StepInRun", "Window", "windows_that_show"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where lanes come from: the kernel store and a kind of guest, or a recording."""
+"""Sources of lanes: stored kernels with a kind of guest, or a recording."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from duet.measure import MeasurePlan
 from duet.session import GuestRequest, LaneSource, MicroscopeRequest, RunSpec, needed_symbols
 
 SWITCH = "__switch_to_asm"
-"""Where one task's stack becomes another's (arch/x86/entry/entry_64.S)."""
+"""Function that switches between the stacks of two tasks (arch/x86/entry/entry_64.S)."""
 
 
 def image_source(
@@ -43,10 +43,10 @@ def image_source(
     lesson: str = "",
     templates: Templates | None = None,
 ) -> LaneSource:
-    """A lane that boots a stored kernel in the kind of guest that $DUET_GUEST names.
+    """Return a source that boots a stored kernel in the kind of guest that $DUET_GUEST names.
 
     Args:
-        templates: of parked guests; a copy then stands for a boot where there is one.
+        templates: templates to copy instead of a boot; None: every guest boots.
     """
 
     def spec_of(request: GuestRequest) -> GuestSpec:
@@ -109,10 +109,13 @@ async def kernel_sources(
     settings: KernelSettings,
     templates: Templates | None = None,
 ) -> dict[str, LaneSource]:
-    """Lanes of stored kernels; with `templates` they are copies where a guest is parked.
+    """Return sources of stored kernels, by arm.
+
+    Args:
+        templates: templates to copy instead of a boot; None: every guest boots.
 
     Raises:
-        InfraError: a kernel is not built, or the guests' root cannot be made.
+        InfraError: a kernel is not built, or the guests' root cannot be built.
     """
     images = {arm: await asyncio.to_thread(find_image, folder, arm, settings) for arm in arms}
     root = await ensure_root()
@@ -127,7 +130,7 @@ _symbols: dict[tuple[str, frozenset[str]], dict[str, int]] = {}
 
 
 def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
-    """Addresses that the lesson mentions; a System.map has 100,000 lines, so they are kept."""
+    """Return the addresses of the lesson's symbols. Cached: a System.map has 100,000 lines."""
     needed = frozenset(needed_symbols(folder.lesson))
     key = (str(image.key), needed)
     if key not in _symbols:
@@ -139,10 +142,10 @@ def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
 def bundle_sources(
     bundle: Bundle, tell: Callable[[str, int], None] = lambda arm, length: None
 ) -> dict[str, LaneSource]:
-    """Lanes of a recording, played as fast as they can be read.
+    """Return sources that replay a recording without pauses.
 
     Args:
-        tell: called with lane and length of each record once it was taken.
+        tell: called with lane and length in bytes of each record that was consumed.
     """
 
     def fed(arm: str) -> Iterator[Record]:
@@ -159,12 +162,12 @@ def bundle_sources(
     return {entry.name: source(entry.name) for entry in bundle.manifest.arms}
 
 
-# What can be queued on a server, checked against the lesson.
+# Jobs in the queue of a server, checked against the lesson.
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureRequest:
-    """A checked `measure`."""
+    """A checked command `measure`."""
 
     run: RunSpec
     repeats: int
@@ -172,12 +175,12 @@ class MeasureRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A checked `judge`.
+    """A checked command `judge`.
 
     Args:
-        run: with all arms that are measured; its workload and knobs are those of the goals.
-        challenge: by name.
-        arm: that is judged.
+        run: run with all measured arms, and the workload and knobs of the challenge's goals.
+        challenge: name of the challenge.
+        arm: arm to judge.
     """
 
     run: RunSpec
@@ -186,10 +189,10 @@ class JudgeRequest:
 
 
 Job = RunSpec | MeasureRequest | JudgeRequest
-"""What can be queued."""
+"""A job that can be queued."""
 
 
-def named(job: Job, run_id: str) -> Job:
+def with_run_id(job: Job, run_id: str) -> Job:
     if isinstance(job, RunSpec):
         return replace(job, run_id=run_id)
     return replace(job, run=replace(job.run, run_id=run_id))
@@ -199,16 +202,13 @@ def run_of(job: Job) -> RunSpec:
     return job if isinstance(job, RunSpec) else job.run
 
 
-# Lanes of further links of the kernels that a measurement compares.
-
-
 async def layout_sources(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[tuple[str, int], LaneSource]:
-    """(arm, number) -> a lane of that layout of the arm; none where none were asked for.
+    """Return (arm, layout number) -> source of the arm's kernel linked in another layout.
 
     Raises:
-        InfraError: a layout is not linked, or the guests' root cannot be made.
+        InfraError: a layout is not linked, or the guests' root cannot be built.
     """
     sources: dict[tuple[str, int], LaneSource] = {}
     for arm in plan.arms if plan.layouts else ():

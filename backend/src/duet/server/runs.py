@@ -27,7 +27,7 @@ from duet.lessons import load as lesson_cache
 from duet.messages.codec import failure, pack
 from duet.rpc.peer import Tasks
 from duet.runs.fitting import fitting_step
-from duet.runs.sources import Job, JudgeRequest, MeasureRequest, named
+from duet.runs.sources import Job, JudgeRequest, MeasureRequest, with_run_id
 from duet.server.archive import Archiver, owner_of
 from duet.server.interfaces import QueuedRun, Recordings, Run, Stage
 from duet.server.meters import QUEUE, RUNS, kind_of
@@ -127,7 +127,7 @@ class LiveRuns:
         chosen, withdrawn = self._scheduler.ask(request)
         if withdrawn is not None:
             self._board.withdraw(withdrawn)
-        job = named(job, request.run_id)
+        job = with_run_id(job, request.run_id)
         if isinstance(job, RunSpec):
             self._remember(ident, job)
         if chosen is request:

@@ -23,7 +23,7 @@ from duet.kernels import KernelSettings
 from duet.messages.codec import Packet, pack
 from duet.rpc import limits
 from duet.rpc.peer import Events, Handler, Tasks
-from duet.runs.pack import Part, joined
+from duet.runs.pack import Part, join_bundles
 from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.server.hosts.processes import Hosts, Place, shared_out
 from duet.server.meters import LaneStarts
@@ -441,7 +441,7 @@ class HostedRun:
             return parts[0].content if parts else None
         lanes = self.log.lanes().values()
         left_out = {lane.arm: lane.message for lane in lanes if lane.phase == "failed"}
-        return joined(parts, self._request.arms, left_out)
+        return join_bundles(parts, self._request.arms, left_out)
 
     def _wait(self, asking: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(asking, self._loop).result()
