@@ -12,7 +12,7 @@ from pathlib import Path
 
 from duet.bundle import Bundle, open_bundle
 from duet.lessons.load import load
-from duet.session.engine import LaneOf
+from duet.session.engine import LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.wire import FrameReader, PageSplitter, decode_frame
 from tests.support.own_engine import OwnEngine
@@ -25,7 +25,7 @@ def once(bundle: Bundle, arm: str) -> tuple[int, float]:
     """Events and CPU seconds of one lane."""
     lesson = load(bundle.manifest.lesson).lesson
     entry = bundle.manifest.arm(arm)
-    lane = LaneOf(lesson, arm, bundle.manifest.workload, entry.symbols, threads=3)
+    lane = LaneSetup(lesson, arm, bundle.manifest.workload, entry.symbols, threads=3)
     pipeline = LanePipeline(OwnEngine(lane))
     reader, splitters, last = FrameReader(), dict[int, PageSplitter](), 0
     begin = time.process_time()
@@ -36,10 +36,10 @@ def once(bundle: Bundle, arm: str) -> tuple[int, float]:
         else:
             splitter = splitters.setdefault(stream, PageSplitter())
             pipeline.feed_pages(stream, splitter.feed(payload), len(payload), host_ns)
-        if host_ns - last > TICK_NS and (work := pipeline.take()):
+        if host_ns - last > TICK_NS and (work := pipeline.take_work()):
             pipeline.work(work)
             last = host_ns
-    if work := pipeline.take(final=True):
+    if work := pipeline.take_work(final=True):
         while pipeline.work(work).more:
             work = work.rest()
     pipeline.count()

@@ -16,7 +16,7 @@ from duet.lenses import clock
 from duet.lenses.scope import symbols as ranges
 from duet.lenses.scope import wire as scope
 from duet.session.program import MAX_ARGS, Act
-from duet.session.reduce import OTHER, THREAD, Out, Why
+from duet.session.reduce import OTHER, THREAD, OutTable, StopReason
 from duet.session.tables import TABLES
 from duet.session.trouble import DEADLINE
 from duet.wire import frames, reader
@@ -90,12 +90,23 @@ def test_bytes_of_frames_and_pages(c_values: Values) -> None:
 
 def test_enums_and_columns_of_the_loop(c_values: Values) -> None:
     acts = [act.name for act in Act]
-    why = {"NO_MEMORY": Why.NO_MEMORY, "ALL_DONE": Why.DONE}
-    why |= {one.name: one for one in (Why.START, Why.PLACE, Why.LOST, Why.NAMED)}
-    out = {("STILL_OPEN" if one is Out.OPEN else one.name): one for one in Out}
+    why = {"NO_MEMORY": StopReason.NO_MEMORY, "ALL_DONE": StopReason.DONE}
+    why |= {
+        one.name: one
+        for one in (StopReason.START, StopReason.PLACE, StopReason.LOST, StopReason.NAMED)
+    }
+    out = {("STILL_OPEN" if one is OutTable.OPEN else one.name): one for one in OutTable}
     names = ["MAX_ARGS", *acts, *why, *out, "NTABLES", "ROLE_THREAD", "ROLE_OTHER"]
-    expected = [MAX_ARGS, *map(int, Act), *why.values(), *out.values(), len(Out), THREAD, OTHER]
-    assert len(why) == len(Why)
+    expected = [
+        MAX_ARGS,
+        *map(int, Act),
+        *why.values(),
+        *out.values(),
+        len(OutTable),
+        THREAD,
+        OTHER,
+    ]
+    assert len(why) == len(StopReason)
     assert c_values([f"{LOOP}/reduce.h"], names) == expected
 
 
@@ -103,7 +114,7 @@ def test_widths_of_the_loops_columns(c_values: Values) -> None:
     """A column that is read with another width gives other numbers, and no error."""
     dtypes = {
         out: list(TABLES[out.name.lower()].values())
-        for out in (Out.SPANS, Out.OPS, Out.LINKS, Out.OPEN)
+        for out in (OutTable.SPANS, OutTable.OPS, OutTable.LINKS, OutTable.OPEN)
     }
     (most,) = c_values([f"{LOOP}/reduce.h"], ["MAX_COLUMNS"])
     cells = [f"widths[{int(out)}][{place}]" for out in dtypes for place in range(most)]

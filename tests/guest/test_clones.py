@@ -17,7 +17,7 @@ import pytest
 from duet.guests import GuestRoot, GuestSpec
 from duet.guests.clones import CloneableGuest, Template, Templates, prepare_copy
 from duet.guests.clones.make import make_template
-from duet.guests.clones.template import nameless, template_key
+from duet.guests.clones.template import create_memfd, template_key
 from duet.guests.qemu import qemu_version
 from duet.wire import (
     Beat,
@@ -134,7 +134,7 @@ def test_copies_are_fresh_their_own_and_soon_there(
             assert all(one.trace_bytes > 0 and one.lost == 0 for one in both)
             # One of them has rehearsed: nothing of that reaches its lane.
             assert all(one.trace_bytes <= one.sent_bytes for one in both)
-            assert "has rehearsed" in caplog.text and "no copy has" not in caplog.text
+            assert "rehearsed copy is ready" in caplog.text and "cannot rehearse" not in caplog.text
             # What one copy writes is in no other, on the disk and in memory.
             files = await run_once(spec("run ls /scratch\n"), templates)
             assert files.cloned and files.lines == []
@@ -162,7 +162,7 @@ def test_a_broken_template_is_given_up_and_the_guest_boots(
 
     async def truncated(key: str, wanted: GuestSpec) -> Template:
         made = await make_template(key, wanted)
-        half = nameless("half")
+        half = create_memfd("half")
         os.write(half, os.pread(made.state, os.fstat(made.state).st_size // 2, 0))
         os.close(made.state)
         made.state = half
@@ -171,7 +171,7 @@ def test_a_broken_template_is_given_up_and_the_guest_boots(
     async def scenario() -> None:
         async with Templates(1 << 30, truncated) as templates:
             key = template_key(spec, await qemu_version())
-            templates.want(key, spec)
+            templates.request(key, spec)
             await templates.wait_settled()
             assert templates.count == 1
             seen = await run_once(spec, templates)
@@ -179,7 +179,7 @@ def test_a_broken_template_is_given_up_and_the_guest_boots(
             assert templates.count == 0
 
     asyncio.run(scenario())
-    assert "A guest is booted in its place" in caplog.text
+    assert "A guest boots instead" in caplog.text
 
 
 def times_parked(log: Path) -> int:

@@ -264,7 +264,7 @@ def test_a_probe_that_does_not_resolve_is_named_and_the_guest_lives_on(
             assert failed.error is not None
             reported = agent_trouble(failed.error, driver.guest.console_tail())
             assert "Invalid argument; the kernel says: " in reported.sentence, reported.sentence
-            assert "refuses probes there" in reported.remedy
+            assert "forbids probes there" in reported.remedy
             # lib/ is built notrace; functions there can be probed all the same.
             library = "probe p:duet/batch percpu_counter_add_batch\nevent duet/batch\n"
             good = await driver.run(plan(PROBES + library))

@@ -64,7 +64,7 @@ class Viewer:
         before = len(counted())
         await asyncio.sleep(HELD_S)
         self.standing = counted()[before + 1 :]
-        session.let_go()
+        session.release()
         await self.until("end", lambda: self.phase == "going")
 
 

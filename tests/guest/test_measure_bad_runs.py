@@ -39,7 +39,7 @@ TROUBLES: dict[str, tuple[dict[str, Any], str, str]] = {
     "verify": (
         {"run": shell(f"echo {GOOD}", "(echo storm: 3 of 9 hogs counted less>&2;exit 1)")},
         "the workload on srcu ended with status 1: storm: 3 of 9 hogs counted less.",
-        "Mend what it says, and measure again.",
+        "Fix what the workload reports, and measure again.",
     ),
     "full disk": (
         {"setup": ["duet-scratch ext4 64"],

@@ -12,7 +12,7 @@ from duet.bundle.manifest import CTL
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson, Metric
-from duet.session.engine import LaneOf
+from duet.session.engine import LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.wire import FrameReader, GuestFile, decode_frame
 from tests.support.own_engine import OwnEngine
@@ -60,7 +60,7 @@ def test_a_recording_is_tallied_as_it_is_counted(
 ) -> None:
     bundle = open_bundle(lesson02.folder / "recorded" / f"{recording}.duet")
     files, pages = parts(bundle, arm)
-    lane = LaneOf(
+    lane = LaneSetup(
         with_metrics(lesson02.lesson), arm, "storm", {"shrinker_srcu": 1, "shrinker_rwsem": 2}
     )
     pipeline = LanePipeline(OwnEngine(lane))
@@ -69,10 +69,10 @@ def test_a_recording_is_tallied_as_it_is_counted(
         half = len(held) // 8192 * 4096
         for piece in (held[:half], held[half:]):
             pipeline.feed_pages(cpu, piece, len(piece), 1)
-            work = pipeline.take()
+            work = pipeline.take_work()
             if work is not None:
                 pipeline.work(work)
-    work = pipeline.take(final=True)
+    work = pipeline.take_work(final=True)
     assert work is not None
     while pipeline.work(work).more:
         work = work.rest()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from duet.confine.control_groups import Budget, Group
-from duet.guests.clones.template import nameless
+from duet.guests.clones.template import create_memfd
 from tests.soak import parked
 from tests.soak.parked import (
     Memory,
@@ -73,7 +73,11 @@ def test_memory_that_no_template_has_is_a_leak() -> None:
 
 
 def test_files_in_memory_of_a_process_are_found_and_those_that_copies_map_are_not_unused() -> None:
-    files = [nameless("duet-memory", 1 << 20), nameless("duet-memory", 1 << 20), nameless("other")]
+    files = [
+        create_memfd("duet-memory", 1 << 20),
+        create_memfd("duet-memory", 1 << 20),
+        create_memfd("other"),
+    ]
     try:
         os.pwrite(files[0], b"x" * 8192, 0)
         found = template_memory(os.getpid(), [])

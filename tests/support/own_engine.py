@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-from duet.session.engine import Counts, LaneEngine, LaneOf, Progress, Step
+from duet.session.engine import Counts, LaneEngine, LaneSetup, Progress, StepRequest
 from duet.session.reduce import Reduction
 
 
 class OwnEngine:
     """See session.pipeline.Engine."""
 
-    def __init__(self, lane: LaneOf) -> None:
+    def __init__(self, lane: LaneSetup) -> None:
         self._engine = LaneEngine(lane)
 
-    def step(self, step: Step) -> tuple[Reduction, Progress]:
+    def step(self, step: StepRequest) -> tuple[Reduction, Progress]:
         """One step."""
         return self._engine.step(step), self._engine.progress()
 

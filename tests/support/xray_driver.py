@@ -143,7 +143,7 @@ async def _talk(session: RunSession, run: Look, say: Sequence[tuple[float, str]]
     await run.looked.wait()
     for seconds, line in say:
         await asyncio.sleep(seconds)
-        await session.say(line)
+        await session.send_line(line)
 
 
 def _listen(run: Look) -> None:

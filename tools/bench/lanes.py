@@ -102,7 +102,7 @@ async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
     idle = Idle()
-    async with templates.aside(), AsyncExitStack() as stack:
+    async with templates.paused(), AsyncExitStack() as stack:
         guests = []
         for _ in range(IDLE_LANES):
             try:

@@ -133,7 +133,7 @@ def test_what_no_operation_did_has_a_column(capsys: pytest.CaptureFixture[str]) 
     assert head.split()[2:6] == ["reads", "writes", "rmw", "outside"]
     (line,) = [line for line in text.splitlines() if "by lockref_put_or_lock" in line]
     assert line.split()[:4] == ["0", "0", "0", "1"]
-    assert "what no operation did: 1 accesses" in text
+    assert "accesses of no operation: 1 in all" in text
 
 
 def test_broken_operations_have_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,13 +141,15 @@ def test_broken_operations_have_a_reason(capsys: pytest.CaptureFixture[str]) -> 
         **{"ops_slept": 2, "ops_left": 0, "ops_again": 1}
     }
     text = table(capsys, ops_slept=2, ops_again=1)
-    assert "10 operations; 3 more broken off: 2 slept or were preempted, 1 entered again" in text
+    assert (
+        "10 operations; 3 more were incomplete: 2 slept or were preempted, 1 entered again" in text
+    )
 
 
 @pytest.mark.parametrize(
     ("counts", "why"),
     [
-        ({"ended": 0, "ops_left": 1047}, "of 1,047 calls of vfs_statx() none was seen to return: "),
+        ({"ended": 0, "ops_left": 1047}, "none of 1,047 calls of vfs_statx() was seen to return: "),
         ({"ended": 0, "ops_left": 1047}, "1,047 left by a jump to another function (a tail call)"),
         ({"ended": 0}, "vfs_statx() was not called. Choose"),
         ({"ended": 7}, "none of 7 calls of vfs_statx() touched the watched object"),
@@ -158,7 +160,7 @@ def test_without_a_whole_operation_nothing_is_given_per_operation(
 ) -> None:
     text = table(capsys, touching=0, **counts)
     assert text.splitlines()[0].endswith(": loads and stores, counted")
-    assert text.splitlines()[1].startswith("Nothing is given per operation: ") and why in text
+    assert text.splitlines()[1].startswith("There are no figures per operation: ") and why in text
     whole = tree(touching=0, **counts)
     assert why in whole["no_operation"]
     assert whole["lines"][0]["rmw_per_op"] is None
@@ -196,7 +198,7 @@ def test_an_operation_goes_from_one_function_to_another(
     none = table_tree(request, microscope, result(ended=0, touching=0, ops_left=9), 9)[
         "no_operation"
     ]
-    assert "none was seen to go on to the return of task_work_run()" in str(none)
+    assert "was seen to go on to the return of task_work_run()" in str(none)
     assert "the caller of task_work_run()." in str(none)
     # Without --functions the lesson's own are looked at, with the operation that was asked for.
     _, microscope = read_microscope_request((LESSON, "", "", []), "", "dput")

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from duet.base.errors import InfraError
-from duet.guests.clones.copy import said_until, verdict
+from duet.guests.clones.copy import find_problem, read_until
 from duet.guests.types import CTL_STREAM, Chunk
 from duet.wire import (
     Beat,
@@ -51,9 +51,9 @@ async def come(chunks: list[Chunk]) -> AsyncGenerator[Chunk, None]:
 
 
 def judged(*chunks: Chunk, traced: bool = True) -> tuple[str, int]:
-    """The verdict, and how many chunks it has left."""
+    """The find_problem, and how many chunks it has left."""
     left = list(chunks)
-    return asyncio.run(verdict(come(left), traced=traced)), len(left)
+    return asyncio.run(find_problem(come(left), traced=traced)), len(left)
 
 
 def test_a_sound_run_is_over_when_all_bytes_are_here() -> None:
@@ -82,7 +82,7 @@ def test_a_traced_run_without_events_is_not_sound() -> None:
 
 def test_bytes_up_to_a_frame_are_kept_and_an_error_is_one_sentence() -> None:
     def until(last: FrameType, *chunks: Chunk) -> bytes:
-        return asyncio.run(said_until(last, come(list(chunks))))
+        return asyncio.run(read_until(last, come(list(chunks))))
 
     line, ready = Line(1, 1, "x"), Ready()
     whole = ctl(line, ready).payload

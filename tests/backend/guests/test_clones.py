@@ -19,10 +19,10 @@ from duet.guests.clones.copy import CloneMachine
 from duet.guests.clones.guest import CloneableGuest
 from duet.guests.clones.template import (
     copy_sparse,
+    create_memfd,
     held_bytes,
-    nameless,
     parked_plan,
-    seal,
+    seal_memfd,
     split_plan,
     template_key,
 )
@@ -41,7 +41,7 @@ def spec(tmp_path: Path) -> GuestSpec:
 
 
 def a_template(key: str, mib: int = 1) -> Template:
-    memory, state = nameless("m", mib << 20), nameless("s")
+    memory, state = create_memfd("m", mib << 20), create_memfd("s")
     os.pwrite(memory, b"x" * (mib << 20), 0)
     return Template(key, "plan 1\n", memory, state, (), b"hello", b"ready", 0.1)
 
@@ -79,7 +79,7 @@ def test_what_must_boot_has_no_key(spec: GuestSpec) -> None:
 
 
 def test_zeros_become_holes_and_all_else_stays() -> None:
-    source, target = nameless("a"), nameless("b")
+    source, target = create_memfd("a"), create_memfd("b")
     data = b"head" + bytes(1 << 20) + b"tail"
     os.pwrite(source, data, 0)
     copy_sparse(source, target)
@@ -93,8 +93,8 @@ def test_zeros_become_holes_and_all_else_stays() -> None:
 
 
 def test_sealed_memory_takes_private_writes_alone() -> None:
-    number = nameless("m", 4096)
-    seal(number)
+    number = create_memfd("m", 4096)
+    seal_memfd(number)
     with pytest.raises(PermissionError):
         os.pwrite(number, b"x", 0)
     again = os.open(f"/proc/self/fd/{number}", os.O_RDWR)
@@ -141,18 +141,18 @@ def test_templates_are_made_when_nothing_runs(spec: GuestSpec) -> None:
             return a_template(key)
 
         async with Templates(1 << 30, make) as templates:
-            async with templates.aside():
-                templates.want("a", spec)
+            async with templates.paused():
+                templates.request("a", spec)
                 await asyncio.sleep(0.01)
                 assert made == []
             await asyncio.sleep(0.01)
             assert made == ["a"]
-            async with templates.aside():  # a run begins: the one in the making is given up
+            async with templates.paused():  # a run begins: the one in the making is given up
                 await asyncio.sleep(0.01)
                 gate.set()
             await settled(templates)
             assert made == ["a", "a"] and templates.find("a") is not None
-            templates.want("a", spec)
+            templates.request("a", spec)
             await settled(templates)
             assert len(made) == 2
             assert templates.find(None) is None and templates.find("b") is None
@@ -167,10 +167,10 @@ def test_beyond_the_budget_the_one_unused_longest_goes(spec: GuestSpec) -> None:
 
         async with Templates(5 << 20, make) as templates:
             for key in ("a", "b"):
-                templates.want(key, spec)
+                templates.request(key, spec)
                 await settled(templates)
             templates.find("a")
-            templates.want("c", spec)
+            templates.request("c", spec)
             await settled(templates)
             assert [bool(templates.find(key)) for key in "abc"] == [True, False, True]
             assert templates.held_bytes <= 5 << 20
@@ -190,26 +190,26 @@ def test_what_may_be_made_later_comes_last_and_goes_first(spec: GuestSpec) -> No
             return a_template(key, mib=2)
 
         async with Templates(7 << 20, make) as templates:
-            async with templates.aside():
+            async with templates.paused():
                 for key in ("later-1", "later-2", "later-3", "later-4"):
-                    templates.want(key, spec, later=True)
-                templates.want("now", spec)
-                templates.want("later-4", spec)  # a lane of it had to boot
+                    templates.request(key, spec, later=True)
+                templates.request("now", spec)
+                templates.request("later-4", spec)  # a lane of it had to boot
             await settled(templates)
             await asyncio.sleep(0.05)
             assert made == ["later-4", "now", "later-1"]
             assert templates.counts().later == 3
-            templates.want("sooner", spec)  # ends the one that nobody waits for
+            templates.request("sooner", spec)  # ends the one that nobody waits for
             await settled(templates)
             await asyncio.sleep(0.05)
             assert made == ["later-4", "now", "later-1", "sooner"]
             assert templates.counts().later == 0, "there is no room for a fourth"
             gate.set()
             templates.discard("sooner")
-            templates.want("later-2", spec, later=True)
+            templates.request("later-2", spec, later=True)
             await asyncio.sleep(0.05)
             assert made[4:] == ["later-2"] and templates.count == 3
-            templates.want("more", spec)
+            templates.request("more", spec)
             await settled(templates)
             assert templates.find("later-2") is None and templates.find("now") is not None
 
@@ -233,7 +233,7 @@ def test_memory_of_templates_is_given_back_beside_the_event_loop(
     async def body() -> None:
         async with Templates(2 << 20, make) as templates:
             for key in "abc":  # the first has to go for the third
-                templates.want(key, spec)
+                templates.request(key, spec)
                 await settled(templates)
             templates.discard("b")
 
@@ -257,9 +257,9 @@ def test_what_fails_twice_is_not_tried_again(
             raise failure
 
         async with Templates(1 << 30, make) as templates:
-            templates.want("a", spec)
+            templates.request("a", spec)
             await settled(templates)
-            templates.want("a", spec)
+            templates.request("a", spec)
             await settled(templates)
             assert tries == ["a", "a"]
             assert templates.counts() == TemplateCounts(failed=2)
@@ -276,7 +276,7 @@ def test_a_template_whose_copy_failed_is_given_up(spec: GuestSpec) -> None:
             return a_template(key)
 
         async with Templates(1 << 30, make) as templates:
-            templates.want("a", spec)
+            templates.request("a", spec)
             await settled(templates)
             assert templates.counts() == TemplateCounts(1, templates.held_bytes, made=1)
             templates.discard("a")
@@ -316,7 +316,7 @@ def test_a_lane_whose_copy_fails_boots(
 
         async with Templates(1 << 30, make) as templates:
             key = template_key(spec, "7.2")
-            templates.want(key, spec)
+            templates.request(key, spec)
             await settled(templates)
             lane = CloneableGuest(spec, "auto", templates)
             assert await lane.start(Accel.TCG, "7.2") == "booted"

@@ -56,7 +56,7 @@ def test_a_boot_that_hangs_is_tried_again_and_then_reported_with_its_console(
         with pytest.raises(KernelError) as caught:
             async with guest:
                 pass
-        sentence = f"the kernel of lane srcu did not come up within {deadline_s:g} s."
+        sentence = f"the kernel of lane srcu did not boot within {deadline_s:g} s."
         assert caught.value.sentence == sentence
         return guest, caught
 
@@ -125,7 +125,7 @@ async def read_all(guest: ScriptedGuest) -> bytes:
             "QEMU of lane srcu was killed by SIGKILL.",
         ),
         ("sys.exit(3)", InfraError, "QEMU of lane srcu ended with exit code 3."),
-        ("sys.exit(0)", InfraError, "QEMU of lane srcu ended by itself."),
+        ("sys.exit(0)", InfraError, "QEMU of lane srcu ended unexpectedly."),
         (PANIC, KernelError, "the kernel of lane srcu panicked: Attempted to kill init!."),
     ],
 )

@@ -17,7 +17,7 @@ from duet.guests.clones import Template, Templates, guest
 from duet.guests.clones.copy import CloneMachine, ReadyCopy
 from duet.guests.clones.guest import READY, CloneableGuest
 from duet.guests.clones.ready import MOST_READY
-from duet.guests.clones.template import nameless, template_key
+from duet.guests.clones.template import create_memfd, template_key
 from duet.guests.types import Accel, GuestSpec, Microscope
 
 SPEC = GuestSpec("srcu", Path("/k/bzImage"), Path("/k/root"), plan="plan 1\nrun x 3\n")
@@ -32,7 +32,7 @@ class Standing:
         self.key, self.spec, self.rehearsed = key, spec, rehearsed
         self.alive, self.closed = True, False
 
-    def begin(self, spec: GuestSpec) -> None:
+    def assign(self, spec: GuestSpec) -> None:
         self.spec = spec
 
     async def close(self) -> None:
@@ -53,7 +53,7 @@ class Made:
         self.ready_mib = 2
 
     async def template(self, key: str, _: GuestSpec) -> Template:
-        memory, state = nameless("m", MIB), nameless("s")
+        memory, state = create_memfd("m", MIB), create_memfd("s")
         os.pwrite(memory, b"x" * MIB, 0)
         return Template(key, "plan 1\n", memory, state, (), b"hello", b"ready", 0.1)
 
@@ -89,7 +89,7 @@ def run(body: Callable[[Made, Templates], Awaitable[None]], budget: int = 1 << 3
 
 async def park(templates: Templates, *keys: str, later: bool = False) -> None:
     for key in keys:
-        templates.want(key, SPEC, later)
+        templates.request(key, SPEC, later)
         await settled(templates)
 
 
@@ -103,7 +103,7 @@ def test_one_is_made_when_nothing_runs_and_each_is_taken_once() -> None:
         await park(templates, "a")
         now = templates.counts()
         assert (now.ready, now.ready_bytes, now.making) == (1, 2 * MIB, 0)
-        async with templates.aside():
+        async with templates.paused():
             taken: Any = templates.take_ready("a", KNOB)
             assert taken is made.standing[1] and taken.spec == KNOB
             assert templates.take_ready("a", KNOB) is None
@@ -121,10 +121,10 @@ def test_one_is_made_when_nothing_runs_and_each_is_taken_once() -> None:
 def test_one_that_rehearses_takes_the_place_of_one_that_stands() -> None:
     async def body(made: Made, templates: Templates) -> None:
         made.go_on.clear()
-        templates.want("a", SPEC)
+        templates.request("a", SPEC)
         await asyncio.wait_for(made.rehearsing.wait(), 60)
         assert [one.rehearsed for one in made.standing] == [False] and templates.counts().ready == 1
-        async with templates.aside():  # a run ends the rehearsal, and its lane need not wait
+        async with templates.paused():  # a run ends the rehearsal, and its lane need not wait
             taken: Any = templates.take_ready("a", SPEC)
             assert taken is made.standing[0] and not taken.closed
             await taken.close()
@@ -142,7 +142,7 @@ def test_all_stand_before_one_rehearses() -> None:
     async def body(made: Made, templates: Templates) -> None:
         made.go_on.clear()
         for key in ("a", "b"):
-            templates.want(key, SPEC)
+            templates.request(key, SPEC)
         await asyncio.wait_for(made.rehearsing.wait(), 60)
         assert made.stand == ["a", "b"]
         made.go_on.set()
@@ -214,7 +214,7 @@ def test_they_count_in_the_budget_and_go_before_templates() -> None:
         await park(templates, "a")
         assert made.stand == ["a"]
         for number in range(25):
-            templates.want(f"k{number}", SPEC, later=True)
+            templates.request(f"k{number}", SPEC, later=True)
         async with asyncio.timeout(60):
             # Also for those that may be wanted.
             while templates.count < 26 or made.stand:  # noqa: ASYNC110
@@ -283,7 +283,7 @@ def test_a_ready_copy_gets_the_lines_of_the_lane_that_takes_it() -> None:
         template = await Made().template("k", SPEC)
         machine = CloneMachine(SPEC, Accel.TCG, template)
         assert not machine.alive and machine._amendment == "run x 3\n"
-        machine.begin(KNOB)
+        machine.assign(KNOB)
         assert machine.spec == KNOB and machine._amendment == "run x 9\n"
         await machine.close()
         template.close()

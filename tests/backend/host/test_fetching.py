@@ -78,7 +78,7 @@ def test_what_is_lacking_is_fetched_checked_and_stored(
     host.cache.mkdir()
     assert plan(arm_spec(lesson02, "srcu"), host) == key and lookup(key, host) is None
     for _ in range(2):
-        run_async(served.fetcher().bring(lesson02, ["srcu", "rwsem"], host))
+        run_async(served.fetcher().fetch(lesson02, ["srcu", "rwsem"], host))
     found = lookup(key, host)
     assert found is not None and found.manifest.key == key
     for one in ("bzImage", "vmlinux", "System.map", "config"):
@@ -97,13 +97,13 @@ def test_a_file_that_is_not_what_was_said_is_not_stored(
     file.write_bytes(text.swapcase())
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     with pytest.raises(InfraError, match=r"fetched from the server .*SHA-256"):
-        run_async(served.fetcher().bring(lesson02, ["srcu"], served.host))
+        run_async(served.fetcher().fetch(lesson02, ["srcu"], served.host))
     assert lookup(served.image.key, served.host) is None
     assert not list((served.host.cache / "fetching").iterdir())
     assert not (served.host.cache / "kernels").exists()
     monkeypatch.setattr(limits, "FETCH_S", -1.0)
-    with pytest.raises(InfraError, match="it took longer than -1 s"):
-        run_async(served.fetcher().bring(lesson02, ["srcu"], served.host))
+    with pytest.raises(InfraError, match="the transfer took longer than -1 s"):
+        run_async(served.fetcher().fetch(lesson02, ["srcu"], served.host))
 
 
 def test_only_a_host_that_has_joined_gets_kernels(
@@ -129,8 +129,8 @@ def test_only_a_host_that_has_joined_gets_kernels(
         assert served.get(other, secret)[0] == 404, other
     served.made.door.forget(peer.connection)
     assert served.get(key, secret)[0] == 403
-    with pytest.raises(InfraError, match="it answers 403"):
-        run_async(served.fetcher().bring(lesson02, ["srcu"], served.host))
+    with pytest.raises(InfraError, match="it answered 403"):
+        run_async(served.fetcher().fetch(lesson02, ["srcu"], served.host))
 
 
 def test_a_fetch_that_nobody_waits_for_ends(
@@ -145,7 +145,7 @@ def test_a_fetch_that_nobody_waits_for_ends(
     monkeypatch.setattr(limits, "FETCH_AGAIN_S", 0.05)
 
     async def body() -> None:
-        task = asyncio.create_task(served.fetcher().bring(lesson02, ["srcu"], served.host))
+        task = asyncio.create_task(served.fetcher().fetch(lesson02, ["srcu"], served.host))
         await asyncio.sleep(0.5)
         assert not task.done()
         task.cancel()
@@ -155,7 +155,7 @@ def test_a_fetch_that_nobody_waits_for_ends(
     run_async(body(), 60)  # asyncio.run joins its threads: one that went on would hang here
     assert lookup(served.image.key, served.host) is None
     in_loop(served.made, released(served))
-    run_async(served.fetcher().bring(lesson02, ["srcu"], served.host))
+    run_async(served.fetcher().fetch(lesson02, ["srcu"], served.host))
     assert lookup(served.image.key, served.host) is not None
 
 

@@ -89,7 +89,7 @@ def test_a_host_ends_when_its_server_is_gone(
 @pytest.mark.parametrize(
     ("words", "token", "sentence"),
     [
-        (["--join", "http://127.0.0.1:1/hosts/join"], "abc", "is no address of a server"),
+        (["--join", "http://127.0.0.1:1/hosts/join"], "abc", "is not the URL of a server"),
         (["--join", "ws://127.0.0.1:1/hosts/join"], "", "standard input has no token"),
         (["--join", "ws://x/", "--token-file", "/nonexistent"], "", "cannot be read"),
     ],

@@ -111,13 +111,13 @@ def test_a_variable_has_the_line_that_it_lies_on() -> None:
 @pytest.mark.parametrize(
     ("seen", "why"),
     [
-        (scope(0, ended=0, left=12), "of 12 calls of look.. none was seen to return: 12 left by"),
+        (scope(0, ended=0, left=12), "none of 12 calls of look.. was seen to return: 12 left by"),
         (scope(0, begun=0, ended=0), "look.. was not called"),
         (scope(0), "none of 11 calls of look.. touched the watched object"),
     ],
 )
 def test_without_a_whole_operation_there_is_no_value(seen: ScopeResult, why: str) -> None:
-    with pytest.raises(DuetError, match=f"nothing is given per operation: {why}"):
+    with pytest.raises(DuetError, match=f"there are no figures per operation: {why}"):
         value(seen, field="count")
     assert value(seen, field="count", count="writes", per="run") == 7
 

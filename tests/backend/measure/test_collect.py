@@ -171,7 +171,7 @@ def test_a_workload_that_fails_its_verify_is_refused_in_its_words(lesson02: Less
         "mounted"
     )
     assert made.failed("srcu") and not made.failed("rwsem")
-    assert made.table.errors["srcu"].remedy == "Mend what it says, and measure again."
+    assert made.table.errors["srcu"].remedy == "Fix what the workload reports, and measure again."
     made.add(Step(0, "rwsem", Kind.EVIDENCE), lane("rwsem", status=-9))
     assert "killed by signal 9" in str(one(made, "ops_per_s", "rwsem").refused)
     assert "out of memory" in made.table.errors["rwsem"].remedy

@@ -44,7 +44,7 @@ def test_time_does_not_go_back_where_the_clock_becomes_better_known() -> None:
         lambda *_: None, lambda sentence, _: faults.append(sentence),
     )  # fmt: skip
     for hosts in ((10_000, 10_300), (10_400, 10_500), (12_000, 12_100)):
-        queue.log(accesses(*hosts))
+        queue.add_log(accesses(*hosts))
     assert queue.time_logs() == 6
     queue.pass_on(0, final=True)
     assert faults == []

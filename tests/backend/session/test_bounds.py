@@ -20,7 +20,7 @@ from duet.guests.types import CTL_STREAM, Accel, Chunk, GuestFacts
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Lesson
 from duet.session import Lanes, LaneSource, Limits, Line, RunResult, RunSession
-from duet.session.engine import LaneEngine, LaneOf, Pages, Step
+from duet.session.engine import LaneEngine, LaneSetup, Pages, StepRequest
 from duet.session.lane import run as parts
 from duet.session.lane.child import LaneChild, terms_of
 from duet.session.merge import Merger
@@ -161,12 +161,12 @@ def test_a_flood_of_frames_lets_others_use_the_event_loop(
 def test_the_death_of_one_lanes_child_leaves_the_others(
     lesson02: LessonFolder, run_async: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stingy(lane: LaneOf) -> Any:
+    def stingy(lane: LaneSetup) -> Any:
         usual = terms_of(lane)
         return replace(usual, memory_bytes=360 << 20) if lane.arm == "srcu" else usual
 
     class Greedy(LaneChild):
-        def step(self, step: Step) -> Any:
+        def step(self, step: StepRequest) -> Any:
             filler = {"filler": bytes(200 << 20)} if self._lane.arm == "srcu" else {}
             return super().step(replace(step, files={**(step.files or {}), **filler}))
 
@@ -236,17 +236,17 @@ def waiting(lesson: Lesson) -> tuple[LaneEngine, list[Pages]]:
     stage.barrier()
     for number in range(50):
         stage.wake(10 + number, 0, 900, 100)
-    return LaneEngine(LaneOf(lesson, "srcu", "storm", SYMBOLS)), [Pages(0, stage.cpus[0].take())]
+    return LaneEngine(LaneSetup(lesson, "srcu", "storm", SYMBOLS)), [Pages(0, stage.cpus[0].take())]
 
 
 def test_events_that_no_beat_covers_are_bounded(
     lesson02: LessonFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, pages = waiting(lesson02.lesson)
-    engine.step(Step(FILES, pages, 0, final=False, drained=False))
+    engine.step(StepRequest(FILES, pages, 0, final=False, drained=False))
     monkeypatch.setattr(budgets, "HELD_EVENTS", 40)
     with pytest.raises(InputError, match="more than 40 events wait for a BEAT"):
-        engine.step(Step(None, [], 0, final=False, drained=False))
+        engine.step(StepRequest(None, [], 0, final=False, drained=False))
 
 
 def test_events_that_wait_are_not_joined_at_every_step(lesson02: LessonFolder) -> None:
@@ -257,8 +257,8 @@ def test_events_that_wait_are_not_joined_at_every_step(lesson02: LessonFolder) -
     for _ in range(3):
         merger.add(decoder.decode(0, pages[0][1]))
         parts = len(merger._held)
-        assert merger.take(0, 1000) is None and len(merger._held) == parts
-    taken = merger.take(1 << 62, 10_000)
+        assert merger.take_events(0, 1000) is None and len(merger._held) == parts
+    taken = merger.take_events(1 << 62, 10_000)
     assert taken is not None and len(taken) == 3 * 53
 
 
@@ -267,7 +267,7 @@ def test_events_that_wait_are_not_joined_at_every_step(lesson02: LessonFolder) -
 )
 def test_a_figure_that_is_no_number_is_one_sentence(ops: str, per_s: str) -> None:
     lines = [Line("out", f"ops={ops} per_s={per_s}", 0.0)]
-    with pytest.raises(KernelError, match="these are no numbers of it") as caught:
+    with pytest.raises(KernelError, match="not plausible numbers") as caught:
         workload_figures("srcu", r"ops=(?P<ops>\d+) per_s=(?P<per_s>[\d.]+)", lines)
     assert len(caught.value.sentence) < 200
 

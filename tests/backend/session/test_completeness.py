@@ -60,7 +60,7 @@ def stats(overrun: int = 0, dropped: int = 0, read: int = 0, missed: int = 0) ->
 def test_what_a_page_and_a_counter_tell_is_counted_once() -> None:
     ledger = LossLedger()
     ledger.stats(stats(overrun=50, read=10), 1)
-    assert ledger.take(float) == []
+    assert ledger.take_losses(float) == []
     assert ledger.by_place(50, 10, complete=True) == {"ring buffer": 50, "kprobe": 0, "host": 0}
     assert ledger.unreported(50, 10, 9.0, 20.0) == []
 
@@ -77,11 +77,11 @@ def test_what_no_page_reported_is_reported_at_the_end() -> None:
 def test_kprobe_misses_are_reported_as_they_grow() -> None:
     ledger = LossLedger()
     ledger.stats(stats(missed=3), 2)
-    assert [loss.events for loss in ledger.take(float)] == [3]
+    assert [loss.events for loss in ledger.take_losses(float)] == [3]
     ledger.stats(stats(missed=3), 3)
-    assert ledger.take(float) == []
+    assert ledger.take_losses(float) == []
     ledger.stats(stats(missed=5), 4)
-    (grown,) = ledger.take(lambda mono_ns: mono_ns - 1.0)
+    (grown,) = ledger.take_losses(lambda mono_ns: mono_ns - 1.0)
     assert (grown.t0_ns, grown.t1_ns, grown.events) == (2.0, 3.0, 2)
     assert ledger.by_place(0, 0, complete=True)["kprobe"] == 5
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from duet.decode import Decoder
 from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Lesson
-from duet.session.engine import LaneOf
+from duet.session.engine import LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.session.reduce import LaneReducer
 from duet.session.tables import Row
@@ -126,7 +126,7 @@ def arrived(seed: int) -> Iterator[tuple[int, Frame | bytes]]:
 
 def played(lesson: Lesson, seed: int, chance: float) -> object:
     """All that a lane gives, with a step behind a record by chance, and one at the end."""
-    pipeline = LanePipeline(OwnEngine(LaneOf(lesson, "srcu", "storm", SYMBOLS, 2)))
+    pipeline = LanePipeline(OwnEngine(LaneSetup(lesson, "srcu", "storm", SYMBOLS, 2)))
     pipeline.files.update(FILES)
     outcome, rows, dice = Outcome(lesson), [], random.Random(seed)
     for number, (port, record) in enumerate([*arrived(seed), (-1, b"")]):
@@ -134,7 +134,7 @@ def played(lesson: Lesson, seed: int, chance: float) -> object:
             pipeline.feed_pages(port, record, len(record), number)
         else:
             pipeline.feed_frame(record)
-        work = pipeline.take(final=port < 0) if port < 0 or dice.random() < chance else None
+        work = pipeline.take_work(final=port < 0) if port < 0 or dice.random() < chance else None
         while work:
             step = pipeline.work(work)
             outcome.take(step)

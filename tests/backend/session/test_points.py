@@ -36,7 +36,7 @@ def test_points_come_in_order_with_their_fields() -> None:
     sorter = PointSorter(RULES)
     sorter.add(cpu(1, visit={"ts": [105, 130], "seq": [1, 2], "memcg": [7, 8], "ret": [-2, 3]}))
     sorter.add(cpu(0, clear={"ts": [105, 120], "seq": [9, 10]}))
-    columns, n = sorter.take(100, 200)
+    columns, n = sorter.take_points(100, 200)
     assert n == 4
     assert columns["t_ns"].tolist() == [5, 5, 20, 30]
     assert columns["kind"].tolist() == [1, 0, 1, 0]
@@ -49,9 +49,9 @@ def test_points_come_in_order_with_their_fields() -> None:
 def test_points_beyond_the_watermark_wait_and_those_before_the_marker_go() -> None:
     sorter = PointSorter(RULES)
     sorter.add(cpu(0, clear={"ts": [90, 100, 150, 300], "seq": [1, 2, 3, 4]}))
-    assert sorter.take(100, 200)[0]["t_ns"].tolist() == [0, 50]
-    assert sorter.take(100, 250) == ({}, 0)
-    columns, _ = sorter.take(100, 300)
+    assert sorter.take_points(100, 200)[0]["t_ns"].tolist() == [0, 50]
+    assert sorter.take_points(100, 250) == ({}, 0)
+    columns, _ = sorter.take_points(100, 300)
     assert columns["t_ns"].tolist() == [200]
     assert columns["id"].tolist() == [3]
 
@@ -59,7 +59,7 @@ def test_points_beyond_the_watermark_wait_and_those_before_the_marker_go() -> No
 def test_a_point_of_a_probe_that_the_arm_lacks_never_comes() -> None:
     sorter = PointSorter(point_rules((VISIT, CLEAR), {"clear": "vmscan/clear"}))
     sorter.add(cpu(0, visit={"ts": [100], "seq": [1], "memcg": [1], "ret": [0]}))
-    assert sorter.take(0, 200) == ({}, 0)
+    assert sorter.take_points(0, 200) == ({}, 0)
 
 
 def test_a_field_that_the_event_lacks_is_reported_with_those_it_has() -> None:
@@ -79,6 +79,6 @@ def test_points_given_out_in_steps_are_the_same_as_at_once(step: int) -> None:
     for part in parts:
         whole.add(part)
         stepped.add(part)
-    at_once = whole.take(0, 100)[0]["t_ns"]
-    given = [stepped.take(0, mark) for mark in range(0, 101 + step, step)]
+    at_once = whole.take_points(0, 100)[0]["t_ns"]
+    given = [stepped.take_points(0, mark) for mark in range(0, 101 + step, step)]
     assert np.concatenate([c["t_ns"] for c, n in given if n]).tolist() == at_once.tolist()

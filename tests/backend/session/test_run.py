@@ -109,7 +109,7 @@ def test_lanes_start_together_when_the_slowest_is_ready(
         ("no hello", KernelError, "waited too long for its agent"),
         ("no ready", KernelError, "waited too long for its probes"),
         ("bad plan", KernelError, "Line 3 of the plan is odd"),
-        ("dies", InfraError, "went away in the middle"),
+        ("dies", InfraError, "ended during its run"),
         ("deaf", KernelError, "waited too long for its workload to end"),
         ("no drain", KernelError, "waited too long for its workload to end"),
     ],
@@ -424,7 +424,7 @@ def test_a_cancelled_run_leaves_no_guest(lesson02: LessonFolder, run_async: Run)
 
 
 def test_an_arm_without_a_kernel_is_refused(lesson02: LessonFolder) -> None:
-    with pytest.raises(InputError, match="without: srcu-expedited"):
+    with pytest.raises(InputError, match="missing: srcu-expedited"):
         RunSession(Lanes(), spec_of(lesson02), Fleet().sources("srcu"), Ears())
 
 
@@ -439,7 +439,7 @@ def test_raw_events_of_an_unknown_lane_or_row_are_refused(
             assert session.raw_events("srcu", 40, 0, 2)[0]["event"] == "duet/srcu_call"
             with pytest.raises(InputError, match="no lane 'x'"):
                 session.raw_events("x", 0, None)
-            with pytest.raises(InputError, match="rows, but 132 came"):
+            with pytest.raises(InputError, match="rows, but is 132"):
                 session.raw_events("srcu", 40, 132)
             assert {event["cpu"] for event in session.raw_events("srcu", 40, None, 9, 0)} == {0}
             assert session.raw_events("srcu", 40, None, 9, 7) == []

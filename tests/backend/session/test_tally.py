@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from duet.decode import CpuColumns, Table
 from duet.decode.decoder import EventType, Field, FieldKind
 from duet.lessons.schema import Lesson
-from duet.session.engine import LaneOf
+from duet.session.engine import LaneSetup
 from duet.session.pipeline import LanePipeline
 from duet.session.tally import Tally, depths, outermost, pairs
 from tests.support import stage
@@ -179,11 +179,11 @@ def test_a_metric_of_other_arms_workloads_or_events_off_has_no_value() -> None:
     )
     assert one.values() == {"never": 0}
     assert one.faults == {
-        "silent": "its event was not switched on: off.",
-        "on_b": "its event was not switched on: only-b.",
+        "silent": "its event was not enabled: off.",
+        "on_b": "its event was not enabled: only-b.",
         "text": "duet/visit has no number 'comm'; it has: n, big.",
         "wrong": "duet/visit has no number 'm'; it has: n, big.",
-        "empty": "none of its events came.",
+        "empty": "none of its events occurred.",
     }
 
 
@@ -286,7 +286,7 @@ def test_a_span_belongs_to_the_phase_in_which_it_begins() -> None:
 def test_without_spans_only_a_sum_has_a_value() -> None:
     one = tally([START], m=SPAN, total={**SPAN, "pick": "sum"})
     assert one.values() == {"total": 0}
-    assert one.faults == {"m": "none of its events came."}
+    assert one.faults == {"m": "none of its events occurred."}
 
 
 PENDING = {"pending": ["enter", "leave"]}
@@ -389,11 +389,11 @@ def test_a_lesson_of_numbers_runs_through_the_pipeline() -> None:
     play.add(170, 0, "lock_ret", 100)
     play.switch(180, 0, 100, 0, 1)
     pages = play.cpus[0].take()
-    pipeline = LanePipeline(OwnEngine(LaneOf(numbers, "a", "w", {})))
+    pipeline = LanePipeline(OwnEngine(LaneSetup(numbers, "a", "w", {})))
     pipeline.files.update(stage.FILES)
     assert pipeline.counts.tallies == {}
     pipeline.feed_pages(0, pages, len(pages), 1)
-    work = pipeline.take(final=True)
+    work = pipeline.take_work(final=True)
     assert work is not None
     reduction = pipeline.work(work)
     assert not reduction.more

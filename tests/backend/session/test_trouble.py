@@ -28,7 +28,7 @@ LOG = """[    1.204711] trace_kprobe: error: Invalid return probe
     ("why", "remedy"),
     [
         ("No such file or directory", "no function native_x; the compiler may have inlined it"),
-        ("Invalid argument", "the kernel refuses probes there (notrace, noinstr"),
+        ("Invalid argument", "the kernel forbids probes there (notrace, noinstr"),
         ("Cannot allocate memory", "Check that."),
     ],
 )
@@ -57,5 +57,5 @@ def test_a_refused_probe_has_the_kernels_words_and_a_remedy(why: str, remedy: st
 def test_what_is_no_text_is_not_a_sentence(sentence: str, remedy: str) -> None:
     """As the fuzzer found in a recording whose ERROR frame was another frame's bytes."""
     error = agent_trouble(GuestError(sentence, remedy, "d"), "console")
-    assert error.sentence.isprintable() and error.sentence.endswith("no text.")
+    assert error.sentence.isprintable() and error.sentence.endswith("readable text.")
     assert error.remedy and "\x1b" not in error.detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How fast the host's time stamp counter ticks. */
+/* Measures the frequency of the host's time stamp counter. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <time.h>
@@ -24,7 +24,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* The tightest of some pairs: one that was interrupted in between is wide, and is not taken. */
+/* The tightest of TRIES pairs of clock and TSC: a pair that was interrupted is wide. */
 static struct moment look(void)
 {
 	struct moment best = {0};
@@ -44,7 +44,7 @@ static struct moment look(void)
 }
 #endif
 
-/* kHz, measured over `span_ns`; 0 where there is no such counter. */
+/* Frequency in kHz, measured over `span_ns`; 0 on a host without a TSC. */
 long duet_tsc_khz(long span_ns)
 {
 #if defined(__x86_64__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boot with a deadline, one retry, and a report of each try."""
+"""Boot with a deadline, one retry and a report of each attempt, and choose the accelerator."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from duet.guests.types import Accel, GuestSpec
 
 @dataclass(frozen=True, slots=True)
 class BootReport:
-    """One try to boot.
+    """One attempt to boot.
 
     Args:
         attempt: 1 for the first.
         seconds: from spawn to the agent's first byte, or to the failure.
         outcome: "up", or the failure as a sentence.
-        console: tail of the console; empty when it came up.
+        console: tail of the console; empty if the guest came up.
     """
 
     attempt: int
@@ -41,7 +41,7 @@ class BootReport:
 
 
 class BootFailed(Exception):
-    """All tries failed; carries the error to raise and what was tried."""
+    """All attempts failed. Carries the error to raise and the report of each attempt."""
 
     def __init__(self, error: DuetError, reports: tuple[BootReport, ...]) -> None:
         super().__init__(error.sentence)
@@ -50,7 +50,7 @@ class BootFailed(Exception):
 
 
 class Bootable(Protocol):
-    """What boot() needs of a machine."""
+    """The part of a machine that boot() needs."""
 
     spec: GuestSpec
 
@@ -68,15 +68,15 @@ M = TypeVar("M", bound=Bootable)
 
 
 async def boot(make: Callable[[bool], M], deadline_s: float) -> tuple[M, tuple[BootReport, ...]]:
-    """Start machines until one comes up.
+    """Start machines until one comes up, BOOT_ATTEMPTS at most.
 
     Args:
-        make: gives a fresh machine; its argument asks for a talkative kernel, which the
-            second try gets, since its console tail is what a person will read.
+        make: creates a machine. Its argument is true for the second attempt, whose kernel logs
+            verbosely, because a person will read its console tail.
         deadline_s: from spawn to the agent's first byte.
 
     Raises:
-        BootFailed: with a KernelError (hang, panic) or InfraError (process) inside.
+        BootFailed: contains a KernelError (hang, panic) or an InfraError (process).
     """
     reports: list[BootReport] = []
     while True:
@@ -99,14 +99,14 @@ async def boot(make: Callable[[bool], M], deadline_s: float) -> tuple[M, tuple[B
 
 
 async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
-    """None once the agent has spoken, else why it did not."""
+    """Start the machine, and return None once the agent has spoken, else why it did not."""
     await machine.start()
     spoke = asyncio.create_task(machine.ports.spoke.wait())
     ended = asyncio.create_task(machine.wait_end())
     try:
         await asyncio.wait((spoke, ended), timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
         if machine.ports.spoke.is_set():
-            machine.seal()  # the agent has no plan yet, so nothing foreign runs
+            machine.seal()  # the agent has no plan yet, so no untrusted program runs
             return None
         if ended.done():
             return machine.failure() or InfraError(
@@ -115,7 +115,7 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
                 detail=machine.tail(),
             )
         return KernelError(
-            f"the kernel of lane {machine.spec.arm} did not come up within {deadline_s:g} s.",
+            f"the kernel of lane {machine.spec.arm} did not boot within {deadline_s:g} s.",
             remedy="Start the run again; a busy host may need fewer lanes or vCPUs.",
             detail=machine.tail(),
         )
@@ -126,38 +126,38 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
                 await task
 
 
-# KVM or TCG: KVM only where a guest has really booted under it.
+# KVM or TCG: KVM only where a guest has booted under it.
 #
-# That /dev/kvm opens, and that a virtual machine can be made, proves nothing: on some hosts an
-# ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help either,
-# because KVM's own start succeeds. So the kernel at hand is booted under KVM with a deadline,
-# once per start of the host and version of QEMU.
+# An open /dev/kvm and a created virtual machine prove nothing: on some hosts an ordinary kernel
+# then dies in its first instructions. `-accel kvm:tcg` does not help either, because KVM itself
+# starts. So we boot the given kernel under KVM with a deadline, once per boot of the host and per
+# QEMU version.
 
 KVM_DEVICE = Path("/dev/kvm")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 POLICIES = ("auto", "tcg", "kvm")
 
 _one_probe: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-"""Lanes that boot at once wait for the answer of the first; one lock per event loop."""
+"""Serializes probes: lanes that boot together share one. A lock belongs to its event loop."""
 
 
 def policy_from_env() -> str:
-    """$DUET_ACCEL, or auto.
+    """Return $DUET_ACCEL, or "auto".
 
     Raises:
-        InputError: it is none of auto, tcg, kvm.
+        InputError: $DUET_ACCEL is not one of POLICIES.
     """
     policy = os.environ.get("DUET_ACCEL") or "auto"
     if policy not in POLICIES:
         raise InputError(
-            f"DUET_ACCEL is `{policy}`, which is no accelerator.",
+            f"DUET_ACCEL must be auto, tcg or kvm, but is `{policy}`.",
             remedy="Set it to auto, tcg or kvm, or unset it.",
         )
     return policy
 
 
 def _probe_key(qemu_version: str) -> str:
-    """What a probe's answer depends on."""
+    """Return what a probe's result depends on: the host's boot id and QEMU's version."""
     try:
         boot = BOOT_ID.read_text().strip()
     except OSError:
@@ -174,7 +174,7 @@ def _cached(path: Path, key: str) -> bool | None:
 
 
 def kvm_groups() -> tuple[int, ...]:
-    """The group through which a user of a guest's own reaches /dev/kvm; () if none is needed."""
+    """Return the group that may open /dev/kvm, for a guest's user; () if no group can."""
     try:
         found = KVM_DEVICE.stat()
     except OSError:
@@ -184,9 +184,9 @@ def kvm_groups() -> tuple[int, ...]:
 
 
 def kvm_refusal() -> str:
-    """Why a guest may not open /dev/kvm, as a sentence, or nothing.
+    """Return why a guest may not open /dev/kvm, as a sentence, or "".
 
-    As root a guest has a user of its own, so the device must be open to a group or to all.
+    If we run as root, each guest gets a separate user. Then a group or all users need access.
     """
     if not KVM_DEVICE.exists():
         return "There is no /dev/kvm."
@@ -202,12 +202,12 @@ def kvm_refusal() -> str:
 async def kvm_boots(
     spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
 ) -> bool:
-    """Whether a guest comes up under KVM within KVM_PROBE_S.
+    """Return whether a guest boots under KVM within KVM_PROBE_S. The result is cached on disk.
 
     Args:
-        spec: any bootable guest; a small copy of it is tried.
-        qemu_version: part of the key under which the answer is kept.
-        make: gives a machine that uses KVM.
+        spec: any bootable guest; the probe uses its kernel with one vCPU and 256 MiB.
+        qemu_version: part of the cache key.
+        make: creates a machine that uses KVM.
     """
     if kvm_refusal():
         return False
@@ -240,10 +240,10 @@ async def kvm_boots(
 async def choose_accel(
     policy: str, spec: GuestSpec, qemu_version: str, make: Callable[[GuestSpec], Bootable]
 ) -> Accel:
-    """The accelerator for one guest; the count clock and the microscope are TCG's alone.
+    """Choose the accelerator of a guest. The count clock and the microscope need TCG.
 
     Raises:
-        InfraError: KVM was demanded, and no guest boots under it.
+        InfraError: the policy is kvm, and no guest boots under KVM.
     """
     if policy == "tcg" or spec.clock == "count" or spec.microscope is not None:
         return Accel.TCG

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands around a QEMU: a user, limits and rights; namespaces and a control group with the
-lane's budget, where they can be had.
+"""Confinement of a QEMU: a user, resource limits and few privileges; where the host allows, also
+namespaces and a control group with the lane's budget.
 """
 
 from __future__ import annotations
@@ -26,17 +26,21 @@ from duet.guests.types import Accel
 
 
 def lane_budget(memory_mib: int) -> Budget:
-    """What all processes of a lane may use together, by its guest's memory."""
+    """Return what all processes of a lane may use together.
+
+    Args:
+        memory_mib: memory of the lane's guest.
+    """
     memory_bytes = (memory_mib << 20) + LANE_BEYOND_GUEST_BYTES
     return Budget(memory_bytes, QEMU_THREADS, LANE_CPU_WEIGHT)
 
 
 class Enclosure:
-    """The words before a QEMU, and its process id behind them.
+    """Wraps the command line of a QEMU, and finds its process id inside the namespaces.
 
     Args:
         stack: closes what this object opens.
-        death_signal: what the process gets when its owner dies.
+        death_signal: signal that the process gets when its owner dies.
     """
 
     def __init__(self, stack: AsyncExitStack, death_signal: str) -> None:
@@ -45,22 +49,22 @@ class Enclosure:
         self._inside = False
         self._pid = 0
         self.before: list[str] = []
-        """Words that replace those by which an owned process is started."""
+        """Replaces the default prefix of an OwnedProcess's command line."""
         self._group: Group | None = None
 
     def join(self, budget: Budget) -> None:
-        """Make the lane's control group, as far as the host allows."""
+        """Create the lane's control group, as far as the host allows."""
         self._group = Group(budget, "lane").__enter__()
-        # Leaving waits until the kernel has taken all processes away.
+        # Leaving waits until the kernel has removed all processes.
         self._stack.push_async_callback(asyncio.to_thread, self._group.__exit__)
 
     @property
     def joins(self) -> list[str]:
-        """Files that the process writes its id to."""
+        """Files of the control group to which the process writes its id."""
         return self._group.joined_by() if self._group else []
 
     def used_up(self) -> bool:
-        """Whether the kernel has ended the QEMU because the lane's memory was used up."""
+        """Return whether the kernel killed QEMU because the lane's memory was used up."""
         return self._group is not None and self._group.killed_for_memory()
 
     def words(
@@ -72,10 +76,12 @@ class Enclosure:
         readable: Sequence[Path],
         user: tuple[int | None, Sequence[int]],
     ) -> list[str]:
-        """The words that start `argv`, which may read `readable` and write to `folder`.
+        """Return the command line that runs `argv` confined.
 
         Args:
-            user: its user id, None for the server's, and further groups.
+            folder: the only folder that it may write to.
+            readable: paths that it may read besides the system's.
+            user: user id (None for the server's user), and supplementary groups.
         """
         uid, groups = user
         inside = not missing_namespaces()
@@ -94,11 +100,19 @@ class Enclosure:
         return [*own_pids_words(proc=True), *outer, *before, *argv]
 
     def code(self, ended: int | None) -> int | None:
-        """QEMU's exit code, minus a signal."""
+        """Return QEMU's exit code, negative for a signal.
+
+        Args:
+            ended: exit code of the launched process; None while it runs.
+        """
         return exit_code(ended) if self._inside and ended is not None else ended
 
     def pid(self, launched: int) -> int:
-        """Process id of QEMU, if `launched` is that of the words; 0: not yet known."""
+        """Return QEMU's process id; 0: not yet known.
+
+        Args:
+            launched: process id of the command that `words` returned.
+        """
         if not self._inside:
             return launched
         self._pid = self._pid or program_pid(launched)

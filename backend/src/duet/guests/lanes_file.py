@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a running guest tells other programs of this user: a small file in its run directory."""
+"""Files by which other programs of this user find running lanes, one in each run directory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class LaneInfo:
     """A running lane.
 
     Args:
-        socket: the monitor kept for `duet drgn`.
-        pid: of its QEMU (or launcher).
+        socket: QEMU monitor reserved for `duet drgn`.
+        pid: process id of QEMU or its launcher.
     """
 
     lesson: str
@@ -29,7 +29,7 @@ class LaneInfo:
 
 
 def publish(folder: Path, info: LaneInfo) -> None:
-    """Write the file; a lane that cannot only cannot be found."""
+    """Write the lane's file. On failure `duet drgn` cannot find the lane."""
     try:
         draft = folder / f"{NAME}.new"
         draft.write_text(json.dumps(asdict(info)))
@@ -39,12 +39,12 @@ def publish(folder: Path, info: LaneInfo) -> None:
 
 
 def running(base: Path | None = None) -> list[LaneInfo]:
-    """All lanes whose owner lives, by lesson and arm."""
+    """Return all lanes whose owner is alive, sorted by lesson and arm."""
     found = []
     for folder in live_folders(base or runtime_base()):
         try:
             tree = json.loads((folder / NAME).read_text())
             found.append(LaneInfo(**tree))
         except (OSError, ValueError, TypeError):
-            continue  # a guest that is booting, or is no lane
+            continue  # the guest is booting, or belongs to no lane
     return sorted(found, key=lambda info: (info.lesson, info.arm, info.pid))

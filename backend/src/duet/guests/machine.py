@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `qemu` and `vng` share: a process, its ports, its console, and how it came to its end."""
+"""Base of `qemu` and `vng`: a guest's process, its ports, its console, and why it ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
 from duet.wire.frames import FrameType
 
-# The last bytes of a serial console, and what they say about the kernel's end.
+# The last bytes of a serial console, and the panic or OOM kill that they report.
 
 _PANIC = re.compile(r"Kernel panic - not syncing: ?([^\n\r]*)")
 _OUT_OF_MEMORY = re.compile(
@@ -35,10 +35,10 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1bc|\r")
 
 
 class Console:
-    """A ring of the newest bytes.
+    """The newest bytes of an output stream.
 
     Args:
-        limit: bytes kept.
+        limit: most bytes kept.
     """
 
     def __init__(self, limit: int = CONSOLE_TAIL_BYTES) -> None:
@@ -46,17 +46,17 @@ class Console:
         self._tail = bytearray()
 
     def feed(self, text: bytes) -> None:
-        """Append; the oldest bytes above the limit go."""
+        """Append bytes, and drop the oldest ones above the limit."""
         self._tail += text
         if len(self._tail) > self._limit:
             del self._tail[: len(self._tail) - self._limit]
 
     def tail(self) -> str:
-        """The kept bytes as text, without terminal control sequences."""
+        """Return the kept bytes as text, without terminal control sequences."""
         return _ESCAPES.sub("", self._tail.decode("utf-8", "replace")).lstrip("\x00")
 
     def panic(self) -> str | None:
-        """The reason of a kernel panic, if the kept bytes hold one.
+        """Return the reason of a kernel panic; None if the kept bytes contain no panic.
 
         Source: panic() in kernel/panic.c, 6.1.
         """
@@ -65,9 +65,9 @@ class Console:
 
 
 def killed_for_memory(text: str) -> str | None:
-    """The last process that a kernel has killed since the guest's memory was used up, by name.
+    """Return the name of the last process that the guest's OOM killer killed; None if none.
 
-    A kill within a cgroup's own limit is not meant: a workload may want it.
+    Kills at the limit of a memory cgroup do not count: a workload may intend them.
 
     Source: __oom_kill_process() in mm/oom_kill.c, 6.1.
     """
@@ -76,14 +76,14 @@ def killed_for_memory(text: str) -> str | None:
 
 
 QMP_SOCKET = "qmp.sock"
-"""QEMU's monitor for our own commands, in the run directory."""
+"""Socket of QEMU's monitor for our own commands, in the run directory."""
 SCOPE_SOCKET = "scope.sock"
-"""Where the microscope listens, in the run directory."""
+"""Socket of the microscope, in the run directory."""
 _SHUTDOWN_TYPE = FrameType.SHUTDOWN.to_bytes(2, "little")
 
 
 class Machine(ABC):
-    """One try to run one guest process; Guest objects own one of these at a time."""
+    """One attempt to run a guest's process. A Guest owns at most one at a time."""
 
     def __init__(self, spec: GuestSpec, accel: Accel, verbose: bool) -> None:
         self.spec = spec
@@ -102,28 +102,28 @@ class Machine(ABC):
         self._readable: list[Path] = []
         self._enclosure = Enclosure(self._stack, self.death_signal)
         self.uid: int | None = None
-        """The user of the process, if it has one of its own."""
+        """User of the process, if it has a separate one."""
 
-    folder_base: Path | None = None  # of its private directory; None: the usual one (RunDir)
+    folder_base: Path | None = None  # parent of the private directory; None: RunDir's default
     confines = False
-    """Whether the process gets a user of its own, limits and namespaces (duet.guests.enclosure)."""
+    """Whether the process gets a separate user, limits and namespaces (duet.guests.enclosure)."""
 
     def limits(self) -> Limits:
-        """What the process may use, if it is confined."""
+        """Return the resource limits of a confined process."""
         return Limits()
 
     def groups(self) -> tuple[int, ...]:
-        """Supplementary groups of its user."""
+        """Return the supplementary groups of a confined process."""
         return ()
 
     def reach(self, path: Path) -> str:
-        """A path by which the process can read a file, wherever that lies.
+        """Return a path by which the process can read a file.
 
-        Its own user may be unable to pass the folders above; an open descriptor needs none of
-        them. Kernels and root images are no secrets, so they are made readable if need be.
+        A separate user may lack access to the parent folders, so it gets an open descriptor.
+        Kernels and root images are no secrets: an unreadable file becomes readable for all.
 
         Raises:
-            InfraError: it cannot be opened.
+            InfraError: the file cannot be opened.
         """
         if self.uid is None:
             self._readable.append(path.absolute())
@@ -135,14 +135,19 @@ class Machine(ABC):
 
     @abstractmethod
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """The command line; `folder` is private, `sockets` are listened on already."""
+        """Return the command line.
+
+        Args:
+            folder: the run directory.
+            sockets: stream -> path of a port's socket, on which the host listens already.
+        """
 
     death_signal = "KILL"
     grace_s: float = 0
 
     @property
     def pid(self) -> int:
-        """Process id of QEMU, or of its launcher; 0: not yet known."""
+        """Process id of QEMU or of its launcher; 0: not yet known."""
         return self._enclosure.pid(self._process.pid) if self._process else 0
 
     @property
@@ -151,7 +156,11 @@ class Machine(ABC):
         return self._ports
 
     async def start(self) -> None:
-        """Start the process; the agent has not spoken yet."""
+        """Start the process, and return before the agent has spoken.
+
+        Raises:
+            InfraError: the spec asks for an impossible number of vCPUs, or QEMU cannot start.
+        """
         check_cpus(self.cpus)
         if self.confines:
             self.uid = self._stack.enter_context(Identity()).uid
@@ -192,12 +201,13 @@ class Machine(ABC):
         await self._stack.aclose()
 
     def _on_exit(self) -> None:
-        # The sockets may still hold bytes; they close by themselves, and at the latest then.
+        # The sockets may still have bytes. They close when QEMU's buffers are empty, or after
+        # HANG_UP_S here.
         loop = asyncio.get_running_loop()
         loop.call_later(0.0 if self.ports.closed.is_set() else HANG_UP_S, self.ports.finish)
 
     async def wait_end(self) -> None:
-        """Until the process has ended."""
+        """Wait until the process has ended."""
         assert self._process is not None
         await self._process.wait()
 
@@ -214,12 +224,12 @@ class Machine(ABC):
         await self.ports.send(frame)
 
     def tail(self) -> str:
-        """Console and standard error, for the detail of an error."""
+        """Return console and standard error, for the detail of an error."""
         errors = self.errors.tail().strip()
         return self.console.tail() + (f"\n--- standard error ---\n{errors}\n" if errors else "")
 
     def failure(self) -> DuetError | None:
-        """Why the process ended, if nobody asked it to."""
+        """Return why the process ended; None if it runs, or we ended it."""
         code = self._enclosure.code(self._process.returncode if self._process else None)
         return why_ended(
             self.spec.arm,
@@ -231,7 +241,7 @@ class Machine(ABC):
 
 
 def check_cpus(cpus: int) -> None:
-    """Raise InfraError for a number of vCPUs that no guest can have."""
+    """Raise InfraError unless the number of vCPUs is from 1 to MAX_CPUS."""
     if not 1 <= cpus <= MAX_CPUS:
         raise InfraError(
             f"a guest has 1 to {MAX_CPUS} vCPUs, not {cpus}.",
@@ -240,10 +250,10 @@ def check_cpus(cpus: int) -> None:
 
 
 def open_for_all(path: Path, arm: str) -> int:
-    """A descriptor of a file that every user may read from now on; the caller closes it.
+    """Open a file after making it readable for every user; the caller closes the descriptor.
 
     Raises:
-        InfraError: it cannot be opened.
+        InfraError: the file cannot be opened.
     """
     number = -1
     try:
@@ -255,8 +265,8 @@ def open_for_all(path: Path, arm: str) -> int:
         if number >= 0:
             os.close(number)
         raise InfraError(
-            f"a file of lane {arm} cannot be read by its guest: {failed}.",
-            remedy="Build it anew with ./duet build, into a cache that is writable.",
+            f"the guest of lane {arm} cannot read a file: {failed}.",
+            remedy="Build it again with ./duet build, into a writable cache.",
         ) from failed
     return number
 
@@ -264,12 +274,12 @@ def open_for_all(path: Path, arm: str) -> int:
 def why_ended(
     arm: str, *, panic: str | None, code: int | None, used_up: bool, detail: str
 ) -> DuetError | None:
-    """The error of a machine that ended; None if it was asked to, or goes on.
+    """Return the error of a machine that ended; None if it runs, or we ended it.
 
     Args:
-        panic: the kernel's words, if it panicked.
-        code: exit code, minus a signal; None if the end was asked for or has not come.
-        used_up: the host's kernel has ended it for the memory that it used.
+        panic: reason of a guest kernel's panic, if any.
+        code: exit code, negative for a signal; None if the machine runs, or we ended it.
+        used_up: the host's kernel killed it at the memory limit of its lane.
         detail: console and standard error.
     """
     if panic is not None:
@@ -282,8 +292,8 @@ def why_ended(
         return None
     if used_up:
         return InfraError(
-            f"QEMU of lane {arm} has used up the memory of its lane, and the host ended it.",
-            remedy="Give the lesson's guests less to do; docs/OPERATING.md has the limits.",
+            f"QEMU of lane {arm} has used up the memory of its lane, and the host killed it.",
+            remedy="Reduce the work of the lesson's guests; docs/OPERATING.md has the limits.",
             detail=detail,
         )
     if code < 0:
@@ -291,7 +301,7 @@ def why_ended(
     elif code > 0:
         how = f"ended with exit code {code}"
     else:
-        how = "ended by itself"
+        how = "ended unexpectedly"
     return InfraError(
         f"QEMU of lane {arm} {how}.",
         remedy="Start the run again; if it happens again, look at the detail and at dmesg.",
@@ -300,7 +310,7 @@ def why_ended(
 
 
 class MachineGuest(ABC):
-    """A guest that is a process. See duet.guests.types.Guest for the contract."""
+    """A guest that is a process. Implements duet.guests.types.Guest."""
 
     kind = "machine"
     deadline_s: float = 0
@@ -314,17 +324,22 @@ class MachineGuest(ABC):
 
     @abstractmethod
     async def prepare(self) -> tuple[Accel, str]:
-        """Choose the accelerator; returns it and QEMU's version. Refuses a bad spec."""
+        """Check the spec, and return the accelerator and QEMU's version.
+
+        Raises:
+            InputError: this kind of guest does not support the spec.
+            InfraError: QEMU or a file of the guest is missing.
+        """
 
     @abstractmethod
     def machine(self, accel: Accel, verbose: bool) -> Machine:
-        """A machine for one boot."""
+        """Create a machine for one attempt to boot."""
 
     async def start(self, accel: Accel, version: str) -> Machine:
-        """A machine that is up.
+        """Boot a machine and return it when its agent has spoken.
 
         Raises:
-            DuetError: it did not come up.
+            DuetError: no attempt came up.
         """
         try:
             machine, self.reports = await boot(
@@ -369,16 +384,16 @@ class MachineGuest(ABC):
         return self._machine.tail() if self._machine else ""
 
 
-# What a guest's process costs the host in memory.
+# Memory that a guest's process takes from the host.
 
 
 def pss_bytes(pid: int) -> int:
-    """Proportional set size: pages that several processes map are shared out among them.
+    """Return the proportional set size: a page of n processes counts 1/n for each.
 
     Source: /proc/PID/smaps_rollup (proc(5)).
 
     Raises:
-        InfraError: there is no such process, or it may not be read.
+        InfraError: the process does not exist, or this user may not read it.
     """
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
@@ -386,5 +401,5 @@ def pss_bytes(pid: int) -> int:
     except (OSError, StopIteration, ValueError) as error:
         raise InfraError(
             f"the memory of process {pid} cannot be read: {error}.",
-            remedy="Run it as the user that started the guest, or as root.",
+            remedy="Run this as the user that started the guest, or as root.",
         ) from error

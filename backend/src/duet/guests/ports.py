@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The host's ends of a guest's virtio-serial ports.
 
-The host listens and QEMU connects, so a guest whose owner is gone cannot even start. Bytes of
-all ports meet in one queue. When it is full the host stops reading trace ports: QEMU then
-throttles the port, the agent waits, and the guest's ring buffer overruns, which its kernel
-counts. The control port has a bound of its own and is not held up by trace bytes.
+The host listens and QEMU connects, so a guest whose owner is gone cannot even start. All ports
+feed one queue. When QUEUE_BYTES of trace are queued, the host stops reading trace ports. QEMU then
+throttles the port, the agent waits, and the guest's ring buffer overruns, which its kernel counts.
+The control port has a separate bound, so trace bytes never block it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from duet.guests.types import CTL_STREAM, Chunk
 
 
 def port_name(stream: int) -> str:
-    """The name that the agent looks for."""
+    """Return the name by which the agent finds the port."""
     return "duet.ctl" if stream == CTL_STREAM else f"duet.cpu{stream}"
 
 
 class _Port(asyncio.Protocol):
-    """One connection; pushes what comes into the owner's queue."""
+    """One connection of QEMU; pushes received bytes into the queue of its Ports."""
 
     def __init__(self, owner: Ports, stream: int) -> None:
         self.owner = owner
@@ -72,7 +72,7 @@ class Ports:
         self.spoke = asyncio.Event()
         """Set when the agent has sent its first byte."""
         self.closed = asyncio.Event()
-        """Set when every connection that was made is gone again."""
+        """Set when all connections have closed; cleared by each new one."""
         self.joined = asyncio.Event()
         """Set when QEMU has connected the control port."""
         self._ports: dict[int, _Port] = {}
@@ -112,7 +112,7 @@ class Ports:
         await self._servers.aclose()
 
     def connected(self, port: _Port) -> None:
-        """A port came up; a second connection to the same port is refused."""
+        """Add a connection; abort a second one to the same port."""
         if port.stream in self._ports:
             assert port.transport is not None
             port.transport.abort()
@@ -130,7 +130,7 @@ class Ports:
             self.closed.set()
 
     def push(self, port: _Port, payload: bytes) -> None:
-        """Queue what came; stop reading this port when its share is used up."""
+        """Queue received bytes, and stop reading the port when its bound is reached."""
         now = int(asyncio.get_running_loop().time() * 1e9)
         self._queue.append(Chunk(port.stream, payload, now))
         if port.stream == CTL_STREAM:
@@ -145,20 +145,20 @@ class Ports:
             self._paused.add(port)
         self._arrived.set()
 
-    def say(self, payload: bytes) -> None:
-        """Queue bytes of the control port that the guest has sent before it was copied."""
+    def queue_control(self, payload: bytes) -> None:
+        """Queue bytes of the control port that the template sent before it was copied."""
         now = int(asyncio.get_running_loop().time() * 1e9)
         self._queue.append(Chunk(CTL_STREAM, payload, now))
         self._ctl_bytes += len(payload)
         self._arrived.set()
 
     def finish(self) -> None:
-        """No more bytes will come: chunks() ends after what is queued."""
+        """Make chunks() end once the queue is empty."""
         self._finished = True
         self._arrived.set()
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """What came, in order of arrival, until finish()."""
+        """Yield what arrives, in order of arrival, until finish()."""
         while True:
             while self._queue:
                 chunk = self._queue.popleft()
@@ -189,13 +189,13 @@ class Ports:
         """Write one frame to the control port.
 
         Raises:
-            InfraError: the port is gone, or takes nothing for SEND_S.
+            InfraError: the port is closed, or accepts nothing for SEND_S.
         """
         port = self._ports.get(CTL_STREAM)
         if port is None or port.transport is None:
             raise InfraError(
                 "the guest's control port is closed, so no command can reach it.",
-                remedy="Start the run again; the guest boots anew.",
+                remedy="Start the run again: the guest reboots.",
             )
         port.transport.write(frame)
         try:
@@ -203,6 +203,6 @@ class Ports:
                 await port.writable.wait()
         except TimeoutError:
             raise InfraError(
-                f"the guest takes no command for {SEND_S:g} s.",
+                f"the guest has accepted no command for {SEND_S:g} s.",
                 remedy="Stop the run and start it again.",
             ) from None

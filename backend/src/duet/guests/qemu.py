@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sealed guest: QEMU on q35 with our initramfs and no network; a disk only to work on.
+"""A sealed guest: QEMU's q35 with our initramfs, no network, and scratch disks if requested.
 
-q35 rather than microvm: under TCG 10 of 25 microvm boots hung before the console. On the wall
-clock TCG runs one thread per vCPU; on the count clock one instruction is 2^shift ns of guest
-time and idle time is skipped (-icount shift=N,sleep=off), in one thread, which
-several vCPUs share.
+We use q35 because under TCG 10 of 25 boots of microvm hung before the console. On the wall clock
+TCG runs one thread per vCPU. On the count clock all vCPUs share one thread, an instruction takes
+2^shift ns of guest time, and idle time is skipped (-icount shift=N,sleep=off).
 """
 
 from __future__ import annotations
@@ -36,28 +35,27 @@ from duet.guests.ports import port_name
 from duet.guests.types import CTL_STREAM, Accel, GuestSpec
 from duet.processes.owned import find_program
 
-# Several vCPUs on the count clock: they share QEMU's one thread, each in its turn.
+# Several vCPUs on the count clock: QEMU runs them round robin in one thread.
 #
-# QEMU 7.2 gives every vCPU of a round what is left until the next timer of the guest's clock, and
-# timers are run when the round is over. So the first one takes all, the second finds nothing left,
-# and a kernel that waits for its second CPU waits for ever. A vCPU that finds nothing left has the
-# timers run, however, and the one behind it gets a whole turn. Hence every second vCPU is left
-# switched off: the guest boots on CPU 0 and brings up CPUs 2, 4, 6 and so on itself. From QEMU 8.1
-# on a turn is divided among all vCPUs, and the same guest runs, with shorter turns.
-# docs/COUNT-CLOCK.md has what was measured. Pure.
+# QEMU 7.2 gives each vCPU of a round the time left until the next timer of the guest's clock, and
+# runs timers after the round. So the first vCPU uses all of it, the second gets none, and a kernel
+# that waits for its second CPU hangs. But a vCPU without time left makes QEMU run the timers, and
+# the vCPU after it gets a whole slice. Hence we leave every second vCPU offline: the guest boots on
+# CPU 0, and the agent brings up CPUs 2, 4, 6 and so on. Since QEMU 8.1 all vCPUs share a slice;
+# this guest runs there too, with shorter slices. docs/COUNT-CLOCK.md has the measurements.
 
 SLICE_US: Final = 10
-"""Guest time after which a vCPU has to let the next one run, in QEMU 7.2."""
+"""Guest time after which QEMU 7.2 switches to the next vCPU."""
 
 SHARING_CMDLINE: Final = ("maxcpus=1", "noreplace-smp")
-"""The kernel leaves the other CPUs to user space, and its LOCK prefixes alone meanwhile."""
+"""The kernel does not start the other CPUs, and keeps its LOCK prefixes until user space does."""
 
 
 def smp_args(vcpus: int) -> list[str]:
-    """QEMU's arguments for so many vCPUs in one thread, and for the timer that ends a turn.
+    """Return QEMU's arguments for vCPUs that share one thread, and for a timer that ends a slice.
 
-    The timer is that of a packet filter on a network with nobody on it: it does nothing, every
-    SLICE_US of the guest's clock.
+    The timer belongs to a packet filter on an empty network. It fires every SLICE_US of the
+    guest's clock and does nothing else.
     """
     if vcpus == 1:
         return ["-smp", "1"]
@@ -69,32 +67,32 @@ def smp_args(vcpus: int) -> list[str]:
 
 
 def online_lines(vcpus: int) -> list[str]:
-    """Lines of the agent's plan that bring up the other vCPUs."""
+    """Return the lines of the agent's plan that bring up all vCPUs but the first."""
     return [f"write /sys/devices/system/cpu/cpu{2 * n}/online 1" for n in range(1, vcpus)]
 
 
 def sharing_words(vcpus: int) -> str:
-    """'one vCPU', or how many share the thread and how long a turn is."""
+    """Describe the vCPUs of a count-clock guest: "one vCPU", or how they share a thread."""
     if vcpus == 1:
         return "one vCPU"
     turn = f"{SLICE_US} us a turn, so busy waiting is not counted well"
     return f"{vcpus} vCPUs in one thread, {turn}"
 
 
-# The frequency of the TSC that a guest under TCG reads, which is the host's.
+# The frequency of the TSC. A guest under TCG reads the host's TSC.
 #
-# A guest measures it at boot against an emulated timer. On a busy host that goes wrong: 287 MHz
-# were found where the truth was 2,596, and the guest's clock ran nine times too fast. So the
-# command line gives it.
+# A guest calibrates the TSC at boot against an emulated timer. On a busy host the result is wrong:
+# one guest found 287 MHz instead of 2,596, and its clock ran nine times too fast. So the command
+# line states the frequency.
 
 SOURCE = Path(__file__).with_name("_tsc.c")
 SPAN_NS = 50_000_000
-"""Two looks at 50 ns each are 2 millionths of it."""
+"""Time between two readings. Each is 50 ns uncertain, so the frequency is right to 2 in 10^6."""
 
 
 @cache
 def host_tsc_khz() -> int:
-    """Measured once, in 50 ms; 0 where the host has no TSC.
+    """Measure the frequency of the host's TSC, in 50 ms; 0 on a host without a TSC. Cached.
 
     Raises:
         InfraError: the C function cannot be compiled.
@@ -113,27 +111,30 @@ FIXED_CMDLINE = (
     "trace_clock=mono",
     "panic=-1",
     "oops=panic",
-    # Seeded by RDRAND at once. Otherwise getrandom() waits for timer noise, and mkfs for seconds.
+    # RDRAND seeds the kernel at boot. Otherwise getrandom() waits for timer noise, which delays
+    # mkfs by seconds.
     "random.trust_cpu=on",
 )
 QMP_SOCKETS = {"qmp": QMP_SOCKET, "xray": "xray.sock", "shell": "drgn.sock"}
-"""Client -> its monitor's socket in the run directory; `shell` is `duet drgn`."""
+"""Monitor socket in the run directory, by client; `shell` is `duet drgn`."""
 COUNT_CMDLINE = ("tsc_early_khz=1000000",)
-"""With -icount the TSC counts guest nanoseconds, so a kilohertz is known and not measured."""
+"""With -icount the TSC counts guest nanoseconds, so its frequency is exactly 1 GHz."""
 SCOPE_CMDLINE = ("noreplace-smp",)
-"""A kernel on one CPU overwrites its own LOCK prefixes; the microscope tells atomics by them."""
+"""Keeps LOCK prefixes on one CPU, where the kernel would patch them out. The microscope detects
+atomics by them."""
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 """QEMU's own filter of system calls, set before the guest runs."""
 PORTS = 8
-"""Of the virtio-serial device, with port 0, which QEMU keeps for consoles."""
+"""Ports of the virtio-serial device, including port 0, which QEMU reserves for consoles."""
 MANY_PORTS = (16, 68)
-"""The same for guests with more vCPUs than PORTS allow; every other guest stays as it was."""
+"""Larger port counts, for guests with too many vCPUs for PORTS. A count is part of the guest, so
+smaller guests keep PORTS."""
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
-    """The kernel command line; a second try is verbose."""
+    """Return the kernel command line; without `verbose` it has "quiet"."""
     clock: tuple[str, ...] = COUNT_CMDLINE
-    if spec.clock == "wall":  # under KVM the host's kernel gives it to the guest
+    if spec.clock == "wall":  # under KVM the host's kernel tells the guest its TSC frequency
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
     scope = SCOPE_CMDLINE if spec.microscope else ()
@@ -143,11 +144,11 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
 
 
 def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
-    """One virtio-serial device, and a port for each socket. QEMU connects, the host listens.
+    """Return QEMU's arguments for a virtio-serial device with a port for each socket.
 
-    On the count clock a write to a port is served within the instruction that rings the bell
-    (ioeventfd=off). Otherwise QEMU's main loop would serve it at some host moment, and its
-    interrupt would reach the guest at another instruction in every run.
+    The host listens, and QEMU connects. On the count clock QEMU handles a write to a port within
+    the instruction that notifies the device (ioeventfd=off). Otherwise its main loop would handle
+    the write at some host moment, and the interrupt would hit another instruction in every run.
     """
     ports = next(number for number in (PORTS, *MANY_PORTS) if len(sockets) < number)
     device = f"virtio-serial-pci,id=duet,max_ports={ports}"
@@ -161,7 +162,10 @@ def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
 
 
 def qmp_args(folder: Path) -> list[str]:
-    """A monitor for each client, since one serves one at a time; and what drgn asks for."""
+    """Return QEMU's arguments for a monitor per client, and for the vmcoreinfo that drgn reads.
+
+    Clients cannot share a monitor: it serves one at a time.
+    """
     args = ["-device", "vmcoreinfo"]
     for name in QMP_SOCKETS.values():
         args += ["-qmp", f"unix:{folder / name},server=on,wait=off"]
@@ -169,7 +173,7 @@ def qmp_args(folder: Path) -> list[str]:
 
 
 def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
-    """Accelerator, CPU model and clock."""
+    """Return QEMU's arguments for accelerator, CPU model and clock."""
     if accel is Accel.KVM:
         return ["-accel", "kvm", "-cpu", "host"]
     if spec.clock == "wall":
@@ -177,13 +181,16 @@ def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
     return [
         *("-accel", "tcg,thread=single", "-cpu", "max"),
         *("-icount", f"shift={spec.icount_shift},sleep=off"),
-        # Nothing of the host may leak in: neither its clock nor its randomness.
+        # The guest must depend neither on the host's clock nor on its randomness.
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm", "-seed", str(spec.seed)),
     ]
 
 
 def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
-    """A plan given at boot, for a run without any input from the host."""
+    """Write the plan into `folder` and return QEMU's arguments that pass it to the agent at boot.
+
+    Such a run has no input from the host.
+    """
     if spec.boot_plan is None:
         return []
     path = folder / "plan"
@@ -192,13 +199,14 @@ def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
 
 
 def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
-    """Empty disks, sparse files beside the sockets; whatever ends the guest removes them.
+    """Create empty disks as sparse files in `folder`, and return QEMU's arguments for them.
 
-    Nothing survives the guest, so nothing need reach the host's disk (cache=unsafe). An error of
-    the host becomes one of the guest: QEMU would otherwise stop the guest without a word.
+    The disks are removed with the folder, so nothing needs to reach the host's disk
+    (cache=unsafe). The guest gets the host's I/O errors, on which QEMU would otherwise silently
+    stop it.
 
     Raises:
-        InfraError: the host has no room for them.
+        InfraError: the host has too little free space.
     """
     if spec.clock == "count":
         return []
@@ -208,7 +216,7 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
         raise InfraError(
             f"the scratch disk of lane {spec.arm} takes up to {sum(spec.disks_mib)} MiB, but "
             f"{folder.parent} has {room} MiB free.",
-            remedy="Free some room there, or set XDG_RUNTIME_DIR to a folder with more.",
+            remedy="Free some space there, or set XDG_RUNTIME_DIR to a folder with more.",
         )
     for number, size in enumerate(spec.disks_mib):
         path = folder / f"disk{number}"
@@ -221,11 +229,18 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
 
 
 def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str) -> list[str]:
-    """The microscope, and the file that tells it what to look at."""
+    """Write the microscope's functions file into `folder` and return QEMU's arguments for it.
+
+    Args:
+        reach: returns the path by which QEMU opens the plugin.
+
+    Raises:
+        InfraError: the guest has more than MICROSCOPE_CPUS vCPUs.
+    """
     if spec.microscope is not None and spec.vcpus > MICROSCOPE_CPUS:
         raise InfraError(
             f"the microscope sees {MICROSCOPE_CPUS} vCPUs, and this guest has {spec.vcpus}.",
-            remedy="Choose fewer vCPUs, or look without the microscope.",
+            remedy="Choose fewer vCPUs, or run without the microscope.",
         )
     if spec.microscope is None:
         return []
@@ -243,8 +258,8 @@ def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str
 class QemuMachine(Machine):
     """One QEMU process with a sealed root.
 
-    It starts in its run directory and names what lies there without a path, since its user may be
-    unable to reach that folder from above.
+    It starts in its run directory and names files there by relative paths, because its user may
+    lack access to the parent folders.
     """
 
     confines = True
@@ -255,7 +270,7 @@ class QemuMachine(Machine):
             memory_bytes=(spec.memory_mib << 20) + QEMU_BEYOND_GUEST_BYTES,
             files=QEMU_FILES,
             file_bytes=max(max(spec.disks_mib, default=0) << 20, QEMU_FILE_BYTES),
-            # The count goes by user, so it needs a user of its own.
+            # The kernel counts processes per user, so this limit needs a separate user.
             processes=QEMU_THREADS if self.uid is not None else None,
         )
 
@@ -263,7 +278,7 @@ class QemuMachine(Machine):
         return kvm_groups() if self.accel is Accel.KVM else ()
 
     def memory_args(self) -> list[str]:
-        """The machine and its memory."""
+        """Return QEMU's arguments for the machine type and its memory."""
         return ["-M", "q35", "-m", str(self.spec.memory_mib)]
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
@@ -292,8 +307,8 @@ class QemuGuest(MachineGuest):
     """A sealed guest.
 
     Args:
-        spec: kernel and initrd must exist.
-        policy: auto (KVM where a probe guest runs under it), tcg or kvm.
+        spec: its kernel and initrd must exist.
+        policy: auto (KVM where a probe guest has booted under it), tcg or kvm.
     """
 
     kind = "qemu"
@@ -304,7 +319,7 @@ class QemuGuest(MachineGuest):
         self.policy = policy
         if spec.clock == "count":
             self.deadline_s = COUNT_BOOT_DEADLINE_S
-        elif spec.vcpus > BOOT_CPUS:  # they come up one after another
+        elif spec.vcpus > BOOT_CPUS:  # the kernel brings vCPUs up one after another
             self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
 
     async def prepare(self) -> tuple[Accel, str]:
@@ -322,7 +337,7 @@ class QemuGuest(MachineGuest):
             self.policy, self.spec, version, lambda spec: QemuMachine(spec, Accel.KVM, False)
         )
         if accel is Accel.TCG and self.spec.clock == "wall":
-            await asyncio.to_thread(host_tsc_khz)  # measures for 50 ms, once; then it is known
+            await asyncio.to_thread(host_tsc_khz)  # the first call takes 50 ms
         return accel, version
 
     def machine(self, accel: Accel, verbose: bool) -> Machine:
@@ -331,15 +346,15 @@ class QemuGuest(MachineGuest):
 
 @cache
 def _version_text(path: str) -> list[str]:
-    """Where the version of the QEMU at `path` is kept once known."""
+    """Return the cache for the version of the QEMU at `path`: a list, empty until it is known."""
     return []
 
 
 async def qemu_version() -> str:
-    """Version of the QEMU on PATH, e.g. "7.2.22".
+    """Return the version of the QEMU on PATH, e.g. "7.2.22".
 
     Raises:
-        InfraError: QEMU is missing or does not answer.
+        InfraError: QEMU is missing, or does not answer within VERSION_S.
     """
     path = find_program(QEMU, QEMU_PACKAGE)
     known = _version_text(path)
@@ -349,21 +364,21 @@ async def qemu_version() -> str:
 
 
 def known_version() -> str | None:
-    """What qemu_version() has answered before; None: nobody has asked."""
+    """Return the cached result of qemu_version(); None if it was never called."""
     path = shutil.which(QEMU)
     return next(iter(_version_text(path)), None) if path else None
 
 
 async def _ask_version(path: str) -> str:
     try:
-        # In a thread: asyncio waits for ever where it is cancelled while it starts a process.
+        # In a thread: asyncio hangs if it is cancelled while it starts a process.
         done = await asyncio.to_thread(
             subprocess.run, [path, "--version"], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, timeout=VERSION_S, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InfraError(
-            f"{path} --version gives no answer within {VERSION_S:g} s.",
+            f"{path} --version did not answer within {VERSION_S:g} s.",
             remedy=f"Reinstall it: apt-get install --reinstall {QEMU_PACKAGE}",
         ) from None
     words = done.stdout.decode(errors="replace").split()

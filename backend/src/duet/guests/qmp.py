@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's monitor (QEMU's docs/interop/qmp-spec.rst), one command at a time.
+"""A client of a guest's QEMU monitor (QEMU's docs/interop/qmp-spec.rst).
 
-A handful of commands is asked of it, which is no reason for a library.
+It runs one command at a time. We use a handful of commands, too few for a library.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from duet.base.errors import InfraError
 from duet.guests.limits import QMP_S
 
-REMEDY = "Start the run again; its guest is booted anew."
+REMEDY = "Start the run again: its guest reboots."
 
 
 class Monitor:
-    """One connection. Use as `async with`; QEMU serves one client a socket.
+    """One connection to a monitor. Use as `async with`; QEMU serves one client per socket.
 
     Args:
         socket: GuestFacts.qmp_socket.
@@ -50,20 +50,24 @@ class Monitor:
         self._writer.close()
 
     async def do(self, command: str, **arguments: object) -> Any:
-        """Carry out a command; it is done when this returns.
+        """Execute a command and return its result.
 
         Returns:
-            What the monitor answers, as JSON.
+            The value of "return" in the monitor's answer.
 
         Raises:
-            InfraError: QEMU refuses, is gone, or does not answer.
+            InfraError: QEMU refuses the command, has ended, or does not answer within QMP_S.
         """
         asked = {"execute": command} | ({"arguments": arguments} if arguments else {})
         self._writer.write(json.dumps(asked).encode() + b"\n")
         return await self._until("return", f"carry out `{command}`")
 
     async def _until(self, key: str, what: str) -> Any:
-        """Skip events up to the answer."""
+        """Return the first reply with `key`; skip events before it.
+
+        Args:
+            what: the operation, for the text of an error.
+        """
         reply: dict[str, Any] = {}
         try:
             async with asyncio.timeout(QMP_S):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kinds of guests by name. A new kind registers itself; a name can be taken only once."""
+"""Kinds of guests by name. A new kind registers under a unique name."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from duet.guests.vng import VngGuest
 
 @dataclass(frozen=True, slots=True)
 class GuestOptions:
-    """What some kinds need besides the spec.
+    """Options that some kinds need besides the spec.
 
     Args:
-        policy: accelerator: auto, tcg, kvm; None is $DUET_ACCEL or auto.
+        policy: accelerator: auto, tcg, kvm; None for $DUET_ACCEL or auto.
         programs: GuestRoot.programs, for vng.
-        templates: of parked guests, for qemu; None: every guest boots.
+        templates: templates to copy, for qemu; None boots every guest.
     """
 
     policy: str | None = None
@@ -36,7 +36,7 @@ GuestFactory = Callable[[GuestSpec, GuestOptions], Guest]
 
 
 class Registry:
-    """Name of a kind -> how to make one."""
+    """Factories of guests by the name of their kind."""
 
     def __init__(self) -> None:
         self._factories: dict[str, GuestFactory] = {}
@@ -55,10 +55,10 @@ class Registry:
         return tuple(sorted(self._factories))
 
     def open(self, kind: str, spec: GuestSpec, options: GuestOptions) -> Guest:
-        """A guest, not yet booted; enter it with `async with`.
+        """Create a guest. It boots when it is entered with `async with`.
 
         Raises:
-            InputError: no such kind.
+            InputError: the kind is unknown.
         """
         factory = self._factories.get(kind)
         if factory is None:
@@ -91,10 +91,14 @@ REGISTRY.register("vng", _vng)
 
 
 def open_guest(kind: str, spec: GuestSpec, options: GuestOptions | None = None) -> Guest:
-    """A guest of a registered kind, not yet booted. See Registry.open()."""
+    """Create a guest of a registered kind. It boots when it is entered with `async with`.
+
+    Raises:
+        InputError: the kind is unknown.
+    """
     return REGISTRY.open(kind, spec, options or GuestOptions())
 
 
 def default_kind() -> str:
-    """$DUET_GUEST, or qemu."""
+    """Return $DUET_GUEST, or "qemu"."""
     return os.environ.get("DUET_GUEST") or "qemu"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that is a recording: plays one lane's transcript through the guest interface."""
+"""A guest that plays one lane of a recording through the guest interface."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ YIELD_EVERY = 64
 
 
 class ReplayGuest:
-    """Plays records; takes commands and ignores them, since a recording takes none.
+    """Plays records, and ignores commands.
 
     Args:
-        records: (host ns since the recording's start, stream, payload), in order of time.
+        records: (host ns since the recording's start, stream, payload), ordered by time.
     """
 
     def __init__(self, records: Iterable[tuple[int, int, bytes]]) -> None:
@@ -31,7 +31,7 @@ class ReplayGuest:
         self._closed = True
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """The recording, as fast as it is read; arrival is recorded time plus the start of play."""
+        """Yield the recording without pauses. `host_ns` is the start of play plus recorded time."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         for number, (host_ns, stream, payload) in enumerate(self._records):
@@ -43,8 +43,8 @@ class ReplayGuest:
                 yield Chunk(stream, payload, int(start * 1e9) + host_ns)
 
     async def send(self, frame: bytes) -> None:
-        """Nothing: what was done is done."""
+        """Ignore the frame: a recording cannot be changed."""
 
     def console_tail(self) -> str:
-        """Empty: consoles are not recorded."""
+        """Return "": consoles are not recorded."""
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sealed root image, made by the recipe vm-images/root/build when it is not there."""
+"""The sealed root image, built by the recipe vm-images/root/build."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_words
 
-# What the recipe of the guests' root reads, as stamps: while they are the same, so is the root.
+# Stamps of the recipe's inputs. While they are unchanged, so is the root.
 
 TOOLS = ("busybox", "stress-ng", "fio", "mkfs.xfs", "mkfs.ext4")
-"""As in vm-images/root/build; their libraries change with their packages."""
-WHERE = "/usr/sbin:/sbin"
-"""Where mkfs lies, which is not in an ordinary user's PATH."""
+"""Programs that vm-images/root/build copies; their libraries change with their packages."""
+SBIN = "/usr/sbin:/sbin"
+"""Folders of mkfs, which are not in an ordinary user's PATH."""
 Stamp = tuple[str, int, int, int]
+"""Path, inode, size in bytes and modification time in ns of a file; zeros if it is missing."""
 
 
 def stamps(repo: Path) -> tuple[Stamp | str, ...]:
-    """Name, inode, size and time of change of each file, and the environment. Takes 2 ms.
+    """Return the stamps of all inputs, with compiler and tool paths. Takes 2 ms.
 
     Args:
         repo: the checkout.
@@ -38,7 +39,7 @@ def stamps(repo: Path) -> tuple[Stamp | str, ...]:
     tops = [repo / "vm-images" / "root", repo / "vm-images" / "agent"]
     for folder in (repo, *extra_lessons()):
         tops += sorted(folder.glob("lessons/[0-9]*/workload"))
-    path = f"{os.environ.get('PATH', '')}:{WHERE}"
+    path = f"{os.environ.get('PATH', '')}:{SBIN}"
     compiler = os.environ.get("CC", "gcc")
     tools = [shutil.which(name, path=path) for name in (*TOOLS, compiler)]
     found: list[Stamp | str] = [compiler, *(tool or "" for tool in tools)]
@@ -60,18 +61,18 @@ def _of(name: str) -> list[Stamp]:
 
 
 TRUST_S = 60.0
-"""So long stamps alone are looked at. Libraries of the guest's programs have none."""
+"""Maximum age of a cached root. Stamps miss changed libraries of the guest's programs."""
 NO_ROOM = "No space left on device"
 OUTPUT_BYTES = 1 << 20
-"""Newest bytes of the recipe's output that are held. Usual: 300; a compiler's errors are more."""
+"""Newest bytes kept of the recipe's output. Usual: 300; compiler errors are longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuestRoot:
-    """What a guest needs besides its kernel.
+    """Files of a guest besides its kernel.
 
     Args:
-        key: name of the content.
+        key: hash of the content.
         image: initramfs of a sealed guest.
         programs: directory with the agent and all workloads, for a virtme-ng guest.
     """
@@ -82,31 +83,30 @@ class GuestRoot:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A root that was made or found, and of what, at which monotonic time."""
+class CachedRoot:
+    """A root, the stamps of its inputs, and the monotonic time at which it was checked."""
 
     root: GuestRoot
     stamps: tuple[Stamp | str, ...]
     at_s: float
 
 
-_made: dict[tuple[Path, Path], Made] = {}
+_made: dict[tuple[Path, Path], CachedRoot] = {}
 _making: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
 async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> GuestRoot:
-    """Make agent, workloads and root image unless they are there.
+    """Build the agent, the workloads and the root image unless they exist.
 
-    The recipe looks at the content of all its inputs, which takes 0.2 s of CPU time. For TRUST_S
-    the root of this process's last look is taken while no stamp has changed; of several callers
-    one looks.
+    The recipe reads all its inputs, which takes 0.2 s of CPU time. So this process caches its
+    result for TRUST_S while no stamp changes. Concurrent callers share one check.
 
     Args:
-        repo: the checkout; default is the one this package was started from.
-        cache: default is the user's.
+        repo: the checkout; default: the checkout of this package.
+        cache: default: the user's cache.
 
     Raises:
-        InfraError: a tool is missing or a program does not compile.
+        InfraError: a tool is missing, a program does not compile, or the recipe takes RECIPE_S.
     """
     where = (repo or repo_root(), cache or cache_dir())
     async with _making.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
@@ -114,7 +114,7 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
         made = _made.get(where)
         fresh = made is not None and time.monotonic() - made.at_s < TRUST_S
         if made is None or not fresh or made.stamps != now or not made.root.image.is_file():
-            made = Made(await run_recipe(*where), now, time.monotonic())
+            made = CachedRoot(await run_recipe(*where), now, time.monotonic())
             _made[where] = made
         return made.root
 
@@ -136,20 +136,20 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
             await process.wait_for_output()
     except TimeoutError:
         raise InfraError(
-            f"the root image is not made within {RECIPE_S:g} s.",
+            f"the guest's root image was not built within {RECIPE_S:g} s.",
             remedy=f"Run {recipe} by hand to see what takes so long.",
         ) from None
     if process.returncode:
         log = errors.tail().strip()
-        if NO_ROOM in log:  # the compiler's or the linker's word, or our own
+        if NO_ROOM in log:  # printed by the compiler, the linker or the recipe
             raise InfraError(
-                f"the guest's root image cannot be made: {cache} has no space left.",
+                f"the guest's root image cannot be built: {cache} has no space left.",
                 remedy="Free some space there, or name another folder with DUET_CACHE.",
                 detail=log,
             )
         first = log.removeprefix("error: ").partition("\n")[0].removesuffix(":")
         raise InfraError(
-            first or f"The root image cannot be made (exit code {process.returncode}).",
+            first or f"the guest's root image cannot be built (exit code {process.returncode}).",
             remedy="Run ./setup.sh, which installs gcc, make and the programs of the guest.",
             detail=log,
         )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one guest interface: a machine that boots one arm and streams its agent's bytes.
+"""The guest interface: a machine that boots one arm and streams its agent's bytes.
 
-Three kinds stand behind it: `qemu` (sealed initramfs), `vng` (virtme-ng) and `replay`
-(a bundle). A guest moves bytes; what they mean is the business of wire, decode and session.
+Three kinds implement it: `qemu` (sealed initramfs), `vng` (virtme-ng) and `replay` (a bundle). A
+guest only moves bytes; the packages wire, decode and session interpret them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Accel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Microscope:
-    """A QEMU plugin that sees loads and stores of chosen functions; it works under TCG only.
+    """A QEMU plugin that reports loads and stores of chosen functions, under TCG only.
 
     Args:
-        plugin: the library, see duet.lenses.scope.plugin_library().
-        functions: text of its functions file, see duet.lenses.scope.functions_text().
+        plugin: the shared library; duet.lenses.scope.plugin_library() builds it.
+        functions: text of its functions file, from duet.lenses.scope.functions_text().
     """
 
     plugin: Path
@@ -42,29 +42,29 @@ class Microscope:
 
 @dataclass(frozen=True, slots=True)
 class GuestSpec:
-    """All that is needed to boot one guest.
+    """Parameters of one guest.
 
     Args:
         arm: name of the arm, for messages and file names.
         bzimage: kernel image; unused by replay.
         initrd: sealed root; unused by vng and replay.
-        vcpus: 1 to MAX_CPUS, of the wall clock.
+        vcpus: number of vCPUs on the wall clock, 1 to MAX_CPUS.
         memory_mib: guest memory in MiB.
         cmdline: extra kernel parameters, e.g. ("nokaslr",).
         clock: wall or count.
-        icount_shift: 2^shift ns per instruction on the count clock.
-        sharing: vCPUs on the count clock, where they share one thread; with more than one, the
-            plan brings up all but the first (duet.guests.qemu), and nothing can be traced.
-        seed: of all randomness in the guest on the count clock. Equal seeds give equal runs, to
-            the instruction; another seed is a perturbed start.
-        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that live as long as the guest; the
-            count clock has none, since their answers would come at the host's moments, and vng
-            has none.
-        boot_plan: plan text given to the agent at boot (fw_cfg); one that starts by itself repeats
-            exactly on the count clock.
-        plan: what the agent will be sent, if that is known: then a copy of a guest that was parked
-            with it may stand for a boot.
-        microscope: the guest runs under TCG then, also where KVM is proven; vng has none.
+        icount_shift: on the count clock an instruction takes 2^shift ns.
+        sharing: number of vCPUs on the count clock, which share one thread. With more than one,
+            the plan brings up all but the first (duet.guests.qemu), and nothing can be traced.
+        seed: seed of all randomness in the guest on the count clock. Runs with equal seeds are
+            equal to the instruction; another seed gives a perturbed start.
+        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that exist as long as the guest.
+            Ignored by vng and on the count clock, where a disk would complete requests at
+            moments of the host.
+        boot_plan: plan that the agent reads at boot (fw_cfg). A plan that starts its workload
+            without the host repeats exactly on the count clock.
+        plan: plan that the agent will be sent, if known. A copy of a template with this plan may
+            then replace a boot.
+        microscope: forces TCG, also where KVM works; vng supports none.
     """
 
     arm: str
@@ -85,12 +85,12 @@ class GuestSpec:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Bytes as they came from one port of one guest.
+    """Bytes received from one port of one guest.
 
     Args:
         stream: CTL_STREAM or a CPU number.
-        payload: any split of the byte stream; never empty.
-        host_ns: host monotonic time of arrival (a replay gives recorded time plus its own start).
+        payload: the next bytes of the stream, split anywhere; never empty.
+        host_ns: monotonic host time of arrival; of a replay, the recorded time plus its start.
     """
 
     stream: int
@@ -100,11 +100,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class GuestFacts:
-    """What is known of a running guest, for manifests and the page.
+    """Facts of a running guest, for manifests and the page.
 
-    `cloned`: it is a copy of a parked guest, so `boot_s` is the time of copying.
-    `uid`: of the process, if it is not the server's own.
-    `scope_socket`: the microscope listens there, for one client at a time (see lenses/scope).
+    `cloned`: the guest is a copy of a template, so `boot_s` is the time to copy.
+    `uid`: user of the process, if it is not the server's user.
+    `scope_socket`: socket of the microscope, which serves one client at a time (lenses/scope).
     """
 
     kind: str
@@ -120,7 +120,7 @@ class GuestFacts:
 
 
 class Guest(Protocol):
-    """A booted guest. Use as `async with`; leaving ends the process, whatever happened."""
+    """A booted guest. Use as `async with`; leaving ends the process in every case."""
 
     facts: GuestFacts
 
@@ -136,18 +136,22 @@ class Guest(Protocol):
     async def __aexit__(self, *exc: object) -> None: ...
 
     def chunks(self) -> AsyncIterator[Chunk]:
-        """Bytes from all ports until the guest ends or is closed.
+        """Yield bytes of all ports until the guest ends or is closed.
 
         Raises:
-            InfraError: the QEMU process died unasked (signal or exit code in the sentence).
+            InfraError: the QEMU process died unexpectedly (signal or exit code in the sentence).
             KernelError: the guest kernel panicked.
         """
         ...
 
     async def send(self, frame: bytes) -> None:
-        """Write one whole frame to the control port (named timeout inside)."""
+        """Write one whole frame to the control port.
+
+        Raises:
+            InfraError: the port is closed, or accepts nothing for SEND_S.
+        """
         ...
 
     def console_tail(self) -> str:
-        """The last 8 KiB of the serial console."""
+        """Return the last 8 KiB of the serial console."""
         ...

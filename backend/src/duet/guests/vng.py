@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest by virtme-ng, the maintainer's launcher: the host's files are the guest's, copied on
-write, so one's own tools and kernel tree are there. Right for one's own desk, wrong for a class.
+"""A guest started by virtme-ng, a launcher for kernel developers.
 
-The agent runs inside by its path on the host and finds the same ports as in a sealed guest.
+The guest sees the host's files copy on write, including your tools and kernel tree. Use it on
+your own machine, never for a class. The agent runs from its path on the host and finds the same
+ports as in a sealed guest.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 
 
 class VngMachine(Machine):
-    """One vng process; QEMU is its grandchild, so a reaper stands between."""
+    """One vng process under a reaper, because QEMU is its grandchild."""
 
     death_signal = "TERM"
     grace_s = TERM_S
@@ -51,10 +52,10 @@ class VngMachine(Machine):
 
 
 def find_vng() -> str:
-    """Path of vng: beside this Python, or on PATH.
+    """Return the path of vng, beside this Python or on PATH.
 
     Raises:
-        InfraError: it is not installed.
+        InfraError: vng is not installed.
     """
     beside = Path(sys.executable).with_name("vng")
     if beside.exists():
@@ -66,10 +67,10 @@ def find_vng() -> str:
 
 
 class VngGuest(MachineGuest):
-    """A guest by virtme-ng.
+    """A guest started by virtme-ng.
 
     Args:
-        spec: `initrd` is not used; the root is the host's.
+        spec: `initrd` only serves to probe KVM; the root is the host's.
         programs: GuestRoot.programs.
         policy: auto, tcg or kvm.
     """

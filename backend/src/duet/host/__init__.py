@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process beside the guests: it runs lanes for a server, and sends it what pages need.
+"""The host process: it runs lanes on its guests for a server, and sends the messages for pages.
 
-`worker.py` is that process; the server's end is in duet.server.hosts.
+`worker.py` handles the server's requests; the server's side is duet.server.hosts.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a session reports becomes messages; the one place that knows both."""
+"""Convert the reports of a session to messages for pages."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SAMPLE_FIELDS = (
 
 
 class Feed(SessionSink):
-    """Publishes what a session reports as messages.
+    """Publishes the reports of a session as messages.
 
     Args:
-        run: the run message as it stands before the run; phase and message are updated.
-        send: where packets go: to hub and log, or (a recording) to a log alone.
-        contention: lane -> what a recording says of it; a live run reports it while it goes on.
-        cpus: of the host on which the guests ran.
-        vcpus: of each guest.
+        run: the run message before the run; its phase and message are updated.
+        send: receives packets: hub and log of a live run, or the log of a recording.
+        contention: lane -> contention in a recording; a live run reports its own.
+        cpus: number of CPUs of the guests' host; None: those of this process.
+        vcpus: number of vCPUs of each guest.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class Feed(SessionSink):
         self._contention = dict(contention or {})
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
-        # Host times of chunks are monotonic; pages know only Unix time.
+        # Chunks have monotonic host times, but pages need Unix times.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     def announce(self, **changes: object) -> None:
-        """Publish the run's state, changed."""
+        """Change fields of the run message, and publish it."""
         self.run = self.run.model_copy(update=changes)
         self._send(pack(self.run))
 
@@ -64,7 +64,7 @@ class Feed(SessionSink):
         self._send_lane(state)
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """How long a lane's guest waited for the host."""
+        """Publish a lane's contention, with its state."""
         self._contention[arm] = contention
         if arm in self._lanes:
             self._send_lane(self._lanes[arm])
@@ -82,7 +82,7 @@ class Feed(SessionSink):
         self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=body)))
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """New rows of one table, numbered per table and lane."""
+        """Publish a batch, numbered per table and lane."""
         seq = self._seq[arm, new.table]
         self._seq[arm, new.table] += 1
         newest: float | None = None
@@ -96,13 +96,13 @@ class Feed(SessionSink):
         self._send(pack(m.Metrics.model_validate({"run_id": self.run.run_id, "arm": arm, **tree})))
 
     def on_loss(self, arm: str, loss: Loss) -> None:
-        """Events lost before the stream."""
+        """Publish events that were lost before decoding."""
         tree = {"t0_ns": loss.t0_ns, "t1_ns": loss.t1_ns, "events": loss.events}
         where = {"run_id": self.run.run_id, "arm": arm, "where": str(loss.where)}
         self._send(pack(m.Loss.model_validate({**where, **tree})))
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """A sample of the x-ray, numbered per probe and lane."""
+        """Publish a sample, numbered per probe and lane."""
         table = SAMPLES + sample.probe
         seq = self._seq[arm, table]
         self._seq[arm, table] += 1
@@ -125,7 +125,7 @@ class Feed(SessionSink):
         self._send(pack(state))
 
     def on_line(self, arm: str, line: Line) -> None:
-        """One line of the workload."""
+        """Publish a line of the workload."""
         seq = self._seq[arm, "lines"]
         self._seq[arm, "lines"] += 1
         body = m.Line.model_validate(

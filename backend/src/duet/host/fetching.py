@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that this host lacks, fetched from its server by key and checked before use.
+"""Fetch kernels that this host lacks from its server, by key, and verify them.
 
-A folder that server and hosts share has them already. What the server does not have either is left
-to whoever looks for it, who says that it is not built.
+If server and hosts share a cache folder, nothing is fetched. If the server lacks a kernel too, the
+later lookup fails and reports that it is not built.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from duet.processes.run_dir import RunDir
 from duet.rpc import limits
 from duet.rpc.limits import KERNEL_FILE_BYTES
 
-# What a server says of a stored kernel, and what a host checks of it.
+# The server's description of a stored kernel.
 
 
 class FileFacts(BaseModel):
@@ -41,7 +41,7 @@ class FileFacts(BaseModel):
 
 
 class KernelList(BaseModel):
-    """A kernel: its manifest, and its files by name."""
+    """A kernel's manifest, and the facts of its files by name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -51,100 +51,102 @@ class KernelList(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> KernelList:
         if set(self.files) != set(FILES):
-            raise ValueError("its files are others than those of a kernel")
+            raise ValueError("its files are not those of a kernel")
         return self
 
 
 LOG = logging.getLogger("duet.hosts")
-Bring = Callable[[LessonFolder, Iterable[str], KernelSettings], Awaitable[None]]
-"""Sees to it that kernels of arms are here, if they can be had."""
+FetchKernels = Callable[[LessonFolder, Iterable[str], KernelSettings], Awaitable[None]]
+"""Fetches missing kernels of arms, if the server has them."""
 
 
-async def nothing(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
-    """For a host process of the server's own machine."""
+async def fetch_nothing(
+    folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
+) -> None:
+    """Do nothing; for a host process on the server's machine, which shares its cache."""
 
 
-class Odd(Exception):
-    """The server's answer cannot be used."""
+class BadAnswer(Exception):
+    """The server's answer is unusable."""
 
 
 class KernelFetcher:
-    """Fetches from one server.
+    """Fetches kernels from one server.
 
     Args:
-        url: of its /hosts/join; kernels lie beside that.
+        url: URL of its /hosts/join; kernels are at /hosts/kernels.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.secret = ""
-        """Of this host's connection; "": it has not joined yet."""
+        """Secret of this host's connection; "" before it has joined."""
         self._turn = asyncio.Lock()
 
-    async def bring(
+    async def fetch(
         self, folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
     ) -> None:
-        """See Bring. Whoever cancels it ends the transfer.
+        """Fetch missing kernels of arms. Cancelling this ends the transfer.
 
         Raises:
-            InfraError: the server has one, and it cannot be fetched.
+            InfraError: the server has a kernel that cannot be fetched.
         """
         for arm in arms:
             key = await asyncio.to_thread(lacking, folder, arm, settings)
             if key is not None:
-                async with self._turn:  # for one kernel: another run may want the next one
+                async with self._turn:  # released after each kernel, so that other runs get turns
                     await self._fetch(arm, key, settings)
 
     async def _fetch(self, arm: str, key: KernelKey, settings: KernelSettings) -> None:
         one = Fetch(self._url, self.secret, key, settings)
         try:
             await asyncio.to_thread(one.run)
-        except (OSError, HTTPException, ValidationError, ValueError, Odd, DuetError) as error:
+        except (OSError, HTTPException, ValidationError, ValueError, BadAnswer, DuetError) as error:
             raise InfraError(
                 f"the kernel of {arm} could not be fetched from the server ({error!s:.200}).",
-                remedy="Try again; or give server and hosts one cache of kernels (DUET_CACHE).",
+                remedy="Try again, or let server and hosts share a cache of kernels (DUET_CACHE).",
             ) from error
         finally:
             one.stop.set()
 
 
 def lacking(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelKey | None:
-    """The key of an arm's kernel that is not here; None: it is. Blocking."""
+    """Return the key of an arm's kernel if it is missing here, else None. Blocking."""
     key = plan(arm_spec(folder, arm), settings)
     return key if lookup(key, settings) is None else None
 
 
 class Fetch:
-    """One kernel, in a thread of its own.
+    """The transfer of one kernel, in its own thread.
 
     Args:
-        url, secret: of the server, see KernelFetcher.
+        url, secret: as in KernelFetcher.
     """
 
     def __init__(self, url: str, secret: str, key: KernelKey, settings: KernelSettings) -> None:
         self._url, self._secret, self._key, self._settings = url, secret, key, settings
         self._until_s = time.monotonic() + limits.FETCH_S
         self.stop = threading.Event()
-        """Set: nobody wants it any more."""
+        """Set to cancel the transfer."""
 
     def run(self) -> None:
-        """Fetch it, unless the server has none.
+        """Fetch and store the kernel; return without it if the server lacks it. Blocking.
 
         Raises:
-            Odd, OSError, HTTPException, ValueError, DuetError: it is not to be had.
+            BadAnswer, OSError, HTTPException, ValueError, DuetError: the transfer failed.
         """
-        if lookup(self._key, self._settings) is not None:  # somebody has fetched it meanwhile
+        if lookup(self._key, self._settings) is not None:  # fetched by another run meanwhile
             return
         with self._answer(str(self._key)) as answer:
             if answer.status == 404:
                 return
             text = answer.read(limits.KERNEL_LIST_BYTES + 1)
         if len(text) > limits.KERNEL_LIST_BYTES:
-            raise Odd("its list of files is too long")
+            raise BadAnswer("its list of files is too long")
         found = KernelList.model_validate_json(text)
         if found.manifest.key != self._key:
-            raise Odd("it is another kernel")
-        # The next start removes what a process that was killed has left here.
+            raise BadAnswer("it sent another kernel")
+        # If this process is killed, the next start removes this folder.
         with RunDir(self._settings.cache / "fetching") as scratch:
             files = {name: scratch / name for name in found.files}
             for name, facts in found.files.items():
@@ -157,29 +159,33 @@ class Fetch:
         digest, size = hashlib.sha256(), 0
         with self._answer(path) as answer, to.open("wb") as file:
             while piece := answer.read(limits.FETCH_PIECE_BYTES):
-                self._go_on()
+                self._check_wanted()
                 size += len(piece)
                 if size > facts.size_bytes:
-                    raise Odd("a file is longer than was said")
+                    raise BadAnswer("a file is longer than its list says")
                 digest.update(piece)
                 file.write(piece)
         if size != facts.size_bytes or digest.hexdigest() != facts.sha256:
-            raise Odd(f"{to.name} does not have the SHA-256 that was said")
+            raise BadAnswer(f"{to.name} has another size or SHA-256 than its list says")
 
-    def _go_on(self) -> None:
+    def _check_wanted(self) -> None:
+        """Raise BadAnswer if the transfer was cancelled or has timed out."""
         if self.stop.is_set():
-            raise Odd("nobody waits for it any more")
+            raise BadAnswer("the transfer was cancelled")
         if time.monotonic() > self._until_s:
-            raise Odd(f"it took longer than {limits.FETCH_S:g} s")
+            raise BadAnswer(f"the transfer took longer than {limits.FETCH_S:g} s")
 
     @contextlib.contextmanager
     def _answer(self, path: str) -> Iterator[HTTPResponse]:
-        """An answer to GET, of 200 or 404. No redirect is followed: the secret is the server's."""
+        """Send a GET and yield its answer, 200 or 404; retry after 503.
+
+        Redirects are not followed, because no other server may get the secret.
+        """
         parts = urlsplit(self._url)
         make = HTTPSConnection if parts.scheme == "wss" else HTTPConnection
         where = f"{parts.path.rpartition('/')[0]}/kernels/{path}"
         while True:
-            self._go_on()
+            self._check_wanted()
             connection = make(str(parts.hostname), parts.port, timeout=limits.FETCH_SILENT_S)
             with contextlib.closing(connection):
                 given = {"Authorization": f"Bearer {self._secret}"}
@@ -189,5 +195,5 @@ class Fetch:
                     yield answer
                     return
             if answer.status != 503:
-                raise Odd(f"it answers {answer.status}")
-            self.stop.wait(limits.FETCH_AGAIN_S)  # other hosts have their turn
+                raise BadAnswer(f"it answered {answer.status}")
+            self.stop.wait(limits.FETCH_AGAIN_S)  # the server is serving other hosts

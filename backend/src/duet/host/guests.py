@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests for lanes: copies of parked guests where there are some, else guests that boot."""
+"""Sources of guests for lanes: copies of templates if there are some, else boots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.base.budgets import (
 )
 from duet.base.errors import DuetError, InputError
 from duet.guests.clones import TemplateCounts, Templates, prepare_copy
-from duet.host.fetching import Bring, nothing
+from duet.host.fetching import FetchKernels, fetch_nothing
 from duet.kernels import KernelSettings
 from duet.rpc.peer import Tasks
 from duet.runs.sources import kernel_sources
@@ -30,29 +30,31 @@ from duet.session.lane.request import guest_of
 
 LOG = logging.getLogger("duet.clones")
 LATER_S = 20.0
-"""From a page's opening of a lesson to the first guest that is parked for another one. The page
-has been painted by then, and who wanted to run the lesson has begun."""
+"""From the opening of a lesson until templates for other lessons are made. By then the page is
+painted, and a viewer who wants to run the lesson has started it."""
 LOOK_AGAIN_S = 300.0
-"""Until guests for other lessons are looked at again: kernels have been built, memory is free."""
+"""Interval of checks for templates of other lessons: new kernels may exist, memory may be free."""
 Others = Callable[[], Sequence[RunSpec]]
 
 
 def _key(request: RunSpec) -> Hashable:
-    """What two equal requests share."""
+    """Return a key that is equal for equal requests."""
     knobs = tuple(sorted(request.params.items()))
     return request.folder.slug, request.arms, request.workload, knobs, request.clock
 
 
 class Parking:
-    """Owns the server's templates. Use as `async with`.
+    """Owns the templates of a host process. Use as `async with`.
 
     Args:
-        budget_bytes: of memory for all templates; 0: every guest boots.
-        bring: has kernels come that are not here.
+        budget_bytes: most memory of all templates; 0: every guest boots.
+        fetch: fetches missing kernels.
     """
 
-    def __init__(self, settings: KernelSettings, budget_bytes: int, bring: Bring = nothing) -> None:
-        self._settings, self._bring = settings, bring
+    def __init__(
+        self, settings: KernelSettings, budget_bytes: int, fetch: FetchKernels = fetch_nothing
+    ) -> None:
+        self._settings, self._fetch = settings, fetch
         self.templates: Templates | None = None
         if budget_bytes:
             self.templates = Templates(budget_bytes, prepare=prepare_copy)
@@ -60,7 +62,7 @@ class Parking:
         self._tasks = Tasks()
         self._looking = False
         self._expected: set[Hashable] = set()
-        """Runs for which guests are being parked, or wait to be; see _key()."""
+        """Keys (_key) of runs whose templates are being requested."""
 
     async def __aenter__(self) -> Parking:
         if self.templates is not None:
@@ -72,39 +74,48 @@ class Parking:
         await self._owned.aclose()
 
     @asynccontextmanager
-    async def aside(self) -> AsyncIterator[None]:
-        """No guest is parked meanwhile."""
+    async def paused(self) -> AsyncIterator[None]:
+        """Make no template meanwhile."""
         if self.templates is None:
             yield
             return
-        async with self.templates.aside():
+        async with self.templates.paused():
             yield
 
     async def sources(self, request: RunSpec) -> dict[str, LaneSource]:
-        """The lanes of a run. Raises as kernel_sources()."""
+        """Return the sources of a run's lanes; the kernels must be here.
+
+        Raises:
+            InfraError: a kernel is not built, or the guests' root cannot be built.
+        """
         return await kernel_sources(
             request.folder, request.arms, self._settings, templates=self.templates
         )
 
-    async def fetched(self, request: RunSpec) -> dict[str, LaneSource]:
-        """The same; kernels that are not here are fetched before, which takes time."""
-        await self._bring(request.folder, request.arms, self._settings)
+    async def fetch_sources(self, request: RunSpec) -> dict[str, LaneSource]:
+        """Fetch missing kernels, then return the sources of a run's lanes.
+
+        Raises:
+            InfraError: a kernel is not built or cannot be fetched, or the guests' root cannot be
+                built.
+        """
+        await self._fetch(request.folder, request.arms, self._settings)
         return await self.sources(request)
 
     def counts(self) -> TemplateCounts:
-        """How parked guests stand; zeros where every guest boots."""
+        """Return the counts of templates; zeros if every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Have guests parked for a run, one after another, when nothing runs.
+        """Request templates for a run. They are made one after another, when nothing runs.
 
         Args:
-            others: gives runs for which guests are parked after those, if there is room. It is
-                called in a thread, LATER_S after this and then not again for LOOK_AGAIN_S.
+            others: returns other runs, whose templates have low priority. Called in a thread after
+                LATER_S, at most every LOOK_AGAIN_S.
         """
         if self.templates is None:
             return
-        if _key(request) not in self._expected:  # else another page has opened the lesson, too
+        if _key(request) not in self._expected:  # else another page has opened the lesson
             self._expected.add(_key(request))
             self._tasks.spawn(self._expect_once(request), f"expect {request.folder.slug}")
         if not self._looking:
@@ -130,28 +141,28 @@ class Parking:
         if request.clock != "wall":
             return
         try:
-            sources = await (self.sources if later else self.fetched)(request)
-            for arm in reversed(request.arms):  # the one that is wanted last is made first
+            sources = await (self.sources if later else self.fetch_sources)(request)
+            for arm in reversed(request.arms):  # the last request is served first
                 source = sources[arm]
                 plugin = None
                 if request.scope and source.scope:
                     plugin = await source.scope(request.scope)
                 if source.park is not None:
                     await source.park(guest_of(request, source, plugin), later)
-        except DuetError as error:  # a run that is asked for will say so
+        except DuetError as error:  # a later run reports this error to its viewers
             LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)
 
 
-# How many live runs the host carries at once, and how much memory parked guests may take.
+# Number of concurrent live runs, and memory for templates.
 
 MIB_DIGITS = 7
 
 
 def live_runs() -> int:
-    """Live runs at once: $DUET_LIVE_RUNS, else as many as the CPUs and the memory carry.
+    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, else by CPUs and memory.
 
     Raises:
-        InputError: not a whole number from 1 to budgets.LIVE_RUNS_MOST.
+        InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.
     """
     given = os.environ.get("DUET_LIVE_RUNS", "")
     if given == "":
@@ -162,10 +173,10 @@ def live_runs() -> int:
 
 
 def pooled_runs() -> int:
-    """Live runs at once on a pool: $DUET_LIVE_RUNS, else budgets.POOLED_RUNS.
+    """Return the number of concurrent live runs on a pool: $DUET_LIVE_RUNS, else POOLED_RUNS.
 
     Raises:
-        InputError: see live_runs().
+        InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.
     """
     given = os.environ.get("DUET_LIVE_RUNS", "")
     return _given_runs(given) if given else POOLED_RUNS
@@ -175,17 +186,17 @@ def _given_runs(given: str) -> int:
     if not given.isdecimal() or not 1 <= int(given) <= LIVE_RUNS_MOST:
         raise InputError(
             f"DUET_LIVE_RUNS must be a whole number from 1 to {LIVE_RUNS_MOST}, "
-            f"but {given!r:.40} came.",
-            remedy="Unset it for what this host carries.",
+            f"but is {given!r:.40}.",
+            remedy="Unset it to use as many runs as this host can carry.",
         )
     return int(given)
 
 
 def template_bytes() -> int:
-    """Memory for parked guests: $DUET_TEMPLATES_MIB, else a share of the host's; 0 is none.
+    """Return the memory for templates: $DUET_TEMPLATES_MIB, else a share of the host's; 0: none.
 
     Raises:
-        InputError: not a whole number of MiB.
+        InputError: $DUET_TEMPLATES_MIB is not a whole number of MiB.
     """
     given = os.environ.get("DUET_TEMPLATES_MIB", "")
     if given == "":
@@ -193,7 +204,7 @@ def template_bytes() -> int:
         return min(TEMPLATE_BYTES_MOST, int(total * TEMPLATE_SHARE))
     if not given.isdecimal() or len(given) > MIB_DIGITS:
         raise InputError(
-            f"DUET_TEMPLATES_MIB must be a whole number of MiB, but {given!r:.40} came.",
+            f"DUET_TEMPLATES_MIB must be a whole number of MiB, but is {given!r:.40}.",
             remedy="Unset it for an eighth of the host's memory, or set 0 to boot every guest.",
         )
     return int(given) << 20

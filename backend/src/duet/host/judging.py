@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A change against a lesson's challenge: what is measured, and the stress on a debug kernel."""
+"""Judge a change by a lesson's challenge: measurements, and stress on a debug kernel."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ async def measured(
     kernels: KernelSettings,
     progress: Callable[[Progress, int], None] | None = None,
 ) -> Mapping[int, Table]:
-    """Index of a group -> its table.
+    """Measure all groups, and return index of a group -> its table.
 
     Args:
-        progress: called as each guest begins, with the number of those before its group.
+        progress: called when a guest starts, with the number of guests of earlier groups.
 
     Raises:
-        InfraError: a kernel is not built, or the guests' root cannot be made.
+        InfraError: a kernel is not built, or the guests' root cannot be built.
     """
     tables: dict[int, Table] = {}
     before = 0
@@ -65,11 +65,11 @@ async def measured(
 
 
 class Judging:
-    """One judgement.
+    """One judgement of an arm.
 
     Args:
-        kernels: the usual ones; debug kernels are those beside.
-        publish: is called with each step, and with the end.
+        kernels: settings of the usual kernels; debug kernels use them with `debug`.
+        publish: called with each step and with the result.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Judging:
         self._state = m.Judged(lesson=folder.slug, challenge=name, arm=arm, phase="measuring")
 
     async def run(self) -> None:
-        """To the end; what fails is published and raised.
+        """Measure, stress and judge.
 
         Raises:
             DuetError: a kernel is not built, or no guest can run.
@@ -102,12 +102,12 @@ class Judging:
         self._tell(phase="done", **_fields(judged))
 
     def _own_patches(self) -> list[Path]:
-        """Those that the challenge's arm has not."""
+        """Return the patches that the challenge's arm does not have."""
         before = self._folder.patch_files(self._challenge.arm)
         return [path for path in self._folder.patch_files(self._arm) if path not in before]
 
     async def _stress(self) -> Verdict | str:
-        """What the debug kernel says, or why none runs."""
+        """Return the verdict of the debug kernel's console, or why there is no debug kernel."""
         debug = replace(self._kernels, debug=True)
         spec = arm_spec(self._folder, self._arm)
         if lookup(plan(spec, debug), debug) is None:
@@ -125,7 +125,7 @@ class Judging:
         said = await _stoppable(
             lambda stop: stress.run(self._folder, image.bzimage, root, STRESS_S, stop)
         )
-        return await asyncio.to_thread(stress.judge, self._folder, said)  # up to some MB
+        return await asyncio.to_thread(stress.judge, self._folder, said)  # reads up to some MB
 
     async def _built(self, debug: KernelSettings) -> KernelImage:
         spec = arm_spec(self._folder, self._arm)
@@ -145,7 +145,7 @@ def _fields(judged: Judgement) -> dict[str, object]:
 
 
 async def _stoppable(work: Callable[[Event], Made]) -> Made:
-    """Done by a thread, which is stopped and waited for when this is cancelled."""
+    """Run `work` in a thread. If this is cancelled, stop the thread and wait for it."""
     stop = Event()
     task = asyncio.create_task(asyncio.to_thread(work, stop))
     try:
@@ -156,11 +156,11 @@ async def _stoppable(work: Callable[[Event], Made]) -> Made:
         raise
 
 
-# A measurement of the page: what it asks for, and its headline as the page's table. Pure.
+# The page's measurement: its plan, and its table. Pure.
 
 
 def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
-    """The headline of a lesson on these arms, as a page's table has it."""
+    """Return the plan that measures a lesson's headline metric for the page's table."""
     clock = request.clock
     chosen = headline(request.folder.lesson, request.workload, clock)
     return MeasurePlan(
@@ -177,7 +177,7 @@ def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
 def measured_message(
     request: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
-    """The table so far, or at the end."""
+    """Return the message with the table: partial for Progress, final for Report."""
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
@@ -208,18 +208,18 @@ def measured_message(
 
 
 def verdict_words(report: Report, metric: str) -> str:
-    """All verdicts of the headline, and what depends on the clock."""
+    """Return the verdicts of the headline metric, and the caveats of the clock."""
     said = [verdict_line(report.tables[0], metric)]
     said += [f"{one[0].upper()}{one[1:]}." for one in of_the_clock(report)]
     return " ".join(said)
 
 
 def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
-    """One arm; compared with the first arm of the table."""
+    """Return the row of one arm, compared with the first arm of the table."""
     samples = list(one.samples)
     bounds = mean_ci(samples) if table.condition.clock == "wall" else None
     base, middle = first.figure, one.figure
-    shown = None if middle is None else float(f"{middle:.12g}")  # a mean of two has more digits
+    shown = None if middle is None else float(f"{middle:.12g}")  # hides binary rounding of a mean
     to = first.arm if one.arm != first.arm and base and middle is not None else None
     return m.MeasuredRow(
         arm=one.arm,
@@ -250,7 +250,7 @@ def _verdict(one: Series, table: Table) -> str:
 
 
 def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
-    """What measures the same on a terminal."""
+    """Return the command that repeats this measurement in a terminal."""
     knobs = [
         f"--set {name}={value}"
         for name, value in request.params.items()
@@ -264,6 +264,6 @@ def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
 
 
 def unfinished(table: m.Measured) -> m.Measured:
-    """Partial table of a measurement that was cut off, marked as having no verdict."""
+    """Return the partial table of an aborted measurement, marked as without a verdict."""
     verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
     return table.model_copy(update={"total": table.done, "verdict": verdict})

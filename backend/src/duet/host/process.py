@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The life of a host process: over a socket that it was given, or dialled out to its server."""
+"""The life of a host process: it serves an inherited socket, or connects to its server."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from duet.rpc.limits import LEAVE_S
 from duet.rpc.link import SocketChannel, StreamChannel
 from duet.rpc.peer import Peer
 
-# The life of a host process over a socket that it was given.
+# A host process with an inherited socket.
 
 
 class Ending:
-    """How a host process is asked to end, from any thread.
+    """Ends a host process on request, from any thread.
 
     Args:
-        begins: called once, when the end begins; it bounds it.
+        begins: called once when the end begins; starts the timeout of the end.
     """
 
     def __init__(self, begins: Callable[[], None]) -> None:
@@ -46,11 +46,11 @@ class Ending:
             self._tell()
 
     def serves(self, peer: Peer) -> None:
-        """From now on this is what ends. On the event loop."""
+        """Set the peer that a request ends. Call it on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
-            loop.call_soon_threadsafe(self.lost, peer, "it is to end")
+            loop.call_soon_threadsafe(self.lost, peer, "the process was asked to end")
 
         with self._lock:
             self._tell = tell
@@ -58,17 +58,17 @@ class Ending:
                 tell()
 
     def lost(self, peer: Peer, why: str) -> None:
-        """End now. On the event loop."""
+        """End now, with a reason for the log. Call it on the event loop."""
         if not peer.connection.over.is_set():
             self._begins()
         peer.connection.end(why)
 
 
 def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
-    """Be a host process until its work is over or a signal ends it.
+    """Run a host process until its work is over or a signal ends it.
 
     Raises:
-        DuetError: as `work` does.
+        DuetError: from `work`.
     """
     end = Ending(lambda: arm(LEAVE_S))
     try:
@@ -79,10 +79,10 @@ def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
 
 
 async def work(given: socket.socket, end: Ending) -> None:
-    """Do what the server asks until it is gone or the process is to end.
+    """Serve the server's requests until it disconnects or the process must end.
 
     Args:
-        given: connected with the server.
+        given: socket that is connected with the server.
     """
     loop_first()
     with RunDir() as folder:
@@ -101,14 +101,14 @@ async def work(given: socket.socket, end: Ending) -> None:
             await peer.ended()
 
 
-# A host process that dials out to its server, and comes back when the connection breaks.
+# A host process that connects to its server, and reconnects.
 #
-# The token counts once. The server answers it with the secret of this connection, by which the host
-# comes back. When the server is gone for longer than AWAY_S, the host ends its guests and itself.
+# The token is valid once. The server answers with a secret, by which the host reconnects. If the
+# server is unreachable for AWAY_S, the host process ends, with its guests.
 
 
-class _Dialling:
-    """Tries until the server is there, or is gone for too long."""
+class _Dialer:
+    """Connects to the server, and reconnects until it is unreachable for AWAY_S."""
 
     def __init__(self, worker: Worker, url: str, token: str, kernels: KernelFetcher) -> None:
         self._kernels = kernels
@@ -116,11 +116,11 @@ class _Dialling:
         self._joined = False
         self._seen_s = time.monotonic()
 
-    async def go_on(self) -> None:
-        """Until the end of the host process.
+    async def run(self) -> None:
+        """Stay connected until the host process ends.
 
         Raises:
-            DuetError: the server does not take it, or never answered.
+            DuetError: the server refuses the host, or is unreachable for AWAY_S.
         """
         connection = self._worker.peer.connection
         while not connection.over.is_set():
@@ -133,13 +133,13 @@ class _Dialling:
                 return
             if time.monotonic() - self._seen_s > limits.AWAY_S:
                 raise InfraError(
-                    f"the server at {self._url} is away for {limits.AWAY_S:g} s ({why}).",
-                    remedy="Look whether it runs, and whether this machine reaches it.",
+                    f"the server at {self._url} was unreachable for {limits.AWAY_S:g} s ({why}).",
+                    remedy="Check that it runs, and that this machine can reach it.",
                 )
             await asyncio.sleep(limits.RETRY_S)
 
     async def _once(self) -> None:
-        """One connection, from its start to its end."""
+        """Connect once, and serve that connection until it ends."""
         connection, channel = self._worker.peer.connection, SocketChannel()
         headers = {"Authorization": f"Bearer {self._secret}"}
         try:
@@ -169,8 +169,8 @@ class _Dialling:
             raise
         except (InvalidURI, ValueError) as error:
             raise InputError(
-                f"'{self._url:.200}' is no address of a server ({error}).",
-                remedy="It begins with ws:// or wss:// and ends with /hosts/join.",
+                f"'{self._url:.200}' is not the URL of a server ({error}).",
+                remedy="The URL begins with ws:// or wss:// and ends with /hosts/join.",
             ) from error
 
     async def _messages(self, socket: ClientConnection) -> AsyncIterator[bytes]:
@@ -183,33 +183,33 @@ class _Dialling:
 def _refused(url: str, joined: bool) -> DuetError:
     if joined:
         return InfraError(
-            f"the server at {url} does not know this host any more.",
-            remedy="It was started again, or has given the host up; nothing is to be done.",
+            f"the server at {url} no longer knows this host.",
+            remedy="It was restarted or has released the host; there is nothing to do.",
         )
     return InputError(
-        f"the server at {url} does not take this token: it is wrong, used, or too old.",
-        remedy="A server makes a new one for each host that it asks for.",
+        f"the server at {url} refuses this token: it is wrong, used, or too old.",
+        remedy="Start the host again from its pool: each host gets a new token.",
     )
 
 
 async def join(url: str, token: str, ending: Ending) -> None:
-    """Work for a server until it is gone or the process is to end.
+    """Connect to a server and serve its requests until it is gone or the process must end.
 
     Args:
-        url: of the server's /hosts/join, ws:// or wss://.
-        token: counts once.
+        url: URL of the server's /hosts/join, ws:// or wss://.
+        token: token of this host, valid once.
 
     Raises:
-        DuetError: the server does not take it, or was away for too long.
+        DuetError: the server refuses the host, or is unreachable for AWAY_S.
     """
     loop_first()
     kernels = KernelFetcher(url)
     with RunDir() as folder:
-        async with Worker(folder, kernels.bring) as worker:
+        async with Worker(folder, kernels.fetch) as worker:
             peer = worker.peer
             ending.serves(peer)
-            tries = _Dialling(worker, url, token, kernels)
-            dialling = asyncio.create_task(tries.go_on(), name="dial")
+            dialer = _Dialer(worker, url, token, kernels)
+            dialling = asyncio.create_task(dialer.run(), name="dial")
             be_prompt()
             over = asyncio.create_task(peer.ended())
             try:

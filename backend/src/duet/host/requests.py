@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests as bytes, and back. A lesson travels by its name, a visitor's change as its text."""
+"""Encoding of requests to a host process: a lesson as its name, a visitor's change as its text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from duet.session import RunSpec
 
 
 class Part(BaseModel):
-    """The body of a call or a note, of a server to a host process or to another server."""
+    """The body of a call or note from a server to a host process or to another server."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -38,10 +38,10 @@ P = TypeVar("P", bound=Part)
 
 
 def read(kind: type[P], body: bytes) -> P:
-    """A body of that kind.
+    """Decode a body.
 
     Raises:
-        InfraError: it is something else.
+        InfraError: the body is not of that kind.
     """
     try:
         return kind.model_validate(msgpack.unpackb(body, raw=False))
@@ -50,11 +50,11 @@ def read(kind: type[P], body: bytes) -> P:
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             why = f"{'.'.join(map(str, first['loc'])):.80}: {first['msg']:.200}"
-        raise not_understood(f"something that is no {kind.__name__}, {printable(why)},") from error
+        raise not_understood(f"a malformed {kind.__name__} ({printable(why)})") from error
 
 
 class OwnArm(Part):
-    """An arm of a visitor's own: an arm of the lesson with a change on top."""
+    """An arm that a visitor has made: an arm of the lesson with a further patch."""
 
     name: str
     summary: str
@@ -62,11 +62,12 @@ class OwnArm(Part):
 
 
 class SentRun(Part):
-    """A run that has not begun.
+    """A run before its start.
 
     Args:
-        run: its first message, which pages get, too.
-        missing: of its arms those whose kernel is not built; they do not run.
+        run: its first message, which pages get as well.
+        missing: arms of the run whose kernel is not built; they do not run.
+        own: arms that the visitor has made.
     """
 
     run: m.Run
@@ -75,11 +76,11 @@ class SentRun(Part):
 
 
 class Perform(Part):
-    """Run it, on the guests of a slot.
+    """Request to run on the guests of a slot.
 
     Args:
-        lanes: those that run here. They begin when the note 'go' comes, since the others are on
-            other hosts; []: all run here.
+        lanes: lanes that run here, while the others run on other hosts. They start at the note
+            'go'. []: all run here.
     """
 
     slot: int
@@ -88,26 +89,26 @@ class Perform(Part):
 
 
 class Expect(Part):
-    """It may be asked for soon; which other ones may be is a call, 'others'."""
+    """Note of a run that may be requested soon. The call 'others' asks for further likely runs."""
 
     what: SentRun
 
 
 class Others(Part):
-    """Runs that may be asked for later."""
+    """Answer to 'others': runs that may be requested later."""
 
     runs: list[SentRun]
 
 
 class MeasureIt(Part):
-    """Measure it."""
+    """Request to measure a run's headline metric."""
 
     what: SentRun
     repeats: int
 
 
 class JudgeIt(Part):
-    """Judge an arm by a challenge."""
+    """Request to judge an arm by a challenge."""
 
     what: SentRun
     challenge: str
@@ -115,9 +116,7 @@ class JudgeIt(Part):
 
 
 class OfRun(Part):
-    """A request about a run, and what it needs: an act, a hold, or a moment of which records are
-    wanted.
-    """
+    """Request about a run: stop it, do an act, hold it, or return records near a moment."""
 
     run_id: str
     name: str = ""
@@ -131,13 +130,19 @@ class OfRun(Part):
 
 
 class Counts(Part):
-    """How parked guests stand (guests.clones.TemplateCounts)."""
+    """Note with guests.clones.TemplateCounts."""
 
     counts: dict[str, int]
 
 
 class Begin(Part):
-    """What a host process is to be."""
+    """First request to a host process.
+
+    Args:
+        slots: number of concurrent runs.
+        source: kernel source; None: the default.
+        base_name: base of the kernels; None: the default.
+    """
 
     slots: int = Field(ge=1, le=64)
     source: str | None = None
@@ -145,7 +150,7 @@ class Begin(Part):
 
 
 def first_message(spec: RunSpec) -> m.Run:
-    """What is sent of a run before it has begun."""
+    """Return the message of a run before its start."""
     return m.Run(
         run_id=spec.run_id,
         lesson=spec.folder.slug,
@@ -160,7 +165,7 @@ def first_message(spec: RunSpec) -> m.Run:
 
 
 def sent_run(spec: RunSpec) -> SentRun:
-    """A run as it travels; its changes are read. Blocking for some KiB."""
+    """Encode a run, and read the visitor's patches. Blocking for some KiB."""
     folder = spec.folder
     own = [
         OwnArm(
@@ -175,20 +180,20 @@ def sent_run(spec: RunSpec) -> SentRun:
 
 
 class Requests:
-    """Makes requests of what came.
+    """Converts decoded bodies to requests.
 
     Args:
-        folder: where patches of visitors' changes are written, by content.
+        folder: receives patches of visitors' changes, by content.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def run(self, of: SentRun) -> RunSpec:
-        """A run of a lesson that is here.
+        """Convert a run.
 
         Raises:
-            InputError: there is no such lesson or arm here.
+            InputError: this host has no such lesson or arm.
         """
         run, arms = of.run, tuple(arm for arm in of.run.arms if arm not in of.missing)
         return RunSpec(
@@ -204,11 +209,19 @@ class Requests:
         )
 
     def measurement(self, of: MeasureIt) -> MeasureRequest:
-        """A measurement. Raises as run()."""
+        """Convert a measurement.
+
+        Raises:
+            InputError: this host has no such lesson or arm.
+        """
         return MeasureRequest(self.run(of.what), of.repeats)
 
     def judgement(self, of: JudgeIt) -> JudgeRequest:
-        """A judgement. Raises as run()."""
+        """Convert a judgement.
+
+        Raises:
+            InputError: this host has no such lesson or arm.
+        """
         return JudgeRequest(self.run(of.what), of.challenge, of.arm)
 
     def _lesson(self, of: SentRun, arms: Collection[str]) -> LessonFolder:
@@ -220,8 +233,9 @@ class Requests:
         return folder
 
     def _patch(self, own: OwnArm) -> Path:
-        """Named as the arm, below a folder of a name from which a patch's path in manifests
-        begins (recipe.read_patch).
+        """Write a patch to `kernel-patches/DIGEST/ARM.patch` and return its path.
+
+        A patch's path in manifests starts at `kernel-patches` (recipe.read_patch).
         """
         text = own.patch.encode()
         digest = hashlib.sha256(text).hexdigest()
@@ -232,19 +246,19 @@ class Requests:
         return place
 
 
-# Packets of a run on their way from a host process to the server.
+# Packets of a run from a host process to the server.
 #
-# What comes is checked: nothing but messages of that run goes on to browsers, whatever the process
-# beside the guests has become.
+# The server validates them: even a compromised host process can send browsers only messages of its
+# run.
 
 
 FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
-"""What a run has from the beginning."""
+"""Fields of a run's message that never change."""
 SEQ_BYTES: Final = 8
 
 
 def packed(packet: Packet) -> bytes:
-    """A packet as it travels: a line's number, which its body does not have, and the body."""
+    """Encode a packet: the number of a line, which its body lacks, and the body."""
     seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
     return seq.to_bytes(SEQ_BYTES, "little") + packet.body
 
@@ -252,14 +266,14 @@ def packed(packet: Packet) -> bytes:
 def read_packet(
     travelled: bytes, of: m.Run, arms: Collection[str] | None = None
 ) -> tuple[m.SessionMessage, Packet]:
-    """A message of a run, decoded and as it is sent to browsers.
+    """Decode and validate a message of a run; return it with the packet for browsers.
 
     Args:
-        of: the run's first message, which says what it is and which lanes it has.
-        arms: of these lanes, the ones that are there; None: all.
+        of: the run's first message.
+        arms: lanes of the run that the host has; None: all.
 
     Raises:
-        InfraError: it is none, or of another run.
+        InfraError: the message is malformed, or belongs to another run or lane.
     """
     body = travelled[SEQ_BYTES:]
     try:
@@ -267,22 +281,22 @@ def read_packet(
             msgpack.unpackb(body, raw=False)
         )
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
-        raise _odd("one that cannot be read") from error
+        raise _invalid("it is malformed") from error
     if message.run_id != of.run_id:
-        raise _odd(f"one of the run '{message.run_id:.80}'")
+        raise _invalid(f"it belongs to the run '{message.run_id:.80}'")
     if isinstance(message, m.Run):
         if any(getattr(message, name) != getattr(of, name) for name in FIXED):
-            raise _odd("one that makes another run of it")
+            raise _invalid("it changes a fixed field of the run")
     elif (arm := getattr(message, "arm", "")) not in (of.arms if arms is None else arms):
-        raise _odd(f"one of a lane '{arm:.80}'")
+        raise _invalid(f"it belongs to a lane '{arm:.80}'")
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)
     return message, labelled(message, body)
 
 
-def _odd(what: str) -> InfraError:
+def _invalid(why: str) -> InfraError:
     return InfraError(
-        f"the host process has sent a message that is none of the run: {what}.",
-        remedy="Start the run again; if it happens again, look at the server's log.",
+        f"the host process has sent an invalid message of the run: {why}.",
+        remedy="Start the run again; if this happens again, read the server's log.",
     )

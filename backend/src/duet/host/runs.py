@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runs of a host process on its guests, from the request to the file."""
+"""The runs of a host process on its guests, from request to bundle."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duet.base.errors import InputError
 from duet.guests.clones import TemplateCounts
 from duet.host import requests as r
 from duet.host.feed import Feed
-from duet.host.fetching import Bring, nothing
+from duet.host.fetching import FetchKernels, fetch_nothing
 from duet.host.guests import Others, Parking, template_bytes
 from duet.host.judging import Judging, measure_plan, measured_message
 from duet.kernels import KernelSettings
@@ -38,7 +38,7 @@ from duet.session import (
 
 
 def now() -> str:
-    """This moment, ISO 8601 UTC."""
+    """Return the current time as ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -46,11 +46,11 @@ class GuestRun:
     """One live run.
 
     Args:
-        pool: the guests of its slot.
-        parking: where its lanes come from.
-        first: its message before it began.
-        send: where packets go.
-        together: the lanes begin when `go` was called, with those of other hosts.
+        pool: guests of the run's slot.
+        parking: creates the sources of its lanes.
+        first: run message before the start.
+        send: receives packets.
+        together: lanes start only after `go`, together with lanes on other hosts.
     """
 
     def __init__(
@@ -72,19 +72,19 @@ class GuestRun:
         self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
 
     async def perform(self) -> None:
-        """Copy or boot what is not up, run, drain; failures of single lanes are messages.
+        """Copy or boot missing guests, run and drain. Failures of single lanes become messages.
 
         Raises:
-            DuetError: no lane can begin.
+            DuetError: no lane can start.
         """
         self._feed.announce(started_at=now(), message="")
-        async with self._parking.aside():
+        async with self._parking.paused():
             await self._perform()
 
     async def _perform(self) -> None:
         request = self._request
         try:
-            sources = await self._unless_stopped(self._parking.fetched(request))
+            sources = await self._unless_stopped(self._parking.fetch_sources(request))
         except Exception:
             self._feed.announce(phase="failed")
             raise
@@ -101,7 +101,7 @@ class GuestRun:
     async def _unless_stopped(
         self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
     ) -> dict[str, LaneSource] | None:
-        """The lanes, for which kernels may have to be fetched; None: the run was stopped."""
+        """Wait for the lanes' sources, which may fetch kernels; None: the run was stopped."""
         tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -112,22 +112,22 @@ class GuestRun:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def go(self) -> None:
-        """Lanes of this run on other hosts are ready as well."""
+        """Let the lanes start, since those on other hosts are ready as well."""
         self._waits = False
         if self._session is not None:
             self._session.go()
 
     async def stop(self) -> None:
-        """End the workload; perform() then returns."""
+        """Stop the workload; perform() then returns."""
         self._stopping.set()
         if self._session is not None:
             await self._session.stop()
 
     def close(self) -> None:
-        """Give up transcripts, packets and children now.
+        """Release transcripts, packets and child processes.
 
-        They refer to each other, and the collector of cycles counts objects, not bytes: without
-        this some hundred MB could wait for it.
+        They form reference cycles. Without this some hundred MB could wait for the garbage
+        collector, which counts objects, not bytes.
         """
         if self._session is not None:
             self._session.close()
@@ -135,67 +135,70 @@ class GuestRun:
         del self._feed
 
     async def act(self, name: str, value: int) -> None:
-        """Do one of the lesson's acts on every lane.
+        """Send an act of the lesson to every lane's workload.
 
         Raises:
-            InputError: not one of this run's workload, a value out of range, or nothing runs.
+            InputError: the workload has no such act, the value is out of range, or no lane runs.
         """
         line = act_line(
             self._request.folder.lesson, self._request.workload, name, value, self._request.params
         )
         if self._session is None:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
-        await self._session.say(line)
+        await self._session.send_line(line)
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold the guests, or let them go.
+        """Hold the guests, or let them resume.
+
+        Args:
+            on: True to hold.
+            after: number of further accesses before the hold.
 
         Raises:
-            InputError: none can be held now.
+            InputError: no guest can be held now.
         """
         if self._session is None:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
         if on:
             self._session.hold(after, self._feed.on_hold)
         else:
-            self._session.let_go()
+            self._session.release()
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment. Blocking."""
+        """Return decoded records near a moment, as RunSession.raw_events does. Blocking."""
         if self._session is None:
             return []
         return self._session.raw_events(arm, around_ns, row, n, cpu)
 
     def bundle(self) -> bytes | None:
-        """The whole run as a bundle; blocking."""
+        """Return the finished run as a bundle; None if there is nothing to save. Blocking."""
         result = self._result
         return None if result is None else bundle_bytes(self._request, result, self._settings)
 
 
 async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
-    """End guests of other runs that are up still, until those of a run fit its slot."""
+    """Close guests of earlier runs until the slot has room for those of a run."""
     for arm in pool.up:
         if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
             await pool.close(arm)
 
 
-# All guests of a host process, in slots that share none.
-
-
 class HostGuests:
-    """Owns guests. Use as `async with`.
+    """Owns all guests of a host process, by slot. Use as `async with`.
 
     Args:
-        slots: runs at once; each has guests of its own.
-        bring: has kernels come that are not here.
+        slots: number of concurrent runs; slots share no guests.
+        fetch: fetches missing kernels.
     """
 
-    def __init__(self, settings: KernelSettings, slots: int = 1, bring: Bring = nothing) -> None:
-        self._settings, self._bring = settings, bring
+    def __init__(
+        self, settings: KernelSettings, slots: int = 1, fetch: FetchKernels = fetch_nothing
+    ) -> None:
+        self._settings, self._fetch = settings, fetch
         self._pools = tuple(Lanes() for _ in range(slots))
-        self._parking = Parking(settings, template_bytes(), bring)
+        self._parking = Parking(settings, template_bytes(), fetch)
         self._owned = AsyncExitStack()
 
     async def __aenter__(self) -> HostGuests:
@@ -222,10 +225,10 @@ class HostGuests:
         send: Callable[[Packet], None],
         lanes: Sequence[str] = (),
     ) -> GuestRun:
-        """A run on the guests of a slot, that no other run uses now.
+        """Create a run on the guests of a free slot.
 
         Args:
-            lanes: those of the run that are here, and begin with the others; (): all are here.
+            lanes: lanes that run here, together with lanes on other hosts; (): all run here.
 
         Raises:
             InputError: the run has no such lane.
@@ -238,16 +241,16 @@ class HostGuests:
         )
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Park guests for a run that may be asked for, then for others, while nothing runs."""
+        """Request templates for a likely run, then for other runs (Parking.expect)."""
         self._parking.expect(request, others)
 
     def parked(self) -> TemplateCounts:
-        """How parked guests stand."""
+        """Return the counts of templates."""
         return self._parking.counts()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
-        """Measure lanes one after another, with no other guest alive."""
-        async with self._parking.aside():
+        """Measure lanes one after another, after closing all other guests."""
+        async with self._parking.paused():
             await self._measure(request, publish)
 
     async def _measure(
@@ -255,7 +258,7 @@ class HostGuests:
     ) -> None:
         await self.rest()
         what = request.run
-        await self._bring(what.folder, what.arms, self._settings)
+        await self._fetch(what.folder, what.arms, self._settings)
         sources = await kernel_sources(what.folder, what.arms, self._settings)
 
         def progress(step: Progress) -> None:
@@ -265,16 +268,16 @@ class HostGuests:
         publish(measured_message(what, await measuring.run(), what.run_id))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
-        """Measure what a challenge wants, and stress, with no other guest alive."""
+        """Judge an arm by a challenge, after closing all other guests."""
         folder = request.run.folder
-        async with self._parking.aside():
+        async with self._parking.paused():
             await self.rest()
             arms = dict.fromkeys((*folder.usual_arms, request.arm))
-            await self._bring(folder, arms, self._settings)
+            await self._fetch(folder, arms, self._settings)
             await Judging(folder, request.challenge, request.arm, self._settings, publish).run()
 
     async def rest(self) -> None:
-        """Close all lanes of all slots, at once."""
+        """Close the guests of all slots concurrently."""
         async with asyncio.TaskGroup() as group:
             for pool in self._pools:
                 group.create_task(pool.close_all())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a server may ask of a host process, on guests of its own."""
+"""Handlers of the server's requests in a host process, which owns guests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duet import messages as m
 from duet.base.errors import DuetError, InputError
 from duet.base.logs import about
 from duet.host import requests as r
-from duet.host.fetching import Bring, nothing
+from duet.host.fetching import FetchKernels, fetch_nothing
 from duet.host.runs import GuestRun, HostGuests
 from duet.kernels import KernelSettings
 from duet.rpc import limits
@@ -26,25 +26,25 @@ from duet.session import RunSpec
 
 LOG = logging.getLogger("duet.hosts")
 COUNTS_S: Final = 1.0
-"""Between two looks at how parked guests stand."""
+"""Interval of checks whether the counts of templates have changed."""
 
 
 class Worker:
-    """Use as `async with`: leaving ends every guest.
+    """Serves one server. Use as `async with`; leaving ends every guest.
 
     Args:
-        folder: a private one, for patches of visitors' changes.
-        bring: has kernels come that are not here.
+        folder: private folder, for patches of visitors' changes.
+        fetch: fetches missing kernels.
     """
 
-    def __init__(self, folder: Path, bring: Bring = nothing) -> None:
-        self._bring = bring
+    def __init__(self, folder: Path, fetch: FetchKernels = fetch_nothing) -> None:
+        self._fetch = fetch
         self._requests = r.Requests(folder)
         self._guests: HostGuests | None = None
         self._runs: dict[str, GuestRun] = {}
         self._beginning: set[str] = set()
         self._ended_early: set[str] = set()
-        """Runs that are read still, and those of them that are to end as soon as they begin."""
+        """Runs of `_beginning` that were stopped, and end as soon as they begin."""
         self._tasks = Tasks()
         self._owned = AsyncExitStack()
         handlers: dict[str, Handler] = {
@@ -87,10 +87,10 @@ class Worker:
 
     @property
     def guests(self) -> HostGuests:
-        """The guests.
+        """Return the guests.
 
         Raises:
-            InputError: the server has not said how many runs there are at once.
+            InputError: the server has not sent 'begin' yet.
         """
         if self._guests is None:
             raise InputError("this host process has not begun.", remedy="Call 'begin' first.")
@@ -101,7 +101,7 @@ class Worker:
         source = None if asked.source is None else Path(asked.source)
         settings = KernelSettings.default(source, base=asked.base_name)
         if self._guests is None:
-            guests = HostGuests(settings, asked.slots, self._bring)
+            guests = HostGuests(settings, asked.slots, self._fetch)
             self._guests = await self._owned.enter_async_context(guests)
         return b""
 
@@ -153,7 +153,7 @@ class Worker:
         return json.dumps(await asyncio.to_thread(self._of(asked).raw_events, *where)).encode()
 
     async def _bundle(self, body: bytes, event: Events) -> bytes:
-        """The file in pieces; the answer is its length, or nothing where there is none."""
+        """Send the run's bundle in pieces; the answer is its length, or empty without a bundle."""
         content = await asyncio.to_thread(self._of(r.read(r.OfRun, body)).bundle)
         if content is None:
             return b""
@@ -163,7 +163,7 @@ class Worker:
         return str(len(content)).encode()
 
     def _go(self, body: bytes) -> None:
-        """All lanes of a run are ready, those on other hosts included."""
+        """Start the lanes of a run, since those on other hosts are ready as well."""
         run = self._runs.get(r.read(r.OfRun, body).run_id)
         if run is not None:
             run.go()
@@ -176,13 +176,13 @@ class Worker:
     def _of(self, asked: r.OfRun) -> GuestRun:
         run = self._runs.get(asked.run_id)
         if run is None:
-            raise InputError("that run is not here any more.", remedy="Start it again.")
+            raise InputError("that run has ended on its host.", remedy="Start the run again.")
         return run
 
-    # Measurements, and guests that nothing runs on
+    # Measurements, and guests without a run
 
     def _leave(self, body: bytes) -> None:
-        self.peer.connection.end("the server needs this host no more")
+        self.peer.connection.end("the server no longer needs this host")
 
     async def _measure(self, body: bytes, event: Events) -> bytes:
         asked = r.read(r.MeasureIt, body)
@@ -210,12 +210,12 @@ class Worker:
 
         def others() -> list[RunSpec]:
             asking = self.peer.call("others", b"", limits.CALL_S)
-            with contextlib.suppress(DuetError):  # the server is gone
+            with contextlib.suppress(DuetError):  # the server has disconnected
                 found = asyncio.run_coroutine_threadsafe(asking, loop).result()
                 return [self._requests.run(one) for one in r.read(r.Others, found).runs]
             return []
 
-        with contextlib.suppress(DuetError):  # a run that is asked for will say so
+        with contextlib.suppress(DuetError):  # a later run reports this error to its viewers
             self.guests.expect(await asyncio.to_thread(self._requests.run, asked.what), others)
 
 
@@ -224,7 +224,7 @@ def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:
 
 
 async def report_counts(worker: Worker) -> None:
-    """Report how parked guests stand, whenever it has changed, once the worker has begun."""
+    """Send the counts of templates whenever they have changed, once the worker has begun."""
     last: dict[str, int] = {}
     while True:
         await asyncio.sleep(COUNTS_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 6. Lanes run, and their columns become spans, operations, links and counts."""
+"""Stage 6. Runs lanes, and reduces their events to spans, operations, links and counts."""
 
 from duet.bundle.manifest import Record
 from duet.session.events import (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The microscope's log and counts as the rest of the house knows them. Pure numpy.
+"""Convert the microscope's log and counts to samples and points. Pure numpy.
 
-The log becomes samples `accesses` (what a recording keeps) and points (what the page gets one by
-one); counts become samples `microscope`. A replay takes the same way from the samples on.
+The log becomes samples named `accesses`, which a recording keeps, and points, which the page gets.
+Counts become samples named `microscope`. A replay starts from the recorded samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ACCESS_TYPES = {
     "function": "<i2",
     "operation": "<u4",
 }
-"""`after`: nanoseconds since the access before it; of the first, since the sample's time."""
+"""`after`: nanoseconds since the previous access; for the first, since the sample's time."""
 COUNT_TYPES = {
     "at": "<i4",
     "address": "<f8",
@@ -39,28 +39,28 @@ COUNT_TYPES = {
     "writes": "<f8",
     "rmws": "<f8",
 }
-"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the line's; `cpus`: bit
-n for vCPU n."""
+"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the cache line's
+address; `cpus`: bit n for vCPU n."""
 SHORT = {"<u4": "u4", "u1": "u1", "<i2": "i2", "<i4": "i4", "<f8": "f8"}
 LOW = (1 << 48) - 1
 LINE = 64
 
 
 def short_address(address: int) -> float:
-    """An address without its sign extension: a double holds that exactly."""
+    """Return the low 48 bits of an address, which a double represents exactly."""
     return float(address & LOW)
 
 
 def long_address(short: float) -> int:
-    """Back again: bit 47 says whether it is the kernel's."""
+    """Restore the sign extension of a short_address(): bit 47 is set for kernel addresses."""
     low = int(short)
     return low | (0xFFFF << 48) if low >> 47 & 1 else low
 
 
 def busiest(cells: Cells, most: int) -> list[int]:
-    """Addresses of the cells on the lines that are most worth a name, at most so many.
+    """Return at most `most` addresses on the cache lines that are most worth a name.
 
-    First lines that several vCPUs touch and one writes, by writes; then the others by accesses.
+    Written lines that several vCPUs touch come first, by writes; then the others, by accesses.
     """
     lines, inverse = np.unique(cells.cells["address"] // LINE, return_inverse=True)
     cpus = np.zeros(len(lines), np.uint32)
@@ -75,14 +75,14 @@ def busiest(cells: Cells, most: int) -> list[int]:
 
 
 def access_sample(records: NDArray[np.void], seq: int, offset_ns: int, error_ns: int) -> Sample:
-    """A piece of the log as a sample.
+    """Convert a part of the log to a sample.
 
     Args:
         records: RECORD array, in order, not empty.
-        offset_ns: host time less guest time.
+        offset_ns: host time minus guest time.
     """
     assert records.dtype == RECORD and len(records)
-    # CPUs take a number and then the time: neighbours may be late by a few nanoseconds.
+    # A vCPU takes its place in the log before it reads the clock, so times may go back by a few ns.
     host = np.maximum.accumulate(records["host_ns"].astype(np.int64))
     after = np.diff(host, prepend=host[0])
     columns = {"after": np.minimum(after, 0xFFFF_FFFF)} | {
@@ -98,10 +98,10 @@ def count_sample(
     cells: Cells, seq: int, at_ns: int, error_ns: int, watched: tuple[int, int] | None,
     functions: Sequence[str],
 ) -> Sample:  # fmt: skip
-    """Counts as a sample; of lines that are not watched only their sums.
+    """Convert counts to a sample: each cell on watched lines, and sums of all other lines.
 
     Args:
-        watched: address and bytes of the object.
+        watched: address and size in bytes of the object.
     """
     base, size = watched or (0, 0)
     own = cells.cells
@@ -158,25 +158,26 @@ def _sample(
 
 
 def points_of(sample: Sample, kind: int, origin_ns: int, first_id: int) -> Columns:
-    """Points out of a sample of accesses.
+    """Convert a sample of accesses to points.
 
     Args:
         kind: number of the point in the lesson's list.
+        origin_ns: guest time of the start marker.
 
     Raises:
-        InputError: the sample, out of a recording, is not one of ours.
+        InputError: the sample, from a recording, is malformed.
     """
     wanted = {name: SHORT[t] for name, t in ACCESS_TYPES.items()}
     if sample.dtypes != wanted:
         raise InputError(
-            "the recording's accesses have other columns than this version knows.",
+            "the recording's accesses do not have the columns of this version.",
             remedy="Record it again.",
         )
     own = {name: np.frombuffer(sample.columns[name], t) for name, t in ACCESS_TYPES.items()}
     if any(len(column) != sample.n for column in own.values()):
         raise InputError(
             "the recording's accesses have columns of different lengths.",
-            remedy="Get the file anew, or record it again.",
+            remedy="Download the file again, or record it again.",
         )
     t_ns = float(sample.at_ns - origin_ns) + np.cumsum(own["after"], dtype=np.float64)
     cells: Columns = {
@@ -195,18 +196,18 @@ def points_of(sample: Sample, kind: int, origin_ns: int, first_id: int) -> Colum
     return {name: cells[name].astype(dtype) for name, dtype in TABLES["points"].items()}
 
 
-# What is said of the microscope's operations: how many, why some broke off, why there is none.
+# Texts about the microscope's operations: how many there are, and why some are incomplete.
 
 BROKEN = {
     "ops_slept": "slept or were preempted",
-    "ops_left": "left by a jump to another function (a tail call), which returns in its place",
+    "ops_left": "left by a jump to another function (a tail call), which returns instead",
     "ops_again": "entered again before their end (recursion, an interrupt, an indirect jump)",
 }
-"""Why an operation is not whole: the count's name, and words."""
+"""Count of incomplete operations -> the reason in words."""
 
 
 def broken_words(counts: Mapping[str, int]) -> str:
-    """How many operations broke off, by reason (keys of BROKEN); empty if none did."""
+    """Describe the numbers of incomplete operations by reason (keys of BROKEN); "" if none."""
     return ", ".join(f"{counts[why]:,} {words}" for why, words in BROKEN.items() if counts[why])
 
 
@@ -215,13 +216,13 @@ def broken_by(cells: Cells) -> dict[str, int]:
 
 
 def operation_words(operation: str, until: str) -> str:
-    """'open()' or 'open() to close()'; empty where there is none."""
+    """Describe an operation: "open()" or "open() to close()"; "" without an operation."""
     ends = [f"{end}()" for end in (operation, until) if end]
     return " to ".join(dict.fromkeys(ends))
 
 
 def no_operation(microscope: MicroscopeRequest, cells: Cells) -> InfraError | None:
-    """Why nothing can be given per operation, and what to do; None if it can, or was not asked."""
+    """Return why there are no figures per operation; None if there are, or none were requested."""
     name, last = f"{microscope.operation}()", f"{microscope.until or microscope.operation}()"
     if not microscope.operation or (cells.ops_touching if microscope.aim else cells.ops_ended):
         return None
@@ -234,19 +235,23 @@ def no_operation(microscope: MicroscopeRequest, cells: Cells) -> InfraError | No
     else:
         words = broken_words(broken_by(cells))
         seen = "return" if last == name else f"go on to the return of {last}"
-        why = f"of {cells.ops_begun:,} calls of {name} none was seen to {seen}"
+        why = f"none of {cells.ops_begun:,} calls of {name} was seen to {seen}"
         why += f": {words}" if words else ""
         remedy = f"Let the operation end with another function, such as the caller of {last}."
-    return InfraError(f"nothing is given per operation: {why}.", remedy=remedy)
+    return InfraError(f"there are no figures per operation: {why}.", remedy=remedy)
 
 
 def operations_line(tree: Mapping[str, object]) -> str:
-    """A sentence of the table's head, from its documented keys."""
+    """Return a sentence for the table's head.
+
+    Args:
+        tree: the report with its documented keys.
+    """
     counts = tree["broken_by"]
     assert isinstance(counts, dict)
     words = broken_words(counts)
-    broken = f"; {tree['ops_broken']:,} more broken off: {words}" if words else ""
+    broken = f"; {tree['ops_broken']:,} more were incomplete: {words}" if words else ""
     return (
-        f"{tree['ops']:,} operations{broken}. The column outside has what no operation did: "
-        f"{tree['outside']:,} accesses in all."
+        f"{tree['ops']:,} operations{broken}. The column outside counts accesses of no operation: "
+        f"{tree['outside']:,} in all."
     )

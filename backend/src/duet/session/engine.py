@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decode and reduce of one run on one lane: a service of confined children. Pure.
+"""Decode and reduce one run of one lane, as a service in a confined child. Pure.
 
-Everything that looks into a guest's formats and pages is here; the host process keeps what it
-can bound by itself (`pipeline`), and checks what comes back (`lane.child`).
+Only this module reads a guest's format files and pages. The host process tracks bytes and losses
+(`pipeline`), and checks the child's replies (`lane.child`).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from duet.session.tables import Metrics
 from duet.session.tally import Tally
 from duet.wire.frames import PAGE_BYTES
 
-# The decoded records of a run, kept for those who ask what lies behind a mark. Bounded.
+# The decoded records of a run, kept to show the events of a mark. Bounded.
 
 RawEvent = dict[str, JsonValue]
 
 
 class History:
-    """Columns as they were decoded, the oldest dropped beyond a number of events.
+    """The newest decoded columns.
 
     Args:
-        max_events: of all kinds; about 80 bytes each.
+        max_events: most events of all types, about 80 bytes each.
     """
 
     def __init__(self, max_events: int) -> None:
@@ -49,11 +49,11 @@ class History:
         self._events = 0
         self._names: dict[int, str] = {}
         self.dropped = 0
-        """Events no longer kept."""
+        """Number of events dropped because of the bound."""
         self.decoder: Decoder | None = None
 
     def add(self, columns: Iterable[CpuColumns]) -> None:
-        """Keep these; forget the oldest if they are too many."""
+        """Add columns, and drop the oldest beyond the bound."""
         for part in columns:
             if not part.events:
                 continue
@@ -74,12 +74,12 @@ class History:
         events: frozenset[str] | None = None,
         cpu: int | None = None,
     ) -> list[RawEvent]:
-        """The `n` records nearest to a guest time, in order of time.
+        """Return the `n` records nearest to a guest time, ordered by time.
 
         Args:
-            tid: only those that this thread emitted or that switch or wake it.
+            tid: only records that this thread emitted, or that switch or wake it.
             events: only these event types.
-            cpu: only those that were written on this CPU.
+            cpu: only records that were written on this CPU.
         """
         found: list[tuple[int, int, int, str, Table, int]] = []
         wanted = [part for part in tuple(self._parts) if cpu is None or part[2].cpu == cpu]
@@ -123,7 +123,7 @@ class History:
         return fields
 
     def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
-        """The emitting task's name: from its own switch, else from the last one that was seen."""
+        """Return the emitting task's name, from this switch or the last switch to it, or ""."""
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:
@@ -143,7 +143,7 @@ def _distance(first: int, last: int, at: int) -> int:
 
 
 def _nearest(name: str, table: Table, at: int, n: int, tid: int | None) -> list[int]:
-    """Places of the nearest rows, at most n on either side."""
+    """Return the indices of the nearest rows, at most n on either side."""
     places: NDArray[np.int64] = np.arange(len(table))
     if tid is not None:
         mask = table.pid == tid
@@ -155,7 +155,7 @@ def _nearest(name: str, table: Table, at: int, n: int, tid: int | None) -> list[
     return chosen
 
 
-# What has come from a guest and was not worked on yet: files and pages, within bounds. Pure.
+# Received files, and pages that wait for decoding. Bounded. Pure.
 
 
 class GuestFiles:
@@ -166,10 +166,10 @@ class GuestFiles:
         self._count = self._bytes = 0
 
     def add(self, name: str, content: bytes) -> None:
-        """Take a file.
+        """Add a file.
 
         Raises:
-            InputError: they are more, or larger, than a guest may send.
+            InputError: the guest has sent more files, or more bytes of them, than allowed.
         """
         self._count += 1
         self._bytes += len(name) + len(content)
@@ -177,7 +177,7 @@ class GuestFiles:
             raise InputError(
                 f"the guest sent {self._count} files with {self._bytes:,} bytes, and "
                 f"{budgets.GUEST_FILES} with {budgets.GUEST_FILE_BYTES:,} are allowed.",
-                remedy="Build the guest root again, or get the recording anew.",
+                remedy="Build the guest root again, or download the recording again.",
             )
         self.by_name[name] = content
 
@@ -186,7 +186,7 @@ class Pages(NamedTuple):
     """Whole pages of one CPU.
 
     Args:
-        complete: see Decoder.decode.
+        complete: completeness marks, as in Decoder.decode().
     """
 
     cpu: int
@@ -195,7 +195,7 @@ class Pages(NamedTuple):
 
 
 class PageQueue:
-    """Pages in the order in which they came."""
+    """Received pages by CPU, in order of arrival."""
 
     def __init__(self) -> None:
         self._pages: dict[int, list[bytes]] = {}
@@ -203,13 +203,13 @@ class PageQueue:
         self._complete: dict[int, list[tuple[int, int]]] = {}
         self.size_bytes = 0
         self.host_ns = 0
-        """When the newest of all pages came, those included that were taken."""
+        """Host time at which the newest page ever arrived, also if it was taken already."""
 
     def add(self, cpu: int, pages: bytes, host_ns: int, complete_ns: int) -> None:
-        """Take whole pages of one CPU; nothing if there is none.
+        """Add whole pages of one CPU; `pages` may be empty.
 
         Args:
-            complete_ns: the CPU was complete up to this guest time before they came.
+            complete_ns: guest time up to which the CPU was complete before they arrived.
         """
         if pages:
             marks = self._complete.setdefault(cpu, [])
@@ -220,8 +220,8 @@ class PageQueue:
             self.size_bytes += len(pages)
             self.host_ns = host_ns
 
-    def take(self) -> tuple[Pages, ...]:
-        """All pages, joined by CPU; the queue is empty afterwards."""
+    def take_pages(self) -> tuple[Pages, ...]:
+        """Remove and return all pages, joined by CPU."""
         taken = tuple(
             Pages(cpu, b"".join(parts), tuple(self._complete[cpu]))
             for cpu, parts in self._pages.items()
@@ -231,20 +231,20 @@ class PageQueue:
 
 
 def warm() -> None:
-    """Load the C libraries, compiling them if need be (see confine.zygote)."""
+    """Load the C libraries, and compile them if needed (confine.zygote calls this)."""
     prepare()
     reduce_binding.library()
 
 
 @dataclass(frozen=True, slots=True)
-class LaneOf:
-    """What is decoded.
+class LaneSetup:
+    """Parameters of an engine.
 
     Args:
-        symbols: addresses of the arm's kernel.
-        threads: rows to keep for threads of the workload.
-        history_events: decoded events kept for `raw_events`.
-        live: it is no recording.
+        symbols: symbol addresses of the arm's kernel.
+        threads: rows reserved for threads of the workload.
+        history_events: most decoded events kept for `raw_events`.
+        live: False for a recording.
     """
 
     lesson: Lesson
@@ -257,12 +257,13 @@ class LaneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What is to be decoded and reduced now.
+class StepRequest:
+    """Input of one step of an engine.
 
     Args:
-        files: format files; None where the engine has begun.
-        drained: the agent's last word covers all it sent.
+        files: format files for the first step; None once the engine has begun.
+        final: nothing more will come.
+        drained: the agent has drained, and all its bytes are here.
     """
 
     files: Mapping[str, bytes] | None
@@ -274,13 +275,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a lane is, after a step.
+    """Progress of a lane after a step.
 
     Args:
-        origin_ns: guest time of the start marker, once it was seen.
-        watermark_ns: complete up to here, since the start marker.
-        missed: events that pages say are missing.
-        decoded: records decoded, known or not.
+        origin_ns: guest time of the start marker; None until it was seen.
+        watermark_ns: time since the start marker up to which events are complete.
+        missed: number of events that pages report as missing.
+        decoded: number of decoded records, including unknown event types.
     """
 
     begun: bool = False
@@ -292,7 +293,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Figures of a lane so far; `metrics` without its losses."""
+    """Figures of a lane so far. In `metrics`, `events_lost` is not set."""
 
     metrics: Metrics = field(default_factory=Metrics)
     tallies: dict[str, float] = field(default_factory=dict)
@@ -300,21 +301,21 @@ class Counts:
 
 
 class LaneEngine:
-    """Decodes and reduces; also as a service, see `answer`."""
+    """Decodes and reduces one lane. `answer` serves its methods to another process."""
 
-    def __init__(self, lane: LaneOf | None = None) -> None:
+    def __init__(self, lane: LaneSetup | None = None) -> None:
         self._lane = lane
         self._decoder: Decoder | None = None
         self._reducer: LaneReducer | None = None
         self._tally: Tally | None = None
         self._history = History(lane.history_events if lane else 0)
 
-    def step(self, step: Step) -> Reduction:
-        """One step; `more` in the result asks for another without pages.
+    def step(self, step: StepRequest) -> Reduction:
+        """Decode and reduce. If the result has `more`, call again without pages.
 
         Raises:
             DecodeError: pages or format files are broken.
-            InputError: more events wait for a BEAT than are held.
+            InputError: more than HELD_EVENTS events wait for a BEAT.
         """
         if not self._decoder:
             if not step.pages:
@@ -346,10 +347,10 @@ class LaneEngine:
         )
 
     def counts(self, *, tallies: bool) -> Counts:
-        """Figures so far.
+        """Return the figures so far.
 
         Args:
-            tallies: the lesson's `event` and `span` metrics, too; they take longest.
+            tallies: compute also the lesson's `event` and `span` metrics, which takes longest.
         """
         metrics = self._reducer.metrics(0) if self._reducer else Metrics()
         if not tallies or self._tally is None:
@@ -359,10 +360,10 @@ class LaneEngine:
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[RawEvent]:
-        """Records nearest to a moment since the start marker; of one row or one CPU, if given.
+        """Return the records nearest to a time since the start marker, of one row or CPU if given.
 
         Raises:
-            InputError: there is no such row; an empty list would say that nothing happened.
+            InputError: the row does not exist. An empty list would mean that nothing happened.
         """
         reducer = self._reducer
         origin = reducer.origin_ns if reducer else None
@@ -372,7 +373,7 @@ class LaneEngine:
         if row is not None:
             if not 0 <= row < len(reducer.rows):
                 raise InputError(
-                    f"row must be one of the lane's {len(reducer.rows)} rows, but {row} came.",
+                    f"row must be one of the lane's {len(reducer.rows)} rows, but is {row}.",
                     remedy="Leave row out to get the records of all threads.",
                 )
             tid = reducer.rows[row].tid
@@ -396,7 +397,7 @@ class LaneEngine:
     # as a service
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """Requests `lane`, `step`, `counts` and `events`; see lane.child for the other side."""
+        """Answer `lane`, `step`, `counts` and `events` requests of session.lane.child."""
         match request["do"]:
             case "lane":
                 self.__init__(request["lane"])  # type: ignore[misc]
@@ -405,7 +406,7 @@ class LaneEngine:
                 parts = zip(request["cpus"], blobs, request["complete"], strict=True)
                 pages = [Pages(*part) for part in parts]
                 rest = (request[name] for name in ("watermark_ns", "final", "drained"))
-                return self._packed(self.step(Step(request["files"], pages, *rest)))
+                return self._packed(self.step(StepRequest(request["files"], pages, *rest)))
             case "counts":
                 return _packed_counts(self.counts(tallies=request["tallies"])), ()
             case "events":
@@ -427,7 +428,7 @@ class LaneEngine:
 
 
 def _packed_counts(counts: Counts) -> dict[str, object]:
-    """Whole numbers may have more than 64 bits (a sum of many), so they travel as digits."""
+    """Encode counts for a reply. Integers may exceed 64 bits, so they travel as decimal strings."""
     tallies = {
         name: str(value) if isinstance(value, int) else float(value)
         for name, value in counts.tallies.items()

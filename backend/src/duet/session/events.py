@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a session asks of guests, and what it reports: typed values and the sink's protocol."""
+"""Requests of a session to guests, and its reports: values, results and the sink."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from duet.session.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class GuestRequest:
-    """What a session asks of a guest factory. Another request is another boot.
+    """Parameters of a guest. A guest that runs is reused only for an equal request.
 
     Args:
-        shift: the count clock's, as in RunSpec.
-        seed: of perturbed starts, as in RunSpec.
-        memory_mb: of the guest.
-        scratch_mb: a disk of the host for /scratch; 0 is none, as on the count clock.
-        microscope: its plugin, and what that looks at.
-        plan: what the agent will be sent, where a parked guest may stand for a boot.
+        shift: as in RunSpec.
+        seed: as in RunSpec.
+        memory_mb: the guest's memory.
+        scratch_mb: size of the disk for /scratch; 0: no disk, as on the count clock.
+        microscope: its plugin and functions file.
+        plan: plan that the agent will be sent, if a copy of a template may replace a boot.
     """
 
     arm: str
@@ -48,19 +48,19 @@ class GuestRequest:
 
 @dataclass(frozen=True, slots=True)
 class LaneSource:
-    """Where one arm's guests come from, and its kernel's addresses (needed_symbols).
+    """Factory of one arm's guests, with facts of its kernel.
 
     Args:
-        vmlinux: with DWARF, for the x-ray; None: it has none.
-        lesson: slug, so that `duet drgn` can name the lane.
-        scope: the plugin for a request, with this kernel's addresses; None: it has none. Raises
-            InputError for a function that the kernel does not have.
-        content: names kernel and root by what is in them; a guest that is up is used again only
-            for the same content, so that an edited workload or patch is what runs.
-        parked: whether a guest is parked that stands for what is asked for; then a copy of it is
-            fresh, and sooner ready than a guest that is up.
-        park: have a guest parked for what is asked for, when nothing runs; True: after all others,
-            if there is room.
+        symbols: addresses of the symbols in needed_symbols().
+        vmlinux: kernel with DWARF, for the x-ray; None: no x-ray.
+        lesson: slug, by which `duet drgn` names the lane.
+        scope: builds the plugin for a request, with this kernel's addresses; None: no microscope.
+            Raises InputError for a function that the kernel does not have.
+        content: hash of kernel and root. A running guest is reused only for equal content, so that
+            an edited workload or patch takes effect.
+        parked: returns whether a template for the request exists. A copy is then preferred to a
+            running guest: it is fresh, and ready sooner.
+        park: requests a template for the request, made when nothing runs; True: low priority.
     """
 
     arm: str
@@ -76,12 +76,12 @@ class LaneSource:
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """Whether the host gave a guest's vCPUs the CPU time that they wanted, from start to end.
+    """CPU time of a guest's vCPUs during its workload, and how long they waited for the host.
 
     Args:
-        ran_s: CPU seconds that they had, all vCPUs together.
-        waited_s: seconds in which they could run and another thread of the host had the CPU, or
-            the hypervisor below the host had taken it (steal).
+        ran_s: CPU seconds used, summed over vCPUs.
+        waited_s: seconds in which vCPUs were runnable without a CPU: another thread of the host had
+            it, or the hypervisor below the host (steal).
     """
 
     ran_s: float
@@ -89,27 +89,27 @@ class Contention:
 
     @property
     def share(self) -> float:
-        """Waiting as a part of what was wanted, 0 to 1."""
+        """Share of the wanted CPU time that was waited for, 0 to 1."""
         wanted = self.ran_s + self.waited_s
         return self.waited_s / wanted if wanted else 0.0
 
 
 def contention_bound(vcpus: int, cpus: int) -> float:
-    """Share of waiting beyond which a run's times are distorted.
+    """Return the `share` of Contention beyond which a run's times are distorted.
 
-    Alone on the host, `vcpus` busy vCPUs get min(1, cpus / vcpus) of what they want. A run is
-    distorted when it gets less than 1 - CONTENDED_SHARE of that.
+    Alone on the host, busy vCPUs get min(1, cpus / vcpus) of the CPU time that they want. A run is
+    distorted if it gets less than 1 - CONTENDED_SHARE of that.
 
     Args:
-        vcpus: of one guest, at least 1.
-        cpus: of the host that the guests may use, at least 1.
+        vcpus: number of vCPUs of one guest, at least 1.
+        cpus: number of CPUs of the host that guests may use, at least 1.
     """
     return 1 - (1 - CONTENDED_SHARE) * min(1.0, cpus / vcpus)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the workload, at guest time since the start marker (0 before it)."""
+    """A line that the workload wrote; `t_ns` is since the start marker, 0 before it."""
 
     stream: Literal["out", "err"]
     text: str
@@ -118,12 +118,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ScopeResult:
-    """What the microscope counted, exactly, from the start to the workload's end.
+    """Exact counts of the microscope, from the start to the workload's end.
 
     Args:
-        names: what lies at an address, as far as the x-ray could tell.
-        watched: address and bytes of the object.
-        fields: of the object, by offset: (offset, name), as its probe reads them.
+        names: address -> name, where the x-ray found one.
+        watched: address and size in bytes of the watched object.
+        fields: (offset, name) of the object's fields, sorted by offset, as its probe reads them.
     """
 
     cells: Cells
@@ -132,10 +132,10 @@ class ScopeResult:
     fields: tuple[tuple[int, str], ...] = ()
 
     def field_range(self, name: str) -> tuple[int, int]:
-        """First byte and end of a field of the watched object.
+        """Return start and end address of a field of the watched object.
 
         Raises:
-            InputError: nothing was watched, or it has no such field.
+            InputError: no object was watched, or it has no such field.
         """
         base, size = self.watched or (0, 0)
         for at, field_name in self.fields:
@@ -149,7 +149,7 @@ class ScopeResult:
         )
 
     def name_of(self, address: int) -> str:
-        """What lies at an address; of the watched object its field; "" if unknown."""
+        """Return the name of an address, or its field in the watched object; "" if unknown."""
         base, size = self.watched or (0, 0)
         if self.fields and base <= address < base + size:
             return [name for at, name in self.fields if at <= address - base][-1]
@@ -161,16 +161,16 @@ class LaneResult:
     """Final result of one lane.
 
     Args:
-        ops: the workload's own count, from its own line; None if it wrote none.
-        ops_per_s: the same, per second.
-        status: wait status of the workload: exit code, or minus a signal.
-        clocksource: of the guest; anything but tsc makes its times doubtful.
-        tallies: metric -> value picked from the run's events, in raw units, before `scale`.
-        tally_faults: metric -> why it has no value there, in a sentence.
-        scope: what the microscope counted.
-        scope_fault: why it counted nothing, in a sentence.
-        contention: of a live run on the wall clock; None elsewhere, or where it cannot be read.
-        xray: how the x-ray was in the end.
+        ops: number of operations in the workload's own output; None if it has none.
+        ops_per_s: operations per second in the workload's own output.
+        status: exit code of the workload, negative for a signal.
+        clocksource: clock source of the guest; with another than tsc its times are doubtful.
+        tallies: metric -> value from the run's events, in raw units, before `scale`.
+        tally_faults: metric -> why it has no value, as a sentence.
+        scope: counts of the microscope.
+        scope_fault: why the microscope counted nothing, as a sentence.
+        contention: of a live run on the wall clock; None elsewhere or if unreadable.
+        xray: final state of the x-ray.
     """
 
     arm: str
@@ -205,19 +205,19 @@ class RunResult:
 
 
 class SessionSink:
-    """Receives what a session reports. A subclass overrides the calls that it needs.
+    """Receiver of a session's reports. Subclasses override the methods that they need.
 
-    All are plain calls on the event loop; they return soon and do not raise.
+    They are called on the event loop, must return soon and must not raise.
     """
 
     def on_run(self, phase: RunPhase, message: str) -> None:
-        """The run's phase changed; of a run that failed, why."""
+        """Handle a change of the run's phase; `message` says why a run failed."""
 
     def on_lane(self, state: Lane) -> None:
-        """A lane's phase changed."""
+        """Handle a change of a lane's phase."""
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """All rows of a lane, again whenever there are more."""
+        """Handle all rows of a lane, sent again after each change."""
 
     def on_batch(self, arm: str, new: Batch) -> None: ...
 
@@ -226,13 +226,13 @@ class SessionSink:
     def on_loss(self, arm: str, loss: Loss) -> None: ...
 
     def on_line(self, arm: str, line: Line) -> None:
-        """The workload wrote a line."""
+        """Handle a line of the workload."""
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """The x-ray's sample, at guest time since the start marker."""
+        """Handle a sample of a lens, at guest time since the start marker."""
 
     def on_lens(self, arm: str, state: LensState) -> None:
-        """How the x-ray is; the newest counts."""
+        """Handle the new state of a lens."""
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """How long the lane's guest waited for the host so far; the newest counts."""
+        """Handle a lane's contention since its workload's start."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every time limit and bound of a session, by name."""
+"""Timeouts and bounds of a session."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds unless named otherwise.
+    """Timeouts and bounds of one session; seconds unless the name has another unit.
 
     Args:
         hello_s: from an open port to the agent's greeting.
-        ready_s: from a sent plan to READY (probes are set up, which emulation makes slow).
-        setup_s: beyond ready_s, for a workload with commands before the run; the agent's own limit
-            is in guest time, which passes slowly on the count clock.
-        run_slack_s: beyond the workload's own seconds, before it is stopped from here; the agent
-            stops it by itself sooner (lessons.plan.DEADLINE_SLACK_S).
+        ready_s: from a sent plan to READY. Setting up probes is slow under emulation.
+        setup_s: added to ready_s if the workload has setup commands. The agent's own limit is in
+            guest time, which passes slowly on the count clock.
+        run_slack_s: from the workload's planned end until the host stops it. The agent stops it
+            earlier (lessons.plan.DEADLINE_SLACK_S).
         drain_s: from the workload's end to the last byte.
         stop_s: from STOP to the end of draining.
-        missing_s: after DRAINED, how long no byte may come of those that the agent says it sent.
-        close_s: for a guest to go when it is closed.
-        hold_s: so long a viewer may hold a guest; then it goes on.
-        hold_after_s: from a hold that is asked for until its accesses have come.
+        missing_s: after DRAINED, longest silence while bytes that the agent has sent are missing.
+        close_s: for a guest to end after it is closed.
+        hold_s: longest time that a viewer may hold a guest; then it resumes.
+        hold_after_s: from the request of a hold until the requested accesses have happened.
         tick_s: between two batches.
         metrics_s: between two counts.
-        backlog_bytes: pages taken in but not yet decoded; beyond it the guest's port waits.
-        transcript_bytes: kept of one run of one lane; what comes later is not recorded, and said.
-        history_events: decoded events kept of one run of one lane.
+        backlog_bytes: pages received but not yet decoded; beyond it we stop reading the guest.
+        transcript_bytes: most bytes recorded of a run of a lane; a longer transcript is marked as
+            truncated.
+        history_events: most decoded events kept of a run of a lane.
     """
 
     hello_s: float = 90.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Columns of all CPUs become one stream in time order, up to a watermark. Pure numpy."""
+"""Merge the columns of all CPUs into one stream, ordered by time up to a watermark. Pure numpy."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from numpy.typing import NDArray
 from duet.decode.decoder import CpuColumns, LostEvents, Table
 from duet.session.program import MAX_ARGS, PRINT_EVENT, SWITCH_EVENT, WAKING_EVENT, Act, Program
 
-# Which threads have names of the workload, and which event says so first. Pure.
+# The first event that names a thread of the workload. Pure.
 #
-# A thread has its name from that event on and no sooner. What events that come later say does not
-# count for earlier ones: it would make a difference which of them are here already, and a replay
-# gets them in other pieces than the live run did.
+# A name applies from that event on, never to earlier events. Otherwise the result would depend on
+# which pages have already arrived, and a replay would differ from the live run.
 
 NAMING = (
     (SWITCH_EVENT, "prev_pid", "prev_comm"),
     (SWITCH_EVENT, "next_pid", "next_comm"),
     (WAKING_EVENT, "pid", "comm"),
 )
-"""Columns that name a thread."""
+"""(event, column of the thread's id, column of its name)."""
 Pair = tuple[int, bytes]
 """A thread and a name."""
 
 
 class Naming(NamedTuple):
-    """The first event of a CPU that says a name of a thread.
+    """The first event of a CPU that gives a thread a name.
 
     Args:
-        number: of the name in `Names.texts`.
+        number: index of the name in `Names.texts`.
     """
 
     ts_ns: int
@@ -44,17 +43,17 @@ class Naming(NamedTuple):
 
 
 class Names:
-    """Finds names in decoded columns."""
+    """Finds names of the workload's threads in decoded columns."""
 
     def __init__(self, program: Program) -> None:
         self._p = program
         self._numbers: dict[bytes, int] = {}
-        """-1: a name of nobody in the workload."""
+        """Name -> its index in `texts`; -1: not a name of the workload."""
         self._seen: dict[int, set[Pair]] = {}
         self.texts: list[str] = []
 
     def find(self, part: CpuColumns) -> list[Naming]:
-        """What a part says for the first time on its CPU, in order."""
+        """Return the names that a part gives for the first time on its CPU, in order."""
         if self._p.running < 0:
             return []  # no kinds, no threads to draw
         seen = self._seen.setdefault(part.cpu, set())
@@ -83,7 +82,7 @@ class Names:
 
 
 def _first_rows(table: Table, tid: str, comm: str, but: set[Pair]) -> dict[Pair, int]:
-    """The first row of each thread and name, without those of a set; no loop over rows."""
+    """Return the first row of each (thread, name) not in `but`, without a loop over rows."""
     columns = table.columns
     pairs: list[Pair] = list(zip(columns[tid].tolist(), columns[comm].tolist(), strict=True))
     new = set(pairs) - but
@@ -96,12 +95,12 @@ def _first_rows(table: Table, tid: str, comm: str, but: set[Pair]) -> dict[Pair,
 Ints = NDArray[np.int64]
 Acts = tuple[tuple[tuple[Act, int], ...], ...]
 LAST_SEQ = 1 << 62
-"""Losses sort behind all events of their CPU at the same time."""
+"""Sequence number of losses, which sorts them after all events of their CPU at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Events in order: by time, then CPU, then the CPU's own order (never against it)."""
+    """Events as columns. A merged stream is sorted by time, CPU and sequence number."""
 
     ts: Ints
     cpu: Ints
@@ -116,12 +115,12 @@ class Stream:
         return len(self.ts)
 
     def pick(self, places: NDArray[np.generic] | slice) -> Stream:
-        """The rows at these places (indices, a mask or a slice)."""
+        """Return the rows at these places (indices, a mask or a slice)."""
         return Stream(*(getattr(self, name)[places] for name in Stream.__slots__))
 
     @staticmethod
     def join(parts: Iterable[Stream]) -> Stream:
-        """All parts behind one another."""
+        """Concatenate the parts."""
         held = list(parts)
         return Stream(
             *(np.concatenate([getattr(p, name) for p in held]) for name in Stream.__slots__)
@@ -129,7 +128,7 @@ class Stream:
 
 
 class Merger:
-    """Holds what lies beyond the watermark until it is complete."""
+    """Sorts events of all CPUs, and holds those beyond the watermark."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -140,16 +139,16 @@ class Merger:
 
     @property
     def ripe_left(self) -> bool:
-        """Events within the last watermark are left, since `take` was limited."""
+        """Whether `take_events` has left events within the last watermark, because of its limit."""
         return self._ripe is not None
 
     @property
     def held(self) -> int:
-        """Events that wait for the watermark."""
+        """Number of events beyond the watermark."""
         return sum(len(part) for part in self._held)
 
     def add(self, columns: CpuColumns) -> None:
-        """Take the events that the program knows; others are none of its business."""
+        """Add the events that the program uses, and ignore others."""
         for name, table in columns.tables.items():
             code = self._program.codes.get(name)
             if code is not None:
@@ -158,9 +157,9 @@ class Merger:
             self._held.append(self._losses(columns.losses))
 
     def add_names(self, cpu: int, names: Sequence[Naming]) -> None:
-        """Take names of threads, before the columns that say them.
+        """Add names of threads. Call this before `add` for the columns that contain them.
 
-        Each is then worked on right before the event that says it, since the order is stable.
+        The sort is stable, so a name is processed right before its event.
         """
         if names:
             ts, seq, tid, number = np.array(names, np.int64).T
@@ -168,10 +167,11 @@ class Merger:
             code = zeros + self._name_code
             self._held.append(Stream(ts, zeros + cpu, seq, code, zeros, tid, number, zeros))
 
-    def take(self, watermark_ns: int, limit: int) -> Stream | None:
-        """Events up to and with the watermark, in order, at most `limit`; None if there are none.
+    def take_events(self, watermark_ns: int, limit: int) -> Stream | None:
+        """Remove and return events up to and including the watermark, sorted; None: no events.
 
-        What a former call left comes first.
+        Args:
+            limit: most events; a later call returns the rest first.
         """
         ripe = self._ripe or self._ripen(watermark_ns)
         if ripe is not None and len(ripe) > limit:
@@ -184,7 +184,7 @@ class Merger:
         if not self._held:
             return None
         if all(int(part.ts.min()) > watermark_ns for part in self._held if len(part)):
-            return None  # what waits is not joined at every step
+            return None  # avoids joining all held parts at every step
         whole = Stream.join(self._held)
         ripe = whole.ts <= watermark_ns
         if not ripe.any():
@@ -239,5 +239,5 @@ class Merger:
 
 
 def own_acts() -> Acts:
-    """The acts behind a loss and a name, whose codes follow those of the program."""
+    """Return the acts of a loss and of a name, whose codes follow those of the program."""
     return ((Act.LOSS, 0),), ((Act.NAME, 0),)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the host process knows of one run on one lane: frames, missing bytes, losses. Pure.
+"""The host process's state of one run of one lane: frames, missing bytes, losses. Pure.
 
-Its engine decodes and reduces; there that is a child process (`lane.child`). `feed` and
-`take` belong to the thread that receives, `work` may run on another: it touches only what `take`
-handed over. One `work` at a time.
+An engine in a child process decodes and reduces (`lane.child`). `feed_*` and `take_work` belong to
+the receiving thread. `work` may run on another thread, because it uses only what `take_work`
+returned. Run one `work` at a time.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from duet.base.errors import DuetError
-from duet.session.engine import Counts, GuestFiles, PageQueue, Pages, Progress, Step
+from duet.session.engine import Counts, GuestFiles, PageQueue, Pages, Progress, StepRequest
 from duet.session.reduce import Reduction
 from duet.session.tables import Batch, Loss, Metrics
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
 
-# Up to which guest time a lane's pages are all here: the watermark. Pure.
+# The watermark: the guest time up to which all pages of a lane are here. Pure.
 #
-# A beat says of each CPU: at that guest time its buffer was empty, and so many bytes had been
-# sent. Ports are apart, so a beat may overtake the pages it speaks of; it holds once the bytes
-# are here.
+# A beat has for each CPU a guest time at which its buffer was empty, and the bytes sent until then.
+# Ports are independent, so a beat may overtake these bytes. It takes effect once they are here.
 
 MAX_OPEN_BEATS = 4096
-"""Beats that wait for bytes; beyond it the oldest are dropped, newer ones say more."""
+"""Most beats that wait for bytes. Beyond it the oldest are dropped, since newer beats supersede
+them."""
 
 
 class Completeness:
-    """Bytes received against bytes sent, per CPU.
+    """Compares received with sent bytes, per CPU.
 
     Args:
-        received: bytes that came of each CPU before this run (ports outlive runs).
+        received: bytes received per CPU before this run (ports outlive runs).
     """
 
     def __init__(self, received: dict[int, int] | None = None) -> None:
@@ -42,31 +42,31 @@ class Completeness:
         self._complete: dict[int, int] = {}
 
     def bytes_came(self, cpu: int, count: int) -> None:
-        """More bytes of one CPU are here."""
+        """Count received bytes of one CPU."""
         self._received[cpu] = self._received.get(cpu, 0) + count
         self._settle(cpu)
 
     def beat(self, beat: Beat) -> None:
-        """The agent's word on every CPU."""
+        """Add a beat of the agent, with a row for every CPU."""
         for cpu, row in enumerate(beat.cpus):
             waiting = self._open.setdefault(cpu, deque(maxlen=MAX_OPEN_BEATS))
             waiting.append((row.bytes_sent, row.empty_at_ns))
             self._settle(cpu)
 
     def complete_ns(self, cpu: int) -> int:
-        """This CPU is complete up to this guest time; 0 before its first beat."""
+        """Return the guest time up to which a CPU is complete; 0 before its first beat."""
         return self._complete.get(cpu, 0)
 
     @property
     def watermark_ns(self) -> int:
-        """Every CPU is complete up to this guest time; 0 before the first beat."""
+        """Guest time up to which every CPU is complete; 0 before the first beat."""
         if not self._open:
             return 0
         return min(self._complete.get(cpu, 0) for cpu in self._open)
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes that were sent, by the newest beat, and are not here."""
+        """Bytes that the newest beat reports as sent, and that are not here."""
         return sum(
             max(0, waiting[-1][0] - self._received.get(cpu, 0))
             for cpu, waiting in self._open.items()
@@ -79,11 +79,11 @@ class Completeness:
             self._complete[cpu] = max(self._complete.get(cpu, 0), waiting.popleft()[1])
 
 
-# How many events a lane lost, from all who count them, none counted twice. Pure.
+# Lost events of a lane, from all sources, without counting one twice. Pure.
 #
-# The ring buffer counts what it overwrote or dropped (STATS); a page says how many are missing
-# right before it. Both speak of the same events, so the greater of the two counts. Kprobe misses
-# never reached the buffer, and what the guest read but we did not decode was lost on this side.
+# The ring buffer counts what it overwrote or dropped (STATS). A page says how many events are
+# missing right before it. Both count the same events, so we use the greater number. Kprobe misses
+# never reached the buffer. Events that the guest read but we did not decode were lost on the host.
 
 
 class LossLedger:
@@ -97,7 +97,7 @@ class LossLedger:
         self._new: list[tuple[int, int, int]] = []
 
     def stats(self, stats: Stats, at_ns: int) -> None:
-        """Take new counters; `take` gives the losses that no page can report.
+        """Add new counters; `take_losses` then returns the losses that no page can report.
 
         Args:
             at_ns: guest time of the counters.
@@ -112,11 +112,11 @@ class LossLedger:
         if missed > 0:
             self._new.append((before_ns, at_ns, missed))
 
-    def take(self, since_marker: Callable[[int], float]) -> list[Loss]:
-        """Losses since the last call.
+    def take_losses(self, since_marker: Callable[[int], float]) -> list[Loss]:
+        """Return and remove the losses since the last call.
 
         Args:
-            since_marker: gives the time since the start marker, which is known by now.
+            since_marker: converts a guest time to time since the start marker.
         """
         new, self._new = self._new, []
         return [
@@ -125,16 +125,16 @@ class LossLedger:
 
     @property
     def dropped(self) -> int:
-        """Events that found the buffer full, where it keeps the oldest."""
+        """Events dropped because the buffer was full, if it keeps the oldest events."""
         return sum(cpu.dropped for cpu in self._stats.cpus) if self._stats else 0
 
     def by_place(self, missed: int, decoded: int, *, complete: bool) -> dict[str, int]:
-        """Events lost by place.
+        """Return the number of lost events by place.
 
         Args:
-            missed: what pages say is missing.
-            decoded: records decoded, known or not.
-            complete: all bytes are here, so what was read must have been decoded.
+            missed: number of events that pages report as missing.
+            decoded: number of decoded records, including unknown event types.
+            complete: all bytes are here, so all events that the guest read must be decoded.
         """
         cpus = self._stats.cpus if self._stats else ()
         ring = sum(c.overrun + c.commit_overrun + c.dropped for c in cpus)
@@ -145,11 +145,12 @@ class LossLedger:
         return {"ring buffer": max(ring, missed), "kprobe": kprobe, "host": host}
 
     def unreported(self, missed: int, decoded: int, last_ns: float, end_ns: float) -> list[Loss]:
-        """At the end: what no page and no counter has reported as an interval yet.
+        """Return the losses of a finished run that were not reported as an interval yet.
 
         Args:
-            last_ns: guest time of the last event; a full buffer dropped what came after it.
-            end_ns: guest time at which the run ended.
+            missed, decoded: as in `by_place`.
+            last_ns: time of the last event; a full buffer dropped the events after it.
+            end_ns: time at which the run ended.
         """
         places = self.by_place(missed, decoded, complete=True)
         losses = []
@@ -165,16 +166,16 @@ class LossLedger:
 
 
 class Engine(Protocol):
-    """Decodes and reduces (see LaneChild)."""
+    """The part of LaneChild that a pipeline needs: it decodes and reduces."""
 
-    def step(self, step: Step) -> tuple[Reduction, Progress]: ...
+    def step(self, step: StepRequest) -> tuple[Reduction, Progress]: ...
 
     def counts(self, *, tallies: bool) -> Counts: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is to be decoded and reduced now."""
+    """Input of one call of `work`."""
 
     pages: tuple[Pages, ...]
     watermark_ns: int
@@ -182,11 +183,11 @@ class Work:
     final: bool
 
     def rest(self) -> Work:
-        """The same without the pages, which are decoded by now."""
+        """Return this work without its pages, which have been decoded."""
         return replace(self, pages=())
 
     def stamped(self, batches: list[Batch]) -> list[Batch]:
-        """The batches with the host's time of the newest bytes behind them."""
+        """Return the batches with the host time of their newest bytes."""
         return [replace(batch, newest_host_ns=self.host_ns) for batch in batches]
 
 
@@ -194,7 +195,7 @@ class LanePipeline:
     """One run of one lane, from frames and pages to tables.
 
     Args:
-        engine: decodes and reduces.
+        engine: decodes and reduces, possibly in another process.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -209,31 +210,35 @@ class LanePipeline:
         self._progress = Progress()
         self._counts = Counts()
         self.broken: DuetError | None = None
-        """Why nothing more can be decoded."""
+        """Error that ended decoding; None: none yet."""
         self.losses: list[Loss] = []
         """Every loss so far, as intervals since the start marker."""
 
     def begin_at(self, received: Mapping[int, int]) -> None:
-        """The run begins on ports that are open: bytes per CPU that came before it."""
+        """Begin the run on ports that are open already.
+
+        Args:
+            received: bytes received per CPU before this run.
+        """
         self._completeness = Completeness(dict(received))
 
     @property
     def pending_bytes(self) -> int:
-        """Pages taken in and not yet handed to `work`."""
+        """Bytes of pages that `take_work` has not returned yet."""
         return self._pages.size_bytes
 
     @property
     def complete(self) -> bool:
-        """The agent has drained, and every byte it sent is here."""
+        """Whether the agent has drained, and every byte that it sent is here."""
         return self._drained and not self._completeness.missing_bytes
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes that the agent sent and that did not come."""
+        """Bytes that the agent has sent and that are not here."""
         return self._completeness.missing_bytes
 
     def feed_frame(self, frame: Frame) -> None:
-        """Take a frame of the control port, if it concerns events."""
+        """Process a frame of the control port; frames that do not concern events are ignored."""
         match frame:
             case GuestFile(name, content):
                 self._files.add(name, content)
@@ -246,33 +251,33 @@ class LanePipeline:
                 self._drained = True
 
     def feed_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Take whole pages of one CPU.
+        """Queue whole pages of one CPU.
 
         Args:
-            came: bytes that came with this chunk, a half page included.
+            came: bytes of the received chunk, including a partial page.
         """
         self._pages.add(cpu, pages, host_ns, self._completeness.complete_ns(cpu))
         self._completeness.bytes_came(cpu, came)
 
-    def take(self, *, final: bool = False) -> Work | None:
-        """Hand over what came since; None if there is nothing to do.
+    def take_work(self, *, final: bool = False) -> Work | None:
+        """Return the pages since the last call as work; None if there is nothing to do.
 
         Args:
-            final: nothing more will come; what is here is reduced whatever beats say.
+            final: nothing more will come, so reduce also events beyond the watermark.
         """
-        pages = self._pages.take()
+        pages = self._pages.take_pages()
         if not pages and not final and not self._progress.begun:
             return None
         return Work(pages, self._completeness.watermark_ns, self._pages.host_ns, final)
 
     def work(self, work: Work) -> Reduction:
-        """Decode and reduce one step; `more` in the result asks for `work.rest()`.
+        """Decode and reduce one step. If the result has `more`, call again with `work.rest()`.
 
         Raises:
-            DuetError: pages or format files are broken, or whoever decodes them is.
+            DuetError: pages or format files are broken, or the engine is.
         """
         files = None if self._progress.begun else dict(self.files)
-        step = Step(files, work.pages, work.watermark_ns, work.final, self.complete)
+        step = StepRequest(files, work.pages, work.watermark_ns, work.final, self.complete)
         try:
             result, self._progress = self._engine.step(step)
         except DuetError as error:
@@ -281,7 +286,7 @@ class LanePipeline:
         if not self._progress.begun:
             return result
         if self.origin_ns is not None or work.final:
-            result.losses += self._ledger.take(self.since_marker)
+            result.losses += self._ledger.take_losses(self.since_marker)
         if work.final and not result.more and not self._ended:
             result.losses += self._last_losses()
         self.losses += result.losses
@@ -289,10 +294,13 @@ class LanePipeline:
         return result
 
     def count(self, *, tallies: bool = False) -> None:
-        """Ask for the figures that `metrics` and `tallies` give from then on.
+        """Update `counts` from the engine.
+
+        Args:
+            tallies: update the tallies as well.
 
         Raises:
-            DuetError: for the same reasons.
+            DuetError: the engine failed.
         """
         try:
             found = self._engine.counts(tallies=tallies)
@@ -303,21 +311,21 @@ class LanePipeline:
 
     @property
     def counts(self) -> Counts:
-        """Figures as of the last `count`; tallies, unscaled, as of the last one with tallies."""
+        """Figures of the last `count`, and unscaled tallies of the last one with `tallies`."""
         return self._counts
 
     def metrics(self) -> Metrics:
-        """Counts, as of the last `count`; losses as of now."""
+        """Return the metrics of the last `count`, with the current number of lost events."""
         return replace(self._counts.metrics, events_lost=sum(self.lost_by_place().values()))
 
     def lost_by_place(self) -> dict[str, int]:
-        """Events lost in the ring buffer, by kprobes, and on this side."""
+        """Return the number of events lost in the ring buffer, by kprobes, and on the host."""
         done = self._progress
         return self._ledger.by_place(done.missed, done.decoded, complete=self._ended)
 
     @property
     def headless(self) -> bool:
-        """Events came, but the start marker was not among them (overwritten, or never written)."""
+        """Whether events came without the start marker (overwritten, or never written)."""
         return self._progress.begun and self._progress.origin_ns is None
 
     def _last_losses(self) -> list[Loss]:
@@ -327,15 +335,15 @@ class LanePipeline:
 
     @property
     def origin_ns(self) -> int | None:
-        """Guest time of the start marker, once it was seen."""
+        """Guest time of the start marker; None until it was seen."""
         return self._progress.origin_ns
 
     @property
     def watermark_ns(self) -> float:
-        """Up to where events are complete, since the start marker."""
+        """Time since the start marker up to which events are complete."""
         return self._progress.watermark_ns
 
     def since_marker(self, mono_ns: int) -> float:
-        """Guest time as nanoseconds since the start marker (0 before it)."""
+        """Convert a guest time to nanoseconds since the start marker (0 before it)."""
         origin = self._progress.origin_ns
         return float(max(0, mono_ns - origin)) if origin is not None else 0.0

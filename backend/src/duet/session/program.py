@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson's spans, tracks and links, compiled for one arm into what the reducer runs. Pure."""
+"""Compile a lesson's spans, tracks, links and points for one arm, for the reducer. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duet.lessons.plan import SYMBOL, probes_of, substitute
 from duet.lessons.schema import Lesson, Point, Span, Workload
 from duet.session.tables import TABLES, Columns
 
-# Events that a view draws one by one, kept with their fields. Pure numpy, no loop over events.
+# Points: events that a view draws individually, with their fields. Pure numpy without loops.
 
 FIELD_COLUMNS = "abcdef"
 
@@ -26,7 +26,7 @@ class PointRule:
     """A point of the lesson, on one arm.
 
     Args:
-        kind: its place in the lesson's list, which is its number on the wire.
+        kind: index in the lesson's list, which is the point's number on the wire.
         fields: fields of the event that become the columns a, b, c, ...
     """
 
@@ -36,10 +36,10 @@ class PointRule:
 
 
 def point_rules(points: Sequence[Point], event_of: Mapping[str, str]) -> tuple[PointRule, ...]:
-    """The rules of an arm: points whose probe it does not have never come.
+    """Return the rules of an arm, without points whose probe it lacks.
 
     Args:
-        event_of: probe -> event, of this arm.
+        event_of: probe -> event on this arm.
     """
     return tuple(
         PointRule(event_of[point.probe], kind, point.fields)
@@ -49,7 +49,7 @@ def point_rules(points: Sequence[Point], event_of: Mapping[str, str]) -> tuple[P
 
 
 class PointSorter:
-    """Holds points until the watermark has passed them; gives them out in order of time."""
+    """Holds points until the watermark has passed them, and returns them sorted by time."""
 
     def __init__(self, rules: Sequence[PointRule]) -> None:
         self._rules: dict[str, list[PointRule]] = {}
@@ -59,20 +59,20 @@ class PointSorter:
         self._given = 0
 
     def add(self, columns: CpuColumns) -> None:
-        """Take the events that are points; others are none of its business."""
+        """Add the events that are points, and ignore others."""
         for event, rules in self._rules.items():
             if table := columns.tables.get(event):
                 self._held += [_cells(columns.cpu, table, rule) for rule in rules]
 
-    def take(self, origin_ns: int, watermark_ns: int) -> tuple[Columns, int]:
-        """Points from the start marker up to and with the watermark: columns and how many.
+    def take_points(self, origin_ns: int, watermark_ns: int) -> tuple[Columns, int]:
+        """Remove the points up to and including the watermark; return columns and their number.
 
-        What lies before the marker is dropped: it is set-up, not the workload.
+        Points before the start marker belong to the setup, and are dropped.
         """
         ripe: list[Columns] = []
         waiting: list[Columns] = []
         for part in self._held:
-            # A CPU writes in order of time. Slices: what waits is not copied at every step.
+            # A CPU writes in order of time. Slices avoid copying the waiting points at every step.
             begin, end = np.searchsorted(part["ts"], (origin_ns, watermark_ns + 1)).tolist()
             if begin < end:
                 ripe.append({name: column[begin:end] for name, column in part.items()})
@@ -105,7 +105,7 @@ def _cells(cpu: int, table: Table, rule: PointRule) -> Columns:
         field = rule.fields[place] if place < len(rule.fields) else None
         if field is not None and field not in table.columns:
             raise KernelError(
-                f"{rule.event} has no field '{field}', which the lesson's picture needs.",
+                f"{rule.event} has no field '{field}', which a point of the lesson needs.",
                 remedy=f"Choose from: {', '.join(table.columns)}.",
             )
         cells[name] = table.columns[field].astype(np.float64) if field else np.zeros(n)
@@ -117,11 +117,11 @@ WAKING_EVENT = "sched/sched_waking"
 PRINT_EVENT = "ftrace/print"
 MAX_ARGS = 3
 STATES = ("running", "runnable", "wait_other")
-"""Kinds that every lesson with threads to draw has to declare; one without kinds draws none."""
+"""Kinds that a lesson with any kinds must declare. A lesson without kinds draws no threads."""
 
 
 class Act(IntEnum):
-    """What an event does to the state of a lane."""
+    """Effect of an event on the state of a lane; equal to `enum act_kind` in loop/reduce.h."""
 
     SWITCH = 0
     WAKING = 1
@@ -137,12 +137,12 @@ class Act(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpanRule:
-    """One way in which a function span may open.
+    """A condition under which an event opens a function span.
 
     Args:
-        when: (argument column, value) pairs that must hold.
+        when: (argument column, value) pairs that must match.
         kind: function kind to draw, or -1.
-        wait: state kind of a sleep inside, or -1.
+        wait: state kind of a sleep inside the span, or -1.
         arg: argument column kept as `arg`, or -1.
         counts: the time inside counts as waiting of the operation.
     """
@@ -156,7 +156,14 @@ class SpanRule:
 
 @dataclass(frozen=True, slots=True)
 class TrackRule:
-    """A strip: value of the stage -> (kind that must be open or -1, kind that opens or -1)."""
+    """A track.
+
+    Args:
+        steps: value of the event's field -> choices of (kind that must be open or -1, kind to open
+            or -1).
+        cycles: count the ended cycles of this track.
+        events: event types that drive the track.
+    """
 
     name: str
     title: str
@@ -167,7 +174,7 @@ class TrackRule:
 
 @dataclass(frozen=True, slots=True)
 class LinkRule:
-    """A wake by the thread that is inside `during` points at the row of the woken."""
+    """A link from a track to a thread that is woken while the track is in kind `during`."""
 
     during: int
     track: int
@@ -176,12 +183,12 @@ class LinkRule:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """All that the reducer needs to know of lesson, arm and workload.
+    """Rules of the reducer for one lesson, arm and workload.
 
     Args:
-        codes: event -> number of its entry in `acts`.
+        codes: event -> index in `args` and `acts`.
         args: per code, the fields that become the columns a, b, c.
-        acts: per code, what to do: pairs of Act and operand.
+        acts: per code, the effects as pairs of Act and operand.
     """
 
     kinds: tuple[str, ...]
@@ -208,21 +215,22 @@ def compile_program(
     symbols: Mapping[str, int],
     string_id: Callable[[str], int],
 ) -> Program:
-    """Compile for one arm.
+    """Compile a lesson for one arm.
 
     Args:
-        symbols: name -> address of this arm's kernel; names that a rule needs and that the
-            kernel does not have make that rule never hold.
-        string_id: index of a text in the decoder's strings (Decoder.string_id).
+        symbols: name -> address in this arm's kernel. A rule that needs a missing symbol never
+            matches.
+        string_id: returns the index of a text in the decoder's strings (Decoder.string_id).
 
     Raises:
-        KernelError: a kind that the reducer itself sets is not declared.
+        KernelError: the lesson lacks a kind of STATES, uses too many fields of an event, or its
+            tracks disagree on one.
     """
     return _Compiler(lesson, arm, workload, symbols, string_id).program()
 
 
 def needed_symbols(lesson: Lesson) -> frozenset[str]:
-    """Every kernel symbol that the lesson's probes and spans mention."""
+    """Return the kernel symbols in the lesson's probes and spans."""
     texts = [text for p in lesson.probes for text in (p.filter, p.define) if text]
     texts += [value for span in lesson.spans for value in span.when.values()]
     return frozenset(name for text in texts for name in SYMBOL.findall(text))
@@ -248,7 +256,7 @@ class _Compiler:
         for state in STATES if self._kinds else ():
             if state not in self._kinds:
                 raise KernelError(
-                    f"the lesson declares no kind '{state}', which every thread can be in.",
+                    f"the lesson declares no kind '{state}', a state of every thread.",
                     remedy="Add it to `kinds:` in trace.yaml.",
                 )
 
@@ -289,7 +297,7 @@ class _Compiler:
         self._acts.setdefault(event, []).append((act, operand))
 
     def _column(self, event: str, field: str) -> int:
-        """The argument column that carries a field of an event, taken if new."""
+        """Return the argument column of an event's field, and allocate it on first use."""
         fields = self._args.setdefault(event, [])
         if field not in fields:
             if len(fields) == MAX_ARGS:
@@ -357,7 +365,7 @@ class _Compiler:
             for event in events:
                 if self._column(event, track.field):
                     raise KernelError(
-                        f"tracks disagree on the field of {event} that carries the stage.",
+                        f"tracks disagree on the field of {event} that contains the phase.",
                         remedy="Use one field for all tracks of an event.",
                     )
                 self._act(event, Act.PHASE, len(self._tracks))
@@ -379,5 +387,5 @@ class _Compiler:
 
 
 def _signed(value: int) -> int:
-    """The value as the bits of a signed 64-bit column."""
+    """Reinterpret a 64-bit value as signed, as columns contain it."""
     return value - (1 << 64) if value >= 1 << 63 else value

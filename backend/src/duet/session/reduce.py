@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 6. Columns of one lane become spans, operations, links and counts. Pure, incremental.
+"""Stage 6. Reduce columns of one lane to spans, operations, links and counts. Pure, incremental.
 
-Times that leave here are nanoseconds since the start marker; what lies before it only tells
-which thread was in which state, and is cut off at zero. After lost events every state is
-unknown until an event tells it again: no span reaches over a loss.
+Resulting times are nanoseconds since the start marker. Events before it only determine the state
+of threads; spans are cut off at zero. After lost events every state is unknown until an event
+determines it, so no span crosses a loss.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from duet.session.tables import (
     Samples,
 )
 
-# The C functions of loop/, typed; loop/reduce.h says what they do.
+# Bindings of the C functions of loop/; loop/reduce.h documents them.
 #
-# ctypes frees the interpreter lock while they run.
+# ctypes releases the GIL while they run.
 
 FOLDER = Path(__file__).with_name("loop")
 FLAGS = ("-fwrapv", "-fvisibility=hidden")
-"""Times of a hostile recording may be as far apart as they like."""
+"""A hostile recording may contain any times, so their arithmetic may wrap."""
 
 
-class Why(IntEnum):
-    """Why `run` came back."""
+class StopReason(IntEnum):
+    """Reason why `Loop.run` returned; equal to `enum why` in loop/reduce.h."""
 
     NO_MEMORY = -1
     DONE = 0
@@ -54,8 +54,8 @@ class Why(IntEnum):
     NAMED = 4
 
 
-class Out(IntEnum):
-    """Tables of a handle."""
+class OutTable(IntEnum):
+    """Tables of a loop; equal to `enum table_name` in loop/reduce.h."""
 
     SPANS = 0
     OPS = 1
@@ -93,7 +93,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 
 
 def ensure(flags: Sequence[str] = ()) -> Path:
-    """The library, compiled if need be (see native.compiled)."""
+    """Return the library's path, and compile it if needed."""
     first = FOLDER / "run.c"
     rest = [file for file in FOLDER.iterdir() if file != first and file.suffix in (".c", ".h")]
     return compiled(first, rest=sorted(rest), flags=(*FLAGS, *flags))
@@ -101,16 +101,16 @@ def ensure(flags: Sequence[str] = ()) -> Path:
 
 @cache
 def library() -> ctypes.CDLL:
-    """The compiled loop, loaded once.
+    """Return the compiled loop, loaded once.
 
     Raises:
-        InfraError: it is not built and cannot be built.
+        InfraError: the loop cannot be compiled.
     """
     return loaded(ensure(), _SIGNATURES)
 
 
 class Loop:
-    """One struct reduce; one thread at a time may use it."""
+    """One `struct reduce`. Only one thread at a time may use it."""
 
     def __init__(self, program: Program, own_acts: Acts) -> None:
         self._lib = library()
@@ -126,14 +126,19 @@ class Loop:
             self._handle = ctypes.c_void_p()
 
     def know(self, tid: int, role: int) -> None:
-        """A thread of the workload appears, or its role changed."""
+        """Add a thread of the workload, or change its role.
+
+        Args:
+            role: THREAD and OTHER, as bits.
+        """
         if self._lib.reduce_know(self._handle, tid, role):
             raise MemoryError("reduce_know")
 
-    def run(self, stream: Stream) -> tuple[Why, int]:
-        """Work on events until the caller is needed: why, and about what.
+    def run(self, stream: Stream) -> tuple[StopReason, int]:
+        """Process events until the caller is needed; return the reason and its subject.
 
-        For anything but DONE answer, then call again with the same stream.
+        Unless the reason is DONE, handle it and call again with the same stream. The subject of
+        START is a time, of PLACE a thread, and of LOST and NAMED the index of an event.
         """
         columns = [
             np.ascontiguousarray(column, np.int64)
@@ -142,8 +147,8 @@ class Loop:
             )
         ]  # fmt: skip
         pointers = [column.ctypes.data for column in columns]
-        why = Why(self._lib.reduce_run(self._handle, len(stream), *pointers))
-        if why is Why.NO_MEMORY:
+        why = StopReason(self._lib.reduce_run(self._handle, len(stream), *pointers))
+        if why is StopReason.NO_MEMORY:
             raise MemoryError("reduce_run")
         return why, int(self._lib.reduce_about(self._handle, why))
 
@@ -151,7 +156,7 @@ class Loop:
         self._lib.reduce_start(self._handle, origin_ns)
 
     def threads(self) -> list[tuple[int, bool, int]]:
-        """(tid, gone, row or -1) of all threads that had an event, or were there at the start."""
+        """Return (tid, gone, row or -1) of threads with an event, or known at the start marker."""
         found: list[tuple[int, bool, int]] = []
         tid, gone, row = ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
         outs = ctypes.byref(tid), ctypes.byref(gone), ctypes.byref(row)
@@ -160,33 +165,34 @@ class Loop:
         return found
 
     def place(self, tid: int, row: int) -> None:
-        """A thread has this row from now on."""
+        """Assign a row to a thread."""
         self._lib.reduce_place(self._handle, tid, row)
 
     def place_track(self, track: int, row: int) -> None:
-        """A track has this row from now on."""
+        """Assign a row to a track."""
         self._lib.reduce_place_track(self._handle, track, row)
 
     def still_open(self, mark_ns: float) -> None:
+        """Fill the table OPEN with what is open at a time since the start marker."""
         if self._lib.reduce_still_open(self._handle, mark_ns):
             raise MemoryError("reduce_still_open")
 
-    def rows(self, table: Out) -> int:
-        """Rows that `take` would give."""
+    def rows(self, table: OutTable) -> int:
+        """Return the number of rows of a table."""
         return int(self._lib.reduce_table(self._handle, table))
 
-    def take(self, table: Out, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
-        """The columns of a table, which is empty afterwards.
+    def take_columns(self, table: OutTable, dtypes: tuple[str, ...]) -> list[NDArray[np.generic]]:
+        """Return the columns of a table, and clear it.
 
         Args:
-            dtypes: of all its columns, as wide as those in loop/program.c.
+            dtypes: numpy types of all its columns, as wide as those in loop/program.c.
         """
         n = self.rows(table)
         columns = [self._column(table, place, n, dtype) for place, dtype in enumerate(dtypes)]
         self._lib.reduce_clear(self._handle, table)
         return columns
 
-    def _column(self, table: Out, place: int, n: int, dtype: str) -> NDArray[np.generic]:
+    def _column(self, table: OutTable, place: int, n: int, dtype: str) -> NDArray[np.generic]:
         width = np.dtype(dtype).itemsize
         if not n:
             return np.empty(0, dtype)
@@ -203,10 +209,10 @@ class Loop:
 
 
 def program_words(program: Program, own_acts: Acts) -> list[int]:
-    """The program as reduce_new() reads it.
+    """Encode the program for reduce_new().
 
     Args:
-        own_acts: of the merger's own codes, which follow those of the program.
+        own_acts: acts of the merger's own codes, which follow those of the program.
     """
     p = program
     words = [p.running, p.runnable, p.wait_other, p.codes.get(SWITCH_EVENT, -1), len(p.kinds)]
@@ -232,16 +238,16 @@ def program_words(program: Program, own_acts: Acts) -> list[int]:
     return words
 
 
-# Which threads of a lane are drawn, under which names, in which rows. Pure.
+# The rows of a lane: which threads are drawn, under which names. Pure.
 
 
 class Rows:
     """The rows of one lane.
 
     Args:
-        program: says which names are threads and others, and which tracks there are.
-        loop: is given the row of each thread and track.
-        reserved: rows for threads of the workload, where it is known how many will come.
+        program: defines the names of threads and others, and the tracks.
+        loop: gets the row of each thread and track.
+        reserved: rows reserved for threads of the workload, if their number is known.
     """
 
     def __init__(self, program: Program, loop: Loop, reserved: int) -> None:
@@ -259,17 +265,17 @@ class Rows:
         return tuple(self._rows)
 
     def changed(self) -> tuple[Row, ...] | None:
-        """All rows, if they are others than at the last call."""
+        """Return all rows if they have changed since the last call, else None."""
         was, self._changed = self._changed, False
         return self.all if was else None
 
     def track_events(self, row: int) -> frozenset[str]:
-        """The event types that a track's row is drawn from."""
+        """Return the event types of a track's row; empty for other rows."""
         track = self._track_rows.get(row)
         return frozenset() if track is None else self._p.tracks[track].events
 
     def name(self, tid: int, text: str) -> None:
-        """An event says a thread's name; the first one with a role is the thread's for good."""
+        """Name a thread. Its first name with a role is final; later names are ignored."""
         if self._role(self._names.get(tid)):
             return
         self._names[tid], role = text, self._role(text)
@@ -290,7 +296,7 @@ class Rows:
         return thread | (OTHER if text == self._p.other else 0)
 
     def start(self, ts: int) -> None:
-        """The start marker: time begins here, and the rows that are known are given out."""
+        """Process the start marker: time starts here, and known threads and tracks get rows."""
         self._loop.start(ts)
         self._started = True
         alive = {tid: self._names[tid] for tid, gone, _ in self._loop.threads() if not gone}
@@ -314,7 +320,7 @@ class Rows:
         self._changed = True
 
     def place_thread(self, tid: int) -> None:
-        """Give a thread the row of its number if that is free, else the first free one."""
+        """Assign the row of the thread's number if it is free, else the first free row."""
         free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
         if not free:
             self._append_row(tid, "thread")
@@ -332,14 +338,14 @@ def _order(text: str) -> tuple[int, str]:
 
 
 STEP_EVENTS = 25_000
-"""A run that stays in the guest until its end comes in many steps."""
+"""Most events per step. A run whose pages all arrive at its end takes many steps."""
 
 
 @dataclass(slots=True)
 class Reduction:
-    """What one step gave: batches (without empty ones, but always `open`), and changed rows.
+    """Result of one step: non-empty batches and always `open`, changed rows, and losses.
 
-    `more` says that events within the watermark are left: call again with the same one.
+    If `more` is set, events within the watermark are left: call again with the same watermark.
     """
 
     more: bool = False
@@ -353,8 +359,8 @@ class LaneReducer:
 
     Args:
         program: the lesson, compiled for arm and workload.
-        threads: rows to keep for threads of the workload, where it is known how many will come.
-        step_events: most events worked on in one step.
+        threads: rows reserved for threads of the workload, if their number is known.
+        step_events: most events processed in one step.
     """
 
     def __init__(self, program: Program, threads: int = 0, step_events: int = STEP_EVENTS) -> None:
@@ -379,7 +385,7 @@ class LaneReducer:
 
     @property
     def held(self) -> int:
-        """Events that wait for the watermark."""
+        """Number of events beyond the watermark."""
         return self._merger.held
 
     @property
@@ -387,7 +393,7 @@ class LaneReducer:
         return self._rows.all
 
     def feed(self, columns: Iterable[CpuColumns]) -> None:
-        """Take decoded columns; they are worked on when the watermark has passed them."""
+        """Add decoded columns. Events are processed once the watermark has passed them."""
         for part in columns:
             self.events_read += part.events
             self._merger.add_names(part.cpu, self._names.find(part))
@@ -395,22 +401,22 @@ class LaneReducer:
             self._points.add(part)
 
     def advance(self, watermark_ns: int) -> Reduction:
-        """Work on events up to a guest time at which every CPU is complete."""
+        """Process events up to the watermark, a guest time."""
         return self._step(watermark_ns, watermark_ns)
 
     def finish(self, watermark_ns: int = 0, *, drained: bool = False) -> Reduction:
-        """Work on what is left, since nothing more will come.
+        """Process the remaining events of a run that has ended.
 
         Args:
-            watermark_ns: complete up to here, though the last event may be older.
-            drained: the agent's last word covers all it sent. Then what lies beyond the watermark
-                is the far end of a cut recording's last pages: other CPUs' pages of that time
-                are gone, so it would tell half a story.
+            watermark_ns: guest time up to which every CPU is complete.
+            drained: the agent has drained, and all its bytes are here. Then events beyond the
+                watermark exist only in a recording that was cut. They are ignored, because pages
+                of other CPUs for that time are gone.
         """
         return self._step(watermark_ns if drained and watermark_ns else 1 << 62, watermark_ns)
 
     def _step(self, until_ns: int, watermark_ns: int) -> Reduction:
-        stream = self._merger.take(until_ns, self._step_events)
+        stream = self._merger.take_events(until_ns, self._step_events)
         if stream is not None:
             self._run(stream)
             self._watermark = max(self._watermark, int(stream.ts[-1]))
@@ -420,14 +426,14 @@ class LaneReducer:
 
     @property
     def watermark_ns(self) -> float:
-        """Up to where events are complete, since the start marker."""
+        """Time since the start marker up to which events are complete."""
         return self._relative(self._watermark)
 
     def metrics(self, events_lost: int) -> Metrics:
-        """Counts so far.
+        """Return the counts so far.
 
         Args:
-            events_lost: from all who count losses (see pipeline.py).
+            events_lost: lost events from all sources (LossLedger in pipeline.py).
         """
         kinds = zip(self._p.kinds, self._loop.counts(), strict=True)
         waits, op_times = self._waits.all(), self._op_times.all()
@@ -444,7 +450,7 @@ class LaneReducer:
         )
 
     def track_events(self, row: int) -> frozenset[str]:
-        """The event types that a track's row is drawn from."""
+        """Return the event types of a track's row; empty for other rows."""
         return self._rows.track_events(row)
 
     # events
@@ -452,21 +458,21 @@ class LaneReducer:
     def _run(self, stream: Stream) -> None:
         while True:
             why, about = self._loop.run(stream)
-            if why is Why.DONE:
+            if why is StopReason.DONE:
                 break
-            if why is Why.START:
+            if why is StopReason.START:
                 self._origin = about
                 self._rows.start(about)
-            elif why is Why.PLACE:
+            elif why is StopReason.PLACE:
                 self._rows.place_thread(about)
-            elif why is Why.NAMED:
+            elif why is StopReason.NAMED:
                 self._rows.name(int(stream.a[about]), self._names.texts[int(stream.b[about])])
             else:
-                # What was open when events were lost has ended there, seen or not.
+                # LOST: the loop has ended all open spans at the loss.
                 t0, t1 = int(stream.ts[about]), int(stream.a[about])
                 times = self._relative(t0), self._relative(t1)
                 self.missing.add(*times, int(stream.b[about]))
-        waited, lasted = self._loop.take(Out.TIMES, ("<f8", "<f8"))
+        waited, lasted = self._loop.take_columns(OutTable.TIMES, ("<f8", "<f8"))
         if len(waited):
             self._waits.add(waited)
             self._op_times.add(lasted)
@@ -477,24 +483,28 @@ class LaneReducer:
         return float(max(0, ts - self._origin)) if self._origin is not None else 0.0
 
     def _flush(self) -> Reduction:
-        result = Reduction(more=self._merger.ripe_left, losses=self.missing.take())
+        result = Reduction(more=self._merger.ripe_left, losses=self.missing.take_losses())
         if self._origin is None:
             return result
         mark = self._relative(self._watermark)
-        for table, out in (("spans", Out.SPANS), ("ops", Out.OPS), ("links", Out.LINKS)):
+        for table, out in (
+            ("spans", OutTable.SPANS),
+            ("ops", OutTable.OPS),
+            ("links", OutTable.LINKS),
+        ):
             if self._loop.rows(out):
                 result.batches.append(batch_of(self._loop, table, out, mark))
-        points, n = self._points.take(self._origin, self._watermark)
+        points, n = self._points.take_points(self._origin, self._watermark)
         if n:
             result.batches.append(Batch("points", points, n, mark))
         self._loop.still_open(mark)
-        result.batches.append(batch_of(self._loop, "open", Out.OPEN, mark))
+        result.batches.append(batch_of(self._loop, "open", OutTable.OPEN, mark))
         result.rows = self._rows.changed()
         return result
 
 
-def batch_of(loop: Loop, table: str, out: Out, mark: float) -> Batch:
-    """All new rows of one table, complete up to the mark."""
+def batch_of(loop: Loop, table: str, out: OutTable, mark: float) -> Batch:
+    """Return the new rows of one table, complete up to `mark`, and clear it."""
     n, types = loop.rows(out), TABLES[table]
-    columns = loop.take(out, tuple(types.values()))
+    columns = loop.take_columns(out, tuple(types.values()))
     return Batch(table, dict(zip(types, columns, strict=True)), n, mark)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run: all its lanes, booted together, started together, ended each by itself."""
+"""One run of several lanes, which boot and start together and end independently."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _ORDER: Final[tuple[tuple[LanePhase, RunPhase], ...]] = (
     ("running", "running"),
     ("draining", "draining"),
 )
-"""A run is where its slowest lane is, lanes that are over aside."""
+"""Phase of a run by the phase of its slowest lane that is not over."""
 
 
 class RunSession:
     """One run of a lesson on some arms.
 
     Args:
-        lanes: keeps the guests; one run at a time may use an arm of it.
+        lanes: owns the guests. Only one run at a time may use an arm.
         sources: one per arm of the spec.
-        sink: gets everything.
-        waits: lanes that are ready do not start before `go` was called.
+        sink: receives all reports.
+        waits: ready lanes start only after `go` was called.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RunSession:
         missing = [arm for arm in spec.arms if arm not in sources]
         if missing or not spec.arms:
             raise InputError(
-                f"a run needs a kernel for each arm; without: {', '.join(missing) or 'all'}.",
+                f"a run needs a kernel for each arm; missing: {', '.join(missing) or 'all'}.",
                 remedy="Build the kernels of the lesson first: ./duet build.",
             )
         self._spec, self._sink = spec, sink
@@ -62,7 +62,7 @@ class RunSession:
         self._moved = asyncio.Event()
 
     async def execute(self) -> RunResult:
-        """Run all lanes to their end; failures of lanes are in the result."""
+        """Run all lanes to their end. Failures of lanes are in the result."""
         self._settle_phase()
         async with asyncio.TaskGroup() as group:
             for arm, run in self._runs.items():
@@ -72,61 +72,65 @@ class RunSession:
         return RunResult(self._spec.run_id, self._last_phase(), lanes)
 
     def go(self) -> None:
-        """Lanes of the run that are elsewhere are ready, too."""
+        """Let the lanes start, since those on other hosts are ready as well."""
         self._waits = False
         self._moved.set()
 
     async def stop(self) -> None:
-        """End the workloads; execute() then returns when they have drained."""
+        """Stop the workloads. execute() returns once the lanes have drained."""
         self._stopped = True
         for run in self._runs.values():
             run.stop()
         self._moved.set()
 
-    async def say(self, line: str) -> None:
-        """Give every workload that runs a line on its standard input.
+    async def send_line(self, line: str) -> None:
+        """Write a line to the standard input of each running workload.
 
         Raises:
-            InputError: none of the lanes runs one.
+            InputError: no workload is running.
         """
         running = [run for run in self._runs.values() if run.phase == "running"]
         for run in running or list(self._runs.values())[:1]:
-            await run.say(line)
+            await run.send_line(line)
 
     def hold(self, after: int, report: OnHold) -> None:
-        """Hold every guest that runs and is watched, each after so many more accesses (0: now).
+        """Hold every running guest whose object is watched.
 
         Args:
-            report: receives, also later, how each lane is held.
+            after: number of further accesses before the hold; 0: now.
+            report: receives each lane's state, also later.
 
         Raises:
-            InputError: none of them can be held, or one is already.
+            InputError: no guest can be held, or one is held already.
         """
         able = [run for run in self._runs.values() if run.can_hold]
         for run in able or list(self._runs.values())[:1]:
             run.hold(after, report)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
+        """Let held guests resume."""
         for run in self._runs.values():
-            run.let_go()
+            run.release()
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int = 50, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """The decoded records nearest to a moment of a lane, until `close`. Blocking.
+        """Return the decoded records nearest to a moment of a lane. Blocking.
 
         Args:
-            row: only records of that row's thread, or of a track's events.
-            n: at most 50.
+            around_ns: time since the start marker.
+            row: only records of this row's thread, or of this track's events.
+            n: number of records, at most 50.
             cpu: only records that were written on this CPU.
 
         Raises:
-            InputError: the run has no such lane, the lane no such row, or the moment is no number.
-            DuetError: the process that has them is gone or busy.
+            InputError: the run has no such lane, the lane has no such row, or `around_ns` is not
+                finite.
+            DuetError: the child process with the records has ended or is busy.
         """
         if not math.isfinite(around_ns) or abs(around_ns) >= 1 << 62:
             raise InputError(
-                f"around_ns must be a time in nanoseconds, but {around_ns} came.",
+                f"around_ns must be a time in nanoseconds, but is {around_ns}.",
                 remedy="Use a time that the page shows.",
             )
         if arm not in self._runs:
@@ -137,13 +141,13 @@ class RunSession:
         return self._runs[arm].raw_events(around_ns, row, max(1, min(n, 50)), cpu)
 
     def close(self) -> None:
-        """Give up the lanes: their decoded records, and the processes that have them."""
+        """Release the lanes with their decoded records, and end their child processes."""
         for run in self._runs.values():
             run.close()
         self._runs.clear()
 
     async def _all_ready(self) -> None:
-        """Wait until every lane is ready or over: they start together."""
+        """Wait until every lane is ready or over, so that lanes start together."""
         while not self._stopped and (
             self._waits
             or not all(

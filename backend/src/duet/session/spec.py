@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is to run: one model from the command or the recording to the lanes. Pure."""
+"""The specification of a run, from the command or the recording to the lanes. Pure."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from duet.lessons.schema import MicroscopeConfig
 
 @dataclass(frozen=True, slots=True)
 class MicroscopeRequest:
-    """What the microscope looks at.
+    """Parameters of the microscope in one run.
 
     Args:
-        functions: of the kernel, by name.
-        operation: of these, the one whose call is an operation; empty: nothing is one.
-        until: of these, the one whose return ends the operation; empty: the operation's own.
-        aim: the object to watch, and how it is found; None: counts of all lines alone.
-        identify: ask the x-ray what lies at the busiest lines.
+        functions: names of the kernel functions whose accesses are recorded.
+        operation: name of the function whose call is an operation; "": there are no operations.
+        until: name of the function whose return ends an operation; "": `operation` itself.
+        aim: the object to watch and how to find it; None: only count accesses by cache line.
+        identify: ask the x-ray for the names of the busiest lines.
     """
 
     functions: tuple[str, ...]
@@ -35,26 +35,26 @@ class MicroscopeRequest:
 
     @classmethod
     def of(cls, config: MicroscopeConfig) -> MicroscopeRequest:
-        """What a lesson's microscope looks at."""
+        """Return the request of a lesson's configuration."""
         aim = config if config.probe else None
         return cls(config.functions, config.operation, aim, until=config.until)
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """One run, checked against its lesson: from a command or a recording to the lanes.
+    """One run, checked against its lesson.
 
     Args:
-        params: every knob, through LessonFolder.check_params.
-        run_id: empty until the run is queued or begins.
-        missing: arms that were asked for and whose kernel is not built yet.
-        traced: False for the numbers of a measure run: no probes, no pages.
-        buffer_kb: ring buffer per CPU in KiB; None is what lessons.plan.plan_text() chooses.
-        shift: 2^shift ns an instruction on the count clock.
-        seed: of the guest's randomness on the count clock; another one is a perturbed start.
-        probes: names of exactly those to switch on; None: those that explain.
-        xray: what the x-ray samples; None: what the lesson says, and nothing in a measure run.
-        microscope: what the microscope looks at; None: what the lesson says.
+        params: value of every knob, checked by LessonFolder.check_params().
+        run_id: empty until the run is queued or starts.
+        missing: requested arms whose kernel is not built yet.
+        traced: False in a measure run for its numbers: no probes, no trace pages.
+        buffer_kb: ring buffer per CPU in KiB; None: lessons.plan.plan_text() chooses.
+        shift: on the count clock an instruction takes 2^shift ns.
+        seed: seed of the guest's randomness on the count clock; another seed is a perturbed start.
+        probes: names of the probes to enable; None: those of an explain run.
+        xray: probes that the x-ray samples; None: the lesson's, or none in a measure run.
+        microscope: request for the microscope; None: the lesson's.
     """
 
     folder: LessonFolder
@@ -77,7 +77,7 @@ class RunSpec:
 
     @property
     def lens(self) -> tuple[Wanted, ...]:
-        """What the x-ray samples; nothing: it is not attached."""
+        """Probes that the x-ray samples; (): no x-ray."""
         if self.xray is not None:
             return self.xray
         if not self._looked_at:
@@ -90,7 +90,7 @@ class RunSpec:
 
     @property
     def scope(self) -> MicroscopeRequest | None:
-        """What the microscope looks at; None: it is not there."""
+        """Request for the microscope; None: no microscope."""
         config = self.folder.lesson.microscope
         if self.microscope is not None or config is None:
             return self.microscope
@@ -100,7 +100,10 @@ class RunSpec:
 
     @property
     def waits(self) -> MicroscopeConfig | None:
-        """What its workload waits for although no microscope is there; None: for nothing."""
+        """Config of the lesson's microscope if the workload waits for it although it is off.
+
+        Such a workload needs the line `go` from us.
+        """
         config = self.folder.lesson.microscope
         if config is None or not config.go or self.workload not in config.workloads:
             return None
@@ -111,7 +114,7 @@ class RunSpec:
         return self.purpose == "explain" and self.traced and self.source == "live"
 
     def only(self, arms: Sequence[str]) -> RunSpec:
-        """Some lanes of the run.
+        """Return the run with some of its lanes.
 
         Raises:
             InputError: the run has no such lane.
@@ -132,10 +135,10 @@ def check_run(
     clock: str | None,
     params: Mapping[str, int],
 ) -> RunSpec:
-    """What is to run, with the lesson's workload, clock and knobs where none are given.
+    """Check a request against its lesson, with the lesson's defaults for what is not given.
 
     Raises:
-        InputError: unknown arm, workload, clock or knob, an arm twice, or a value out of range.
+        InputError: unknown arm, workload, clock or knob, a repeated arm, or a value out of range.
     """
     for arm in arms:
         folder.arm(arm)
@@ -154,12 +157,12 @@ def check_run(
 
 
 def _why_not(clock: str) -> str:
-    """A lesson without the count clock is about CPUs that meet, and there is one vCPU there."""
+    """Explain why a lesson lacks the count clock: contention needs two vCPUs, which it lacks."""
     if clock != "count":
         return ""
-    return ", since that clock has one vCPU, and what the lesson is about, contention, takes two"
+    return ", which has one vCPU, while the lesson's subject, contention, needs two"
 
 
 def lesson_shift(folder: LessonFolder, clock: Clock) -> int:
-    """2^shift ns an instruction, as the lesson wants it on the count clock."""
+    """Return the lesson's shift on the count clock (2^shift ns per instruction), else 0."""
     return folder.lesson.shift if clock == "count" else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What reduction gives: the tables that go to the browser, and the numbers beside them."""
+"""Results of reduction: tables for the browser, counts and losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[np.generic]]
 Role = Literal["thread", "other", "track"]
-"""A thread of the workload, another process that belongs to it, or a track."""
+"""A thread of the workload, another process of it, or a track."""
 
 SPAN_COLUMNS = {
     "t0_ns": "<f8",
@@ -36,12 +36,12 @@ TABLES: dict[str, dict[str, str]] = {
         "id": "<u4",
     },
 }
-"""Columns of every table, in order, with their types."""
+"""Table -> its columns in order, with their numpy types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the picture. Its number never changes; tid 0 is a thread not seen yet."""
+    """A row of the picture. Its number never changes; tid 0 is a thread not seen yet."""
 
     row: int
     tid: int
@@ -51,11 +51,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """New rows of one table; `open` replaces what it said before.
+    """New rows of one table. A batch of `open` replaces the batch before.
 
     Args:
         watermark_ns: guest time since the start marker up to which this lane is complete.
-        newest_host_ns: host monotonic time at which the newest bytes behind it came.
+        newest_host_ns: monotonic host time at which the newest decoded bytes arrived.
     """
 
     table: str
@@ -67,7 +67,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Events that are missing; None: nobody counted them."""
+    """Missing events of an interval since the start marker; `events` None: number unknown."""
 
     t0_ns: float
     t1_ns: float
@@ -103,16 +103,17 @@ class Metrics:
     """Counts of one lane so far. Times are guest nanoseconds.
 
     Args:
-        start_ns: the guest's monotonic clock at the start marker; None: it was not seen.
+        start_ns: the guest's monotonic clock at the start marker; None: no marker seen.
         ops: operations that began and ended after the start marker.
         wait_ns: per operation, the time its thread spent inside the lesson's waiting functions
-            (spans with `wait` of a kind of the lesson, from entry to return; an operation that
-            did not wait counts as 0). None before the first operation.
+            (spans with `wait` of a kind of the lesson, from entry to return; 0 for an operation
+            without a wait). None before the first operation.
         op_ns: from open to close of an operation.
         spans: number of spans by kind.
         cycles: ended cycles of the lesson's first track.
-        events_read: records decoded, of all kinds.
-        events_lost: overwritten or dropped in the ring buffer, missed by kprobes, or lost here.
+        events_read: number of decoded records of all types.
+        events_lost: events overwritten or dropped in the ring buffer, missed by kprobes, or lost
+            on the host.
     """
 
     watermark_ns: float = 0.0
@@ -138,11 +139,11 @@ class Metrics:
         }
 
 
-# What a lane's operations and losses add up to. Pure.
+# Accumulators for a lane's operations and losses. Pure.
 
 
 class Samples:
-    """Numbers in the order in which they came."""
+    """A growing array of numbers."""
 
     def __init__(self) -> None:
         self._parts: list[NDArray[np.generic]] = []
@@ -151,31 +152,31 @@ class Samples:
         self._parts.append(part)
 
     def all(self) -> NDArray[np.float64]:
-        """All parts, joined for good."""
+        """Return all numbers in the order of arrival."""
         if len(self._parts) > 1:
             self._parts[:] = [np.concatenate(self._parts)]
         return np.asarray(self._parts[0] if self._parts else [], np.float64)
 
 
 class MissingEvents:
-    """Events that pages say are missing."""
+    """Events that trace pages report as missing."""
 
     def __init__(self) -> None:
         self.count = 0
-        """Where the kernel counted them."""
+        """Number of missing events that the kernel has counted."""
         self.uncounted = 0
-        """Places where it did not."""
+        """Number of gaps without a count."""
         self._new: list[Loss] = []
 
     def add(self, t0_ns: float, t1_ns: float, count: int) -> None:
-        """One place, in nanoseconds since the start marker; count < 0: it is not known."""
+        """Add a gap, in nanoseconds since the start marker; count < 0: number unknown."""
         if count < 0:
             self.uncounted += 1
         else:
             self.count += count
         self._new.append(Loss(t0_ns, t1_ns, count if count >= 0 else None, "ring buffer"))
 
-    def take(self) -> list[Loss]:
-        """Those since the last call."""
+    def take_losses(self) -> list[Loss]:
+        """Return and remove the gaps since the last call."""
         new, self._new = self._new, []
         return new

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The metrics `event`, `span` and `pending` of a lesson, from the columns of one run. Pure numpy.
 
-Events are in one order over all CPUs: by time, then CPU, then the CPU's own order. What lies
-before the workload's start marker does not count. A phase lasts from '<phase>: start' to
-'<phase>: end'; starts of several writers nest, and a phase may come many times. A metric whose
-events were not switched on has no value; one whose events were on and never came is 0.
+Events of all CPUs are sorted by time, CPU and sequence number. Events before the workload's start
+marker do not count. A phase lasts from '<phase>: start' to '<phase>: end'. Starts of several
+writers nest, and a phase may occur many times. A metric has no value if its events were disabled,
+and is 0 if they were enabled but never occurred.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from duet.lessons.plan import probes_of, workload_of
 from duet.lessons.schema import Lesson, Metric
 from duet.session.program import PRINT_EVENT
 
-# Entries and returns as brackets, matched by numpy alone. Pure.
+# Matching of entries and returns as brackets, by numpy. Pure.
 #
-# A return without an entry is left out; an entry without a return stays open and hides nothing.
+# A return without an entry is ignored; an entry without a return stays open and hides no other.
 
 Ints = NDArray[np.int64]
 
 
 def depths(step: Ints, group: Ints | None = None) -> Ints:
-    """How deep each place is, after its step of +1, -1 or 0; never below zero.
+    """Return the nesting depth after each step of +1, -1 or 0; never below zero.
 
     Args:
-        group: number per place, rising; every group begins at depth 0.
+        group: ascending group number per step; every group starts at depth 0.
     """
     if not len(step):
         return np.empty(0, np.int64)
@@ -40,21 +40,21 @@ def depths(step: Ints, group: Ints | None = None) -> Ints:
     total = np.cumsum(step)
     first = np.searchsorted(group, group, side="left")
     total = total - (total[first] - step[first])
-    # The lowest point so far is where returns had no entry. Groups are lifted apart, each far
-    # below the one before, so that one running minimum serves them all.
+    # A new minimum means a return without an entry. Each group is shifted far below the previous
+    # one, so that one running minimum serves all groups.
     apart = (group - group[0]) * (2 * len(step) + 1)
     lowest = np.minimum.accumulate(np.minimum(total, 0) - apart) + apart
     return np.asarray(total - lowest, np.int64)
 
 
 def pairs(tid: Ints, step: Ints) -> tuple[Ints, Ints]:
-    """Places of entries (+1) and of their returns (-1), each with the innermost open entry.
+    """Match each return (-1) with the innermost open entry (+1) of its thread.
 
     Args:
-        tid: thread per place; places are in order of time.
+        tid: thread of each step, in order of time.
 
     Returns:
-        Two arrays of one length, sorted by thread, then entry.
+        Indices of entries and of their returns, sorted by thread, then entry.
     """
     nothing = np.empty(0, np.int64)
     if not len(tid):
@@ -68,7 +68,7 @@ def pairs(tid: Ints, step: Ints) -> tuple[Ints, Ints]:
     at = np.lexsort((np.arange(len(order)), level, thread))
     at = at[level[at] > 0]
     here, there = at[:-1], at[1:]
-    # On one level of one thread entries and returns take turns; the last entry may lack its own.
+    # On one level of a thread entries and returns alternate; the last entry may lack a return.
     match = (
         (moved[here] > 0)
         & (moved[there] < 0)
@@ -81,23 +81,24 @@ def pairs(tid: Ints, step: Ints) -> tuple[Ints, Ints]:
 
 
 def outermost(tid: Ints, opens: Ints, closes: Ints) -> NDArray[np.bool_]:
-    """Which of the pairs lie in no other pair of their thread.
+    """Return a mask of the pairs that lie in no other pair of their thread.
 
     Args:
-        tid: thread per place.
-        opens: as `pairs` gives them, sorted by thread, then entry.
+        tid: thread of each step.
+        opens: entries from `pairs`, sorted by thread, then entry.
+        closes: returns from `pairs`.
     """
     if not len(opens):
         return np.empty(0, np.bool_)
     thread = np.unique(tid[opens], return_inverse=True)[1]
-    end = closes + thread * (int(closes.max()) + 1)  # threads lifted apart, as in `depths`
+    end = closes + thread * (int(closes.max()) + 1)  # threads shifted apart, as in `depths`
     latest = np.maximum.accumulate(end)
     return np.concatenate((np.ones(1, np.bool_), end[1:] > latest[:-1]))
 
 
 @dataclass(slots=True)
 class _Held:
-    """What is kept of one event type for one metric."""
+    """Columns of one event type that one metric needs."""
 
     event: str
     value: str | None
@@ -115,7 +116,7 @@ class _Held:
             self.parts.append((ts, np.full(len(ts), cpu, np.int64), seq, pid, value))
 
     def joined(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Columns ts, cpu, seq, pid and value of all parts; not in order yet."""
+        """Return the columns ts, cpu, seq, pid and value of all parts, unsorted."""
         if not self.parts:
             nothing = np.empty(0, np.int64)
             return nothing, nothing, nothing, nothing, nothing
@@ -125,11 +126,11 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Ordered:
-    """Events in order.
+    """Sorted events of one metric.
 
     Args:
-        number: which time of the phase an event lies in; -1 for none.
-        times: how often the phase came.
+        number: index of the phase's occurrence that contains the event; -1: outside.
+        times: number of occurrences of the phase.
     """
 
     ts: Ints
@@ -141,17 +142,17 @@ class _Ordered:
 
 
 class Tally:
-    """Counts what the metrics of one lesson, arm and workload ask for.
+    """Collects the events of a lesson's metrics on one arm and workload.
 
     Args:
-        events: the event types that were switched on (Decoder.by_name).
+        events: the enabled event types (Decoder.by_name).
     """
 
     def __init__(
         self, lesson: Lesson, arm: str, workload: str, events: Mapping[str, EventType]
     ) -> None:
         self.faults: dict[str, str] = {}
-        """Why a metric has no value, in a sentence; complete after `values`."""
+        """Metric -> why it has no value, as a sentence; complete after `values`."""
         self._metrics: dict[str, tuple[Metric, tuple[_Held, ...]]] = {}
         self._unsigned: set[str] = set()
         self._markers: list[tuple[int, int, int, bytes]] = []
@@ -166,7 +167,7 @@ class Tally:
             on = [event_of[p] for p in probes if event_of.get(p) in events]
             if len(on) < len(probes):
                 off = ", ".join(p for p in probes if event_of.get(p) not in events)
-                self.faults[name] = f"its event was not switched on: {off}."
+                self.faults[name] = f"its event was not enabled: {off}."
                 continue
             self._prepare(name, metric, on, events)
         self._never = dict(self.faults)
@@ -187,7 +188,7 @@ class Tally:
                         held.add(part.cpu, table)
 
     def values(self) -> dict[str, float]:
-        """Metric -> value, picked and not scaled. Integers stay exact (they are Python ints)."""
+        """Return metric -> value before scaling. Integers are exact Python ints."""
         values: dict[str, float] = {}
         self.faults = dict(self._never)
         for name, (metric, helds) in self._metrics.items():
@@ -202,7 +203,7 @@ class Tally:
                 value = self._event(metric, ordered, unsigned=name in self._unsigned)
             if value is None:
                 where = f" between its '{metric.phase}' markers" if metric.phase else ""
-                self.faults[name] = f"none of its events came{where}."
+                self.faults[name] = f"none of its events occurred{where}."
             else:
                 values[name] = value
         return values
@@ -224,7 +225,7 @@ class Tally:
         self._metrics[name] = (metric, (held, *(_Held(event, None, ()) for event in on[1:])))
 
     def _order(self, name: str, metric: Metric, helds: tuple[_Held, ...]) -> _Ordered | None:
-        """Events and markers in one order; None where the phase did not come to its end."""
+        """Sort events and markers together; None if a marker of the phase is missing."""
         marks = self._marks(metric.phase)
         texts = np.array([code for *_, code in marks], np.int64)
         place = np.array([mark[:3] for mark in marks], np.int64).reshape(-1, 3).T
@@ -257,9 +258,9 @@ class Tally:
         return _Ordered(ts[at], pid[at], value[at], source[keep], number[keep], times)
 
     def _marks(self, phase: str | None) -> list[tuple[int, int, int, int]]:
-        """(ts, cpu, seq, what) of the start marker (once) and of the phase's starts and ends.
+        """Return (ts, cpu, seq, code) of the first start marker and of the phase's markers.
 
-        A marker may be both: then time begins right before the phase.
+        A marker may be both. Then the start marker comes right before the phase.
         """
         markers = sorted(self._markers)
         first = next((m for m in markers if m[3] == self._start), None)
@@ -288,22 +289,22 @@ class Tally:
 
 
 _ORIGIN = 2
-"""Code of the start marker, beside 1 and -1 of a phase."""
+"""Code of the start marker; a phase's markers have 1 and -1."""
 
 
 def _pending(metric: Metric, ordered: _Ordered) -> float | None:
-    """What began before the phase counts as long as it is not over."""
+    """Return the number of open pairs, also of those that were opened before the phase."""
     count = depths(np.where(ordered.source == 0, 1, -1))
     return _pick(count[ordered.number >= 0], metric.pick or "max")
 
 
 def _signed(value: int) -> int:
-    """The value as the bits of a signed 64-bit column."""
+    """Reinterpret a 64-bit value as signed, as columns contain it."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def _pick(values: NDArray[np.int64], pick: str, *, unsigned: bool = False) -> float | None:
-    """One of many values (the median by nearest rank); None of none, but their sum is 0."""
+    """Return one figure of many values (median by nearest rank); None without values, sum 0."""
     held: NDArray[np.integer] = values.view(np.uint64) if unsigned else values
     if pick == "sum":
         return _exact_sum(held)
@@ -322,6 +323,6 @@ def _pick(values: NDArray[np.int64], pick: str, *, unsigned: bool = False) -> fl
 
 
 def _exact_sum(values: NDArray[np.integer]) -> int:
-    """The sum of 64-bit numbers, which need not fit into 64 bits."""
+    """Return the sum of 64-bit numbers as a Python int, which may exceed 64 bits."""
     low = (values & values.dtype.type(0xFFFFFFFF)).sum(dtype=np.uint64)
     return (int((values >> values.dtype.type(32)).sum()) << 32) + int(low)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a guest sent during one run, kept so that it can be played again. Bounded. No I/O."""
+"""The bytes that a guest sent during one run, kept for replay. Bounded. No I/O."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from duet.bundle.manifest import CTL, LENS, Record
 from duet.wire import Beat, Frame, RawFrame, encode, pack_frame
 
 LENS_BYTES = 64 << 20
-"""Samples of the x-ray kept of one run; later ones are shown, but not recorded."""
+"""Most bytes of lens records kept of one run. Later samples are shown, but not recorded."""
 
 
 class Transcript:
     """Whole frames and whole pages of one run, in order of arrival.
 
-    A kept guest has sent pages in earlier runs; a recording begins at byte 0, so beats are
-    written as if the ports had been opened for this run.
+    A guest may serve several runs, but a recording starts at byte 0. So byte counts in beats are
+    rewritten as if the ports had been opened for this run.
 
     Args:
-        max_bytes: what comes beyond is left out, and `truncated` says so.
-        start_ns: host time from which records count.
-        before: bytes per CPU that came before this run.
+        max_bytes: most bytes kept; later records are dropped, and `truncated` is set.
+        start_ns: monotonic host time that is 0 in records.
+        before: bytes received per CPU before this run.
     """
 
     def __init__(self, max_bytes: int, start_ns: int, before: dict[int, int]) -> None:
@@ -52,7 +52,7 @@ class Transcript:
             self._add(host_ns, cpu, pages)
 
     def lens(self, payload: bytes, host_ns: int) -> None:
-        """Keep a record of the x-ray."""
+        """Keep a record of a lens."""
         self._lens_bytes += len(payload)
         if self._lens_bytes <= LENS_BYTES:
             self._add(host_ns, LENS, payload)
@@ -68,13 +68,14 @@ class Transcript:
         self._records.append(Record(max(0, host_ns - self._start), stream, payload))
 
 
-# The one owner of a lane's transcript: begins it with the first record, gives it up at the end.
+# The only owner of a lane's transcript: creates it for the first record, releases it at the end.
 
 
 class TranscriptWriter:
     """Saves what a lane receives.
 
-    Others keep the writer and not the transcript, which is large: it goes with the run's result.
+    Other objects refer to the writer, never to the transcript. So this large object is freed with
+    the run's result.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -83,10 +84,10 @@ class TranscriptWriter:
         self._closed = False
 
     def begin(self, before: Mapping[int, int] | None = None) -> Transcript | None:
-        """The transcript, begun now if it was not; None after `close`.
+        """Return the transcript, and create it on the first call; None after `close`.
 
         Args:
-            before: bytes per CPU port that came before this run.
+            before: bytes received per CPU port before this run; used by the first call only.
         """
         if self._transcript is None and not self._closed:
             start_ns = time.monotonic_ns()
@@ -94,12 +95,12 @@ class TranscriptWriter:
         return self._transcript
 
     def frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
-        """A frame of the control port."""
+        """Keep a frame of the control port."""
         if transcript := self.begin():
             transcript.frame(frame, raw, host_ns)
 
     def pages(self, cpu: int, pages: bytes, host_ns: int) -> None:
-        """Whole pages of one CPU."""
+        """Keep whole pages of one CPU."""
         if transcript := self.begin():
             transcript.pages(cpu, pages, host_ns)
 
@@ -108,5 +109,5 @@ class TranscriptWriter:
             transcript.lens(record, host_ns)
 
     def close(self) -> None:
-        """Give the transcript up; nothing is saved from now on."""
+        """Release the transcript; nothing is saved afterwards."""
         self._transcript, self._closed = None, True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An agent or a workload that did not end well, in its own words. Pure."""
+"""Create errors from the failure messages of an agent or a workload. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from duet.wire import GuestError
 
 OUT_OF_MEMORY = 9
 LONGEST = 400
-"""Of what a guest says, in a sentence; out of a spoilt recording it may be anything."""
+"""Most characters of a guest's sentence that we show. A broken recording may contain anything."""
 DEADLINE = "duet-agent: the plan's deadline has passed"
-"""Begins the line of an agent that ends a workload (vm-images/agent/run.c)."""
+"""Start of the line of an agent that ends a workload (vm-images/agent/run.c)."""
 KERNEL_SAYS = re.compile(r"^\[ *[\d.]+\] \w+: error: (.+?)\s*$", re.MULTILINE)
 """An entry of tracefs/error_log (Documentation/trace/ftrace.rst)."""
 REFUSED_PROBE = re.compile(
@@ -24,19 +24,23 @@ REFUSED_PROBE = re.compile(
 COUNT = re.compile(r"[0-9]{1,18}")
 RATE = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 SHORTEST = 10
-"""Fewer characters make no sentence."""
+"""Fewest characters of a sentence."""
 LONGEST_DETAIL = 8192
-ANY_CURE = "Mend what it says, and measure again."
+ANY_CURE = "Fix what the workload reports, and measure again."
 CURES = {
     "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
     "size in its setup in lesson.yaml.",
     "Cannot allocate memory": "Ask for less of the workload, or raise memory_mb in lesson.yaml.",
 }
-"""What a workload may say (strerror), and what helps."""
+"""Text of a workload's error (strerror) -> remedy."""
 
 
 def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
-    """What the agent says of itself, if that is a sentence and a remedy."""
+    """Return the error that the agent reports, with the kernel's reason and a better remedy.
+
+    Args:
+        console: the guest's console, for the detail.
+    """
     own = guest_error.detail[:LONGEST_DETAIL]
     detail = f"{console}\n{own}"  # a terminal shows the end
     sentence, remedy = guest_error.sentence, guest_error.remedy
@@ -44,14 +48,14 @@ def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
         remedy = _probe_remedy(sentence) or remedy
         return KernelError(_with_kernels_words(sentence, own), remedy=remedy, detail=detail)
     return KernelError(
-        "the guest's agent failed, and what it says of that is no text.",
-        remedy="Run it again; a recording has to be got or made anew.",
+        "the guest's agent failed, but its message is not readable text.",
+        remedy="Run it again; download or record a broken recording again.",
         detail=f"{(guest_error.sentence, guest_error.remedy)!a:.2000}\n{detail}",
     )
 
 
 def _with_kernels_words(sentence: str, error_log: str) -> str:
-    """The sentence, and what tracefs/error_log says last."""
+    """Return the sentence with the last entry of tracefs/error_log appended, if there is one."""
     said = KERNEL_SAYS.findall(error_log)
     if not said or not _is_text(said[-1]):
         return sentence
@@ -59,7 +63,7 @@ def _with_kernels_words(sentence: str, error_log: str) -> str:
 
 
 def _probe_remedy(sentence: str) -> str | None:
-    """What helps where a kprobe event was refused; None: it is about something else."""
+    """Return the remedy for a refused kprobe event; None: the sentence reports another error."""
     match = REFUSED_PROBE.search(sentence)
     if match is None:
         return None
@@ -71,7 +75,7 @@ def _probe_remedy(sentence: str) -> str | None:
         )
     if match["error"] == "Invalid argument":
         return (
-            f"If {function} stands in this arm's System.map, the kernel refuses probes there "
+            f"If this arm's System.map contains {function}, the kernel forbids probes there "
             "(notrace, noinstr or kprobes code): probe a function that calls it. ./duet lint "
             "names the reason."
         )
@@ -81,10 +85,13 @@ def _probe_remedy(sentence: str) -> str | None:
 def workload_figures(
     arm: str, pattern: str | None, lines: Sequence[Line]
 ) -> tuple[int | None, float | None]:
-    """The workload's own count and rate, from its last line that has them; None: no line has.
+    """Return the workload's count and rate from its last line that matches; None: no line does.
+
+    Args:
+        pattern: regular expression with groups `ops` and `per_s`; None: there are no figures.
 
     Raises:
-        KernelError: what stands there is no number that a workload can mean.
+        KernelError: the matched text is not a plausible number.
     """
     if pattern is None:
         return None, None
@@ -96,9 +103,9 @@ def workload_figures(
     if COUNT.fullmatch(ops) and RATE.fullmatch(per_s):
         return int(ops), float(per_s)
     raise KernelError(
-        f"the workload on {arm} says that it did {ops:.20} operations, {per_s:.20} a second, and "
-        "these are no numbers of it.",
-        remedy="Run it again; a recording has to be got or made anew.",
+        f"the workload on {arm} reports {ops:.20} operations and {per_s:.20} per second, which are "
+        "not plausible numbers.",
+        remedy="Run it again; download or record a broken recording again.",
     )
 
 
@@ -107,15 +114,15 @@ def _is_text(said: str) -> bool:
 
 
 def workload_trouble(lane: LaneResult) -> KernelError | None:
-    """A workload that did not end well, in its own words; None when it did."""
+    """Return the error of a workload that failed, with its own message; None if it succeeded."""
     if not lane.status:
         return None
     errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]
     said = errors or [line.text for line in lane.lines if line.text.strip()]
-    # Of a cause that has a remedy the first line is shown, of others the last word.
+    # Show the first line with a known remedy, else the last line.
     known = [(line, cure) for line in said for cause, cure in CURES.items() if cause in line]
     line, cure = known[0] if known else (said[-1] if said else "", ANY_CURE)
-    line = " ".join(line.split())  # a tab is no reason to leave its words out
+    line = " ".join(line.split())  # a tab is not printable for _is_text()
     words = f": {line}" if _is_text(line) else ""
     if lane.status > 0:
         how, remedy = f"ended with status {lane.status}", cure

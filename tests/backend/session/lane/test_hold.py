@@ -103,7 +103,7 @@ def test_a_guest_stands_and_the_overshoot_is_counted(tmp_path: Path, run_async: 
             assert machine.accesses == state.stood
             assert case.hold.now == standing, "deadlines wait"
             released = time.monotonic()
-            case.hold.let_go()
+            case.hold.release()
             await case.until("going")
             assert case.reported[-1].message == ""
             now = case.hold.now
@@ -149,7 +149,7 @@ def test_a_hold_ends_by_itself_and_says_so(tmp_path: Path, run_async: Run) -> No
         async with machine.serve(tmp_path / "qmp") as path:
             case.start(path, machine)
             state = await case.until("going")
-            assert machine.runs and "held for 0.05 s, the longest" in state.message
+            assert machine.runs and "resumed after 0.05 s, the longest hold" in state.message
 
     run_async(scenario())
 

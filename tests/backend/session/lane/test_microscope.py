@@ -143,7 +143,7 @@ async def aimed(case: Case, plugin: Plugin, size: float = 192.0) -> None:
     aiming = asyncio.create_task(case.scope.aim(case.say))
     await asyncio.sleep(0)
     case.see()  # before the workload is ready: that is another file
-    case.scope.line("ready name=abc")
+    case.scope.on_line("ready name=abc")
     case.see(found=0)
     case.see(size=size)
     await aiming
@@ -173,7 +173,7 @@ def test_an_object_that_is_too_large_is_a_fault_and_the_workload_goes(run_async:
     case, plugin = Case(), Plugin()
     run_async(aimed(case, plugin, size=4096.0))
     assert (case.ears.lenses[-1].state, case.said, plugin.orders) == ("failed", ["go"], [])
-    assert "1 to 1024 bytes, but the object has 4096" in case.ears.lenses[-1].message
+    assert "1 to 1024 bytes; the object has 4096" in case.ears.lenses[-1].message
 
 
 def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
@@ -182,7 +182,7 @@ def test_an_object_that_is_not_found_is_a_fault_and_the_workload_goes(
     monkeypatch.setattr(target, "AIM_FOUND_S", 0.01)
     case = Case()
     case.scope.start(Plugin())  # type: ignore[arg-type]
-    case.scope.line("ready name=abc")
+    case.scope.on_line("ready name=abc")
     run_async(case.scope.aim(case.say))
     assert (case.ears.lenses[-1].state, case.said) == ("failed", ["go"])
     assert "x-ray has not found" in case.ears.lenses[-1].message
@@ -202,10 +202,10 @@ def test_a_workload_that_waits_for_nobody_is_let_go(run_async: Run) -> None:
     async def scenario() -> None:
         release = asyncio.create_task(waiting.release(case.say))
         await asyncio.sleep(0)
-        waiting.line("something else")
+        waiting.on_line("something else")
         await asyncio.sleep(0)
         assert case.said == []
-        waiting.line("ready name=abc")
+        waiting.on_line("ready name=abc")
         await release
 
     run_async(scenario())
@@ -230,7 +230,7 @@ def test_the_lenses_of_an_untraced_run_let_its_workload_go(run_async: Run) -> No
         lenses = LaneLenses("stock", spec, Ears(), known, writer, Limits())  # type: ignore[arg-type]
         lenses._guest = Guest()  # type: ignore[assignment]
         lenses.aim()
-        lenses.line("statstorm: ready name=abc")
+        lenses.on_line("statstorm: ready name=abc")
         assert lenses._aiming is not None
         async with asyncio.timeout(5):
             await lenses._aiming

@@ -167,4 +167,4 @@ def test_a_guest_that_goes_is_reported() -> None:
     assert not case.sink.states
     case.xray.attaching()
     case.xray.gone()
-    assert case.sink.states[-1].message == "The guest went away while it was read."
+    assert case.sink.states[-1].message == "The guest ended while the x-ray read it."

@@ -88,7 +88,7 @@ class LaneReducer:
         return self._step(watermark_ns if drained and watermark_ns else 1 << 62, watermark_ns)
 
     def _step(self, up_to_ns: int, watermark_ns: int) -> Reduction:
-        stream = self._merger.take(up_to_ns, self._step_events)
+        stream = self._merger.take_events(up_to_ns, self._step_events)
         reached = [self._watermark]
         if stream is not None:
             self._run(stream)
@@ -339,14 +339,14 @@ class LaneReducer:
 
     def _reduction(self) -> Reduction:
         """What came since the last one. Nothing that was made is ever dropped, only counted."""
-        losses = self.missing.take()
+        losses = self.missing.take_losses()
         if self._origin is None:
             return Reduction(more=self._merger.ripe_left, losses=losses)
         mark = self._relative(self._watermark)
         cells = {name: rows[self._sent[name] :] for name, rows in self._made.items()}
         self._sent = {name: len(rows) for name, rows in self._made.items()}
         tables = {name: (columns_of(name, rows), len(rows)) for name, rows in cells.items()}
-        tables["points"] = self._points.take(self._origin, self._watermark)
+        tables["points"] = self._points.take_points(self._origin, self._watermark)
         still = self._still_open(mark)
         tables["open"] = columns_of("open", still), len(still)
         return Reduction(

@@ -90,8 +90,8 @@ async def first_event(
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = recording_guests(sources[arm], guests)
         # As in a server, no copies are prepared during a run.
-        aside = templates.aside() if templates else nullcontext()
-        async with aside, Lanes() as lanes:
+        paused = templates.paused() if templates else nullcontext()
+        async with paused, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
             began = time.monotonic()
             running = asyncio.create_task(session.execute(), name=f"bench {arm}")

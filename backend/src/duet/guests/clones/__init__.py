@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Instant lanes: a guest is parked right before its workload once, then copied for each run.
+"""Instant lanes: a guest is parked once right before its workload, then copied for each run.
 
-The parked guest's memory is a sealed memfd, which every copy maps privately (copy on write); the
-rest of the machine is a stream of QEMU's migration, which each copy reads. See docs/CLONES.md.
+The parked guest's memory is a sealed memfd, which every copy maps privately (copy on write). The
+rest of the machine is a QEMU migration stream, which each copy reads. See docs/CLONES.md.
 """
 
 from duet.guests.clones.copy import prepare_copy

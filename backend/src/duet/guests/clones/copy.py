@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A QEMU that is a copy of a template: it loads the state, and goes on with what is its own."""
+"""A copy of a template: a QEMU that loads the state and resumes with new time and entropy."""
 
 from __future__ import annotations
 
@@ -46,82 +46,89 @@ from duet.wire import (
     pack_frame,
 )
 
-# QEMU is up, and is asked by its monitor, so that a copy has its template's state.
+# Loading the template's state into QEMU, by its monitor.
 
-LOOK_S = 0.005
-"""Between two looks whether the state is loaded, where nobody waits for the copy."""
+POLL_S = 0.005
+"""Interval of polling whether a ready copy has loaded its state."""
 
 
-async def joined(ports: Ports, end: Coroutine[None, None, None]) -> bool:
-    """Until QEMU has connected its ports; False: it has ended instead.
+async def wait_connected(ports: Ports, end: Coroutine[None, None, None]) -> bool:
+    """Wait until QEMU has connected its control port; return False if QEMU ended instead.
 
     Args:
         end: returns when QEMU has ended.
     """
     ended = asyncio.create_task(end)
-    there = asyncio.create_task(ports.joined.wait())
+    connected = asyncio.create_task(ports.joined.wait())
     try:
-        await asyncio.wait((ended, there), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((ended, connected), return_when=asyncio.FIRST_COMPLETED)
         return not ended.done()
     finally:
-        for task in (ended, there):
+        for task in (ended, connected):
             task.cancel()
 
 
-async def load(monitor: Monitor, state: int) -> None:
-    """Have QEMU begin to read the state behind a descriptor that it has inherited.
+async def start_loading(monitor: Monitor, state: int) -> None:
+    """Make QEMU start to load the state.
+
+    Args:
+        state: descriptor of the migration stream, which QEMU has inherited.
 
     Raises:
-        InfraError: it refuses, or has ended.
+        InfraError: QEMU refuses, or has ended.
     """
     await monitor.do("migrate-set-capabilities", capabilities=WITHOUT_MEMORY)
     await monitor.do("migrate-incoming", uri=f"fd:{state}")
 
 
-async def loaded(monitor: Monitor) -> None:
-    """Until it has read all. It ends if it cannot, and so does the connection. The caller sets
-    the time limit.
+async def wait_loaded(monitor: Monitor) -> None:
+    """Wait until QEMU has loaded the state. The caller sets the timeout.
 
     Raises:
-        InfraError: it has ended.
+        InfraError: QEMU has ended, as it does if it cannot load the state.
     """
     while True:
         state = await monitor.do("query-migrate")
         if state.get("status") == "completed":
             return
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_S)
 
 
-# What a copy says while `duet-check` runs in it, and while a plan is set up.
+# Reading a copy's ports while `duet-check` runs, and while a plan is set up.
 
 ENDED = "it ended"
 Chunks = AsyncGenerator[Chunk, None]
 
 
-async def verdict(chunks: Chunks, *, traced: bool) -> str:
-    """What is wrong with a copy that runs `duet-check`, or nothing. The caller sets a time limit.
+async def find_problem(chunks: Chunks, *, traced: bool) -> str:
+    """Return what is wrong with a copy that runs `duet-check`; "": every byte of the run is here.
 
-    Every byte of the run has come when this returns nothing.
+    The caller sets the timeout.
 
     Args:
-        chunks: what its ports bring after START.
-        traced: its plan traces.
+        chunks: bytes of the copy's ports after START.
+        traced: the plan traces, so events are expected.
     """
     run, reader = _CheckRun(traced), FrameReader()
     async with aclosing(chunks):
         async for chunk in chunks:
             if chunk.stream != CTL_STREAM:
-                run.came[chunk.stream] += len(chunk.payload)
+                run.received_bytes[chunk.stream] += len(chunk.payload)
             else:
                 for raw in reader.feed(chunk.payload):
-                    run.take(decode_frame(raw))
+                    run.add_frame(decode_frame(raw))
             if run.error or run.over:
-                return run.error or run.why()
+                return run.error or run.problem()
     return ENDED
 
 
-async def said_until(last: FrameType, chunks: Chunks) -> bytes:
-    """Bytes of the control port up to a frame after which the agent waits; see verdict().
+async def read_until(last: FrameType, chunks: Chunks) -> bytes:
+    """Return the bytes of the control port up to and including a frame of type `last`.
+
+    The caller sets the timeout.
+
+    Args:
+        last: a frame after which the agent waits, so no byte follows it.
 
     Raises:
         InfraError: the agent reports an error, or the guest has ended.
@@ -133,19 +140,19 @@ async def said_until(last: FrameType, chunks: Chunks) -> bytes:
                 said += pack_frame(raw.type, raw.payload)
                 if raw.type == FrameType.ERROR:
                     why = getattr(decode_frame(raw), "sentence", "").rstrip(".")
-                    raise InfraError(f"its agent reports: {why}.", remedy="Look at the detail.")
+                    raise InfraError(f"its agent reports: {why}.", remedy="Read the detail.")
                 if raw.type == last:
                     return bytes(said)
-    raise InfraError(f"{ENDED}.", remedy="Look at the detail.")
+    raise InfraError(f"{ENDED}.", remedy="Read the detail.")
 
 
 class _CheckRun:
-    """One run of `duet-check`, as far as it has come."""
+    """Progress of one run of `duet-check`."""
 
     def __init__(self, traced: bool) -> None:
         self._traced = traced
-        self.came: Counter[int] = Counter()
-        """Bytes of each CPU."""
+        self.received_bytes: Counter[int] = Counter()
+        """Trace bytes received, by CPU."""
         self.error = ""
         self._said, self._lost = "", 0
         self._status: int | None = None
@@ -154,20 +161,19 @@ class _CheckRun:
 
     @property
     def over(self) -> bool:
-        """It has ended, and all is here: ports are apart, so DRAINED may overtake pages."""
-        here = all(self.came[cpu] >= count for cpu, count in enumerate(self._sent))
+        """Whether the run has ended and all bytes are here. DRAINED may overtake trace pages."""
+        here = all(self.received_bytes[cpu] >= count for cpu, count in enumerate(self._sent))
         return self._drained and here
 
-    def why(self) -> str:
-        """What was wrong, or nothing."""
+    def problem(self) -> str:
+        """Return what went wrong, or ""."""
         if self._status:
             return self._said or f"its check ended with {self._status}"
         if self._lost:
             return f"{self._lost} events were lost"
-        return "" if self.came.total() or not self._traced else "no events came"
+        return "" if self.received_bytes.total() or not self._traced else "no events came"
 
-    def take(self, frame: Frame) -> None:
-        """A frame of the control port."""
+    def add_frame(self, frame: Frame) -> None:
         match frame:
             case GuestError(sentence):
                 self.error = sentence.rstrip(".")
@@ -185,53 +191,53 @@ class _CheckRun:
                 pass
 
 
-# A copy that stands ready has run `duet-check`, and its plan is set up anew.
+# A rehearsal: a ready copy runs `duet-check`, then sets its plan up again.
 #
-# QEMU translates guest code when it first runs: four fifths of a fresh copy's CPU time from RESUME
-# to its first event. A copy that has rehearsed has most of what a workload needs: fork, exec, page
-# faults, tracing, the ports. It is a guest after a short run, as any guest that serves a second
-# plan: buffers, probes, counters and the scratch disk are set up again.
+# QEMU translates guest code when it first runs. This takes four fifths of a fresh copy's CPU time
+# from RESUME to its first event. After a rehearsal most code of a workload is translated: fork,
+# exec, page faults, tracing, the ports. The copy is then like any guest that gets a second plan:
+# buffers, probes, counters and the scratch disk are set up again.
 
-REMEDY = "Copies of it stand ready without a rehearsal, and begin later."
+REMEDY = "Its ready copies skip the rehearsal, and start more slowly."
 
 
 async def rehearse(ports: Ports, plan: str) -> bytes:
-    """Run what the agent was resumed with, which is `duet-check`, and set the plan up.
+    """Run `duet-check`, with which the agent was resumed, then set up the plan.
 
     Args:
-        ports: of the copy, which is ready.
-        plan: the template's.
+        ports: ports of a ready copy.
+        plan: the template's plan.
 
     Returns:
         Bytes of the control port from PLAN to READY.
 
     Raises:
-        InfraError: the copy is not sound, refuses the plan, or takes REHEARSAL_S.
+        InfraError: the check failed, the agent refuses the plan, or this takes REHEARSAL_S.
     """
     try:
         async with asyncio.timeout(REHEARSAL_S):
             await ports.send(encode(HostFrame(FrameType.START)))
-            why = await verdict(ports.chunks(), traced="trace off" not in plan)
+            why = await find_problem(ports.chunks(), traced="trace off" not in plan)
             if why:
-                raise InfraError(f"a copy is not sound: {why}.", remedy=REMEDY)
+                raise InfraError(f"a copy failed its check: {why}.", remedy=REMEDY)
             await ports.send(encode(HostFrame(FrameType.PLAN, plan)))
-            setup = await said_until(FrameType.READY, ports.chunks())
+            setup = await read_until(FrameType.READY, ports.chunks())
             await asyncio.sleep(SETTLE_S)
             return setup
     except TimeoutError:
         raise InfraError(
-            f"a copy's rehearsal was not over within {REHEARSAL_S:g} s.", remedy=REMEDY
+            f"a copy's rehearsal did not end within {REHEARSAL_S:g} s.", remedy=REMEDY
         ) from None
 
 
-BOOT_INSTEAD = "A guest is booted in its place; if it happens again, restart the server."
+BOOT_INSTEAD = "A guest boots instead; if this happens again, restart the server."
 
 
 class CloneMachine(FileMemoryMachine):
     """A copy of a template.
 
     Args:
-        amendment: lines that it gets in place of the plan's own; None: those of the spec's plan.
+        amendment: plan lines that the copy gets; None: those of the spec's plan.
     """
 
     share = "off"
@@ -245,12 +251,12 @@ class CloneMachine(FileMemoryMachine):
         self.resumed: Resumed | None = None
         self._setup = template.setup
         self.prepared = False
-        """It has loaded the template and stands; start() lets it go on."""
+        """The copy has loaded the template and is paused; start() resumes it."""
         self._greeted = self._planned = False
-        # The store may give the template up while this copy starts.
+        # The store may evict the template while this copy starts.
         self.memory = self._own(os.dup(template.memory))
         self._disks = [self._own(os.dup(disk)) for disk in template.disks]
-        # An offset of its own: other copies read the same stream.
+        # Opened again for a separate offset: other copies read the same stream.
         self._state = self._own(os.open(f"/proc/self/fd/{template.state}", os.O_RDONLY))
 
     def _own(self, number: int) -> int:
@@ -258,7 +264,7 @@ class CloneMachine(FileMemoryMachine):
         return number
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
-        """See Machine.argv(); the disks get the template's bytes."""
+        """Return the command line; also copy the template's disks into `folder`."""
         words = [*super().argv(folder, sockets), "-S", "-incoming", "defer"]
         self._descriptors.append(self._state)
         for number, disk in enumerate(self._disks):
@@ -268,22 +274,22 @@ class CloneMachine(FileMemoryMachine):
 
     @property
     def alive(self) -> bool:
-        """QEMU was started and has not ended."""
+        """Whether QEMU was started and has not ended."""
         return self._process is not None and self._process.returncode is None
 
     async def prepare(self, rehearsed: bool = False) -> None:
-        """Start QEMU, load the template, rehearse if asked to; then the guest takes no CPU time.
+        """Start QEMU, load the template and rehearse if requested; leave the guest paused.
 
         Raises:
             InfraError: QEMU or the agent refuses, or does not answer in time.
         """
         await super().start()
         async with self._monitor() as monitor:
-            await load(monitor, self._state)
-            await loaded(monitor)
+            await start_loading(monitor, self._state)
+            await wait_loaded(monitor)
             if rehearsed:
                 await monitor.do("cont")
-                self._check(await self._resume(check_amendment()))
+                self._check_fresh(await self._resume(check_amendment()))
         if rehearsed:
             self.seal()
             self._setup = await rehearse(self.ports, self._template.plan)
@@ -291,49 +297,48 @@ class CloneMachine(FileMemoryMachine):
                 await monitor.do("stop")
         self.prepared = True
 
-    def begin(self, spec: GuestSpec) -> None:
-        """The lane that it is from now on; it differs from the one before in its plan alone."""
+    def assign(self, spec: GuestSpec) -> None:
+        """Assign the copy to a lane, whose spec may differ only in the plan."""
         self.spec = spec
         self._amendment = split_plan(spec.plan or "")[1]
 
     async def start(self) -> None:
-        """Start QEMU and load the template, unless that is done; then let the guest go on with
-        what is its own.
+        """Start QEMU and load the template unless prepared; then resume the guest.
 
         Raises:
-            InfraError: QEMU or the agent refuses, or does not answer in RESUME_S.
+            InfraError: QEMU or the agent refuses, or does not answer within RESUME_S.
         """
         if not self.prepared:
             await super().start()
         async with self._monitor() as monitor:
             if not self.prepared:
-                await load(monitor, self._state)
-            await monitor.do("cont")  # as soon as the state is loaded
+                await start_loading(monitor, self._state)
+            await monitor.do("cont")  # takes effect as soon as the state is loaded
             self.resumed = await self._resume(self._amendment)
-        self._check(self.resumed)
+        self._check_fresh(self.resumed)
 
     @asynccontextmanager
     async def _monitor(self) -> AsyncIterator[Monitor]:
-        """QEMU's monitor, once QEMU is up; for RESUME_S at most."""
+        """Wait for QEMU and connect to its monitor. The whole block is limited to RESUME_S."""
         try:
             async with asyncio.timeout(RESUME_S):
-                if not await joined(self.ports, self.wait_end()):
+                if not await wait_connected(self.ports, self.wait_end()):
                     raise self._refusal("QEMU has ended.")
                 async with Monitor(self.folder / QMP_SOCKET) as monitor:
                     yield monitor
         except InfraError as error:
             if error.remedy == BOOT_INSTEAD:
                 raise
-            raise self._refusal(error.sentence) from error  # mostly: QEMU has ended
+            raise self._refusal(error.sentence) from error  # usually QEMU has ended
         except TimeoutError:
             raise InfraError(
-                f"the copy of lane {self.spec.arm} does not go on within {RESUME_S:g} s.",
+                f"the copy of lane {self.spec.arm} did not resume within {RESUME_S:g} s.",
                 remedy=BOOT_INSTEAD,
                 detail=self.tail(),
             ) from None
 
     async def _resume(self, amendment: str) -> Resumed:
-        """Until the agent has answered; nothing else comes before START."""
+        """Send RESUME and return the agent's answer. The agent sends nothing else before START."""
         resume = Resume(time.time_ns(), secrets.token_bytes(ENTROPY_BYTES), amendment)
         await super().send(encode(resume))
         reader = FrameReader()
@@ -349,17 +354,17 @@ class CloneMachine(FileMemoryMachine):
 
     def _refusal(self, why: str) -> InfraError:
         return InfraError(
-            f"the copy of lane {self.spec.arm} cannot go on: {why}",
+            f"the copy of lane {self.spec.arm} cannot resume: {why}",
             remedy=BOOT_INSTEAD,
             detail=self.tail(),
         )
 
-    def _check(self, resumed: Resumed) -> None:
+    def _check_fresh(self, resumed: Resumed) -> None:
         if why := why_not_fresh(resumed, self._template):
             raise self._refusal(why)
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """See Guest.chunks(); the greeting is the template's."""
+        """Yield the template's greeting, then bytes of all ports."""
         if not self._greeted:
             self._greeted = True
             yield Chunk(CTL_STREAM, self._template.greeting, time.monotonic_ns())
@@ -367,20 +372,20 @@ class CloneMachine(FileMemoryMachine):
             yield chunk
 
     async def send(self, frame: bytes) -> None:
-        """See Guest.send(); the plan that the copy was given is answered here, once.
+        """Send a frame. The first PLAN with the spec's plan is answered here, since it is set up.
 
-        A copy that is used for a further run takes that run's plan as any guest does.
+        The agent gets all further plans.
         """
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:
             self._planned = True
-            self.ports.say(self._setup)
+            self.ports.queue_control(self._setup)
         else:
             await super().send(frame)
 
 
 def why_not_fresh(resumed: Resumed, template: Template) -> str:
-    """Why a copy may not go on, or nothing; what it drew is no other copy's from now on."""
+    """Return why a copy is unusable, or "". Record its random bytes in the template."""
     if abs(resumed.realtime_ns - time.time_ns()) > CLOCK_STEP_S * 1e9:
         return "its time of day was not set"
     if resumed.random in template.drawn:
@@ -389,23 +394,21 @@ def why_not_fresh(resumed: Resumed, template: Template) -> str:
     return ""
 
 
-# One copy that stands ready, and how it is made: as it was parked, or with a rehearsal.
-
 READY_BYTES = 50 << 20
-"""Of one, before any has been measured (PSS). Usual: 47 MiB alone, less with others, since they
-share QEMU and the template."""
+"""Assumed memory (PSS) of a ready copy before the first is measured. Usual: 47 MiB alone, less
+with others, since copies share QEMU and the template."""
 REHEARSED_BYTES = 110 << 20
-"""Of one that has rehearsed. Usual: 73-108 MiB alone, by what its lesson sets up."""
+"""Assumed memory (PSS) of a rehearsed copy. Usual: 73-108 MiB alone, depending on the lesson."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyCopy:
-    """A copy that stands.
+    """A copy that is paused until a lane needs it.
 
     Args:
-        machine: prepared; whoever has it ends it.
+        machine: a prepared machine; its owner closes it.
         held_bytes: memory that it takes (PSS).
-        rehearsed: see duet.guests.clones.copy.
+        rehearsed: it has run `duet-check`.
     """
 
     machine: CloneMachine
@@ -417,10 +420,10 @@ Prepare = Callable[[Template, GuestSpec, bool], Awaitable[ReadyCopy]]
 
 
 async def prepare_copy(template: Template, spec: GuestSpec, rehearsed: bool) -> ReadyCopy:
-    """Start a copy and load its template. Takes 60 ms, and 1 s where it rehearses.
+    """Start a copy and load its template. Takes 60 ms, with a rehearsal 1 s.
 
     Raises:
-        DuetError: that failed; nothing is left behind.
+        DuetError: a step failed; the copy has ended.
     """
     machine = CloneMachine(spec, Accel.TCG, template)
     held_bytes = READY_BYTES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sealed guest that is a copy where a template is there, and boots where none is."""
+"""A sealed guest that is copied from a template if one exists, else booted."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from duet.guests.qemu import QemuGuest
 from duet.guests.types import Accel, GuestSpec
 
 LOG = logging.getLogger("duet.clones")
-READY = "stood ready"
-"""Outcome in the report of a copy whose QEMU was up before its lane asked for it."""
+READY = "ready copy"
+"""Outcome in the boot report of a ready copy."""
 
 
 class CloneableGuest(QemuGuest):
-    """A guest of a server that has templates; it asks for the one that it lacks.
+    """A guest that is copied from a template. It requests a missing template, and boots.
 
     Args:
-        templates: the server's.
+        templates: templates of the server.
     """
 
     def __init__(self, spec: GuestSpec, policy: str, templates: Templates) -> None:
@@ -33,40 +33,46 @@ class CloneableGuest(QemuGuest):
         self._templates = templates
 
     async def start(self, accel: Accel, version: str) -> Machine:
-        """See MachineGuest.start(): copied, or booted if that fails."""
+        """Return a ready copy, else a new copy of the template, else a booted machine.
+
+        Raises:
+            DuetError: the machine did not boot either.
+        """
         key = template_key(self.spec, version) if accel is Accel.TCG else None
         template = self._templates.find(key)
         if template is not None:
             ready = self._templates.take_ready(template.key, self.spec)
-            if ready is not None and await self._go_on(ready):
+            if ready is not None and await self._resume_ready(ready):
                 return ready
             machine = await self._copy(template, accel)
             if machine is not None:
                 return machine
         else:
-            self._templates.want(key, self.spec)
+            self._templates.request(key, self.spec)
         return await super().start(accel, version)
 
     async def park(self, later: bool = False) -> None:
-        """Have a template made for guests like this one, if there is none.
+        """Request a template for guests like this one, unless one exists.
 
         Args:
-            later: see Templates.want().
+            later: low priority, as in Templates.request().
 
         Raises:
-            InfraError: kernel, root or QEMU are missing.
+            InfraError: kernel, root or QEMU is missing.
         """
         accel, version = await self.prepare()
         if accel is Accel.TCG:
-            self._templates.want(template_key(self.spec, version), self.spec, later)
+            self._templates.request(template_key(self.spec, version), self.spec, later)
 
-    async def _go_on(self, machine: CloneMachine) -> bool:
-        """Let a copy that stands ready go on; False: it has failed, and another is made."""
+    async def _resume_ready(self, machine: CloneMachine) -> bool:
+        """Resume a ready copy. If that fails, close the copy and return False."""
         began = time.monotonic()
         try:
             failure = await try_boot(machine, RESUME_S)
         except (DuetError, OSError) as error:
-            failure = InfraError(f"a ready copy failed: {error}.", remedy="Another one is made.")
+            failure = InfraError(
+                f"a ready copy failed: {error}.", remedy="The lane gets a new copy."
+            )
         except BaseException:
             await machine.close()
             raise
@@ -82,7 +88,7 @@ class CloneableGuest(QemuGuest):
         self.reports = (BootReport(1, time.monotonic() - began, outcome),)
 
     async def _copy(self, template: Template, accel: Accel) -> Machine | None:
-        """A copy that goes on, or None: its template is not used again."""
+        """Copy the template and resume the copy. If that fails, discard the template; None."""
         began = time.monotonic()
         try:
             machine = CloneMachine(self.spec, accel, template)
@@ -100,7 +106,7 @@ class CloneableGuest(QemuGuest):
         except OSError as error:
             failure = InfraError(
                 f"a parked guest could not be copied: {error}.",
-                remedy="The lane boots. Look at the free space of the disk and at ulimit -n.",
+                remedy="The lane boots. Check the free disk space and ulimit -n.",
             )
         self._templates.discard(template.key)
         LOG.warning("%s %s\n%s", failure.sentence, failure.remedy, failure.detail)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a template: boots a guest, has the plan set up, parks it, checks a first copy of it."""
+"""Make a template: boot a guest, set up its plan, park it, and check a first copy."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 
 from duet.base.errors import DuetError, InfraError
 from duet.guests.boot import try_boot
-from duet.guests.clones.copy import CloneMachine, said_until, verdict
+from duet.guests.clones.copy import CloneMachine, find_problem, read_until
 from duet.guests.clones.template import (
     WITHOUT_MEMORY,
     ParkedMachine,
     Template,
     check_amendment,
     copy_sparse,
-    nameless,
+    create_memfd,
     parked_plan,
-    seal,
+    seal_memfd,
 )
 from duet.guests.limits import BOOT_DEADLINE_S, CHECK_S, READY_S, SAVE_S, SETTLE_S, STATE_BYTES
 from duet.guests.machine import QMP_SOCKET, Machine
@@ -28,17 +28,16 @@ from duet.guests.qmp import Monitor
 from duet.guests.types import Accel, GuestSpec
 from duet.wire import FrameType, HostFrame, encode
 
-# Is a copy of a new template sound? It goes on, writes to its disk, and its events arrive.
+# The check of a new template: a copy must resume, write to its disk, and deliver its events.
 #
-# That its clock was stepped and its random numbers are its own is checked of every copy
-# (CloneMachine).
+# CloneMachine checks of every copy that its clock was set and its random numbers are new.
 
 
 async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
-    """Copy it once, run `duet-check` in it, and see its events arrive whole.
+    """Copy the template once, run `duet-check` in the copy, and check that no event is lost.
 
     Raises:
-        DuetError: why no copy of it may be used.
+        DuetError: the template is unusable.
     """
     machine = CloneMachine(spec, accel, template, check_amendment())
     try:
@@ -47,36 +46,36 @@ async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
             if failure is not None:
                 raise failure
             await machine.send(encode(HostFrame(FrameType.START)))
-            why = await verdict(machine.chunks(), traced="trace off" not in template.plan)
+            why = await find_problem(machine.chunks(), traced="trace off" not in template.plan)
     except TimeoutError:
         why = f"it took more than {CHECK_S:g} s"
     finally:
         await machine.close()
     if why:
         raise InfraError(
-            f"a copy of lane {spec.arm} is not sound: {why}.",
-            remedy="Guests are booted as before; the detail has the guest's console.",
+            f"a copy of lane {spec.arm} failed its check: {why}.",
+            remedy="Guests boot instead; the detail has the guest's console.",
             detail=machine.tail(),
         )
 
 
 STATE_SOCKET = "state.sock"
-REMEDY = "Guests are booted as before; the detail says what happened."
+REMEDY = "Guests boot instead; the detail says what happened."
 
 
 async def make_template(key: str, spec: GuestSpec) -> Template:
-    """Boot, set up, park, check. Takes a boot and some 0.5 s.
+    """Boot a guest, set up its plan, park it and check a copy. Takes a boot and some 0.5 s.
 
     Args:
         key: template_key() of the spec.
 
     Raises:
-        DuetError: a step failed; nothing is left behind.
+        DuetError: a step failed; its files and processes are gone.
     """
     assert spec.plan is not None
     began = time.monotonic()
     async with AsyncExitStack() as stack:
-        memory = nameless("duet-memory", spec.memory_mib << 20)
+        memory = create_memfd("duet-memory", spec.memory_mib << 20)
         undo = stack.enter_context(_Undo())
         undo.numbers.append(memory)
         machine = ParkedMachine(spec, Accel.TCG, verbose=False)
@@ -92,8 +91,8 @@ async def make_template(key: str, spec: GuestSpec) -> Template:
             disks = tuple(undo.own(disk) for disk in await asyncio.to_thread(_disks, machine))
         finally:
             await machine.close()
-        seal(memory)
-        seal(state)
+        seal_memfd(memory)
+        seal_memfd(state)
         made_s = time.monotonic() - began
         template = Template(key, plan, memory, state, disks, greeting, setup, made_s)
         await check_copy(template, spec, Accel.TCG)
@@ -102,7 +101,7 @@ async def make_template(key: str, spec: GuestSpec) -> Template:
 
 
 class _Undo:
-    """Closes descriptors unless they are given on."""
+    """Closes its descriptors at exit; the caller clears `numbers` to keep them open."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
@@ -120,12 +119,12 @@ class _Undo:
 
 
 async def _set_up(machine: Machine, plan: str) -> tuple[bytes, bytes]:
-    """Bytes of the control port: up to HELLO, and from PLAN to READY."""
+    """Send the plan, and return the control port's bytes up to HELLO, and then up to READY."""
     try:
         async with asyncio.timeout(READY_S):
-            greeting = await said_until(FrameType.HELLO, machine.chunks())
+            greeting = await read_until(FrameType.HELLO, machine.chunks())
             await machine.send(encode(HostFrame(FrameType.PLAN, plan)))
-            return greeting, await said_until(FrameType.READY, machine.chunks())
+            return greeting, await read_until(FrameType.READY, machine.chunks())
     except TimeoutError:
         why = f"was not ready to be parked within {READY_S:g} s"
     except InfraError as error:
@@ -135,12 +134,12 @@ async def _set_up(machine: Machine, plan: str) -> tuple[bytes, bytes]:
 
 
 async def _park(machine: Machine) -> int:
-    """QEMU's stream of the machine without its memory, in a file without a name.
+    """Save the machine's state without its memory, and return the memfd of that stream.
 
-    The guest runs until QEMU has it all, so a copy runs as soon as it has read it; it stands
-    from then on.
+    The guest runs while QEMU saves, so a copy runs as soon as it has loaded the state. Afterwards
+    QEMU leaves the guest paused.
     """
-    state = nameless("duet-state")
+    state = create_memfd("duet-state")
     complete = asyncio.Event()
 
     async def receive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -179,13 +178,13 @@ async def _park(machine: Machine) -> int:
 
 
 def _disks(machine: Machine) -> list[int]:
-    """What the guest's disks hold; blocking."""
+    """Copy the guest's disks into sealed memfds. Blocking."""
     found = []
     for number in range(len(machine.spec.disks_mib)):
         path: Path = machine.folder / f"disk{number}"
-        target = nameless(f"duet-disk{number}")
+        target = create_memfd(f"duet-disk{number}")
         with path.open("rb") as image:
             copy_sparse(image.fileno(), target)
-        seal(target)
+        seal_memfd(target)
         found.append(target)
     return found

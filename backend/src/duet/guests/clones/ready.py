@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Copies that stand ready: QEMU is up in its enclosure and has loaded its template, and waits.
+"""Ready copies: a confined QEMU has loaded its template and waits for a lane.
 
-Starting QEMU and loading the state is a third of the time to a copy's first event, and depends on
-nothing that the lane decides; nor does the translation of guest code, which is half of it. So one
-is made at once, and then, in its place, one that has rehearsed. The store says when one may be
-made; a lane takes it.
+Starting QEMU and loading the state take a third of the time to a copy's first event, and the
+translation of guest code takes half. Neither depends on the lane. So a plain copy is made first,
+and then a rehearsed copy replaces it. The store decides when copies are made.
 """
 
 from __future__ import annotations
@@ -20,27 +19,27 @@ from duet.guests.clones.copy import READY_BYTES, REHEARSED_BYTES, CloneMachine, 
 from duet.guests.clones.template import Template
 from duet.guests.types import GuestSpec
 
-# Which template is made next, and which is not tried again. Pure.
+# The queue of templates to be made. Pure.
 
 WAITING = 32
-"""Templates that wait to be made; beyond it the oldest is forgotten."""
+"""Most queued templates; beyond it the oldest is dropped."""
 FAILURES = 2
-"""Tries at one template; then its guests boot until the server starts anew."""
+"""Attempts at one template. After that its guests boot until the server restarts."""
 
 
-class Queue:
-    """Templates that are to be made: those that somebody waits for, then those of later."""
+class TemplateQueue:
+    """Queued templates: `now` for those that a lane lacks, `later` for low priority."""
 
     def __init__(self) -> None:
         self.now: OrderedDict[str, GuestSpec] = OrderedDict()
         self.later: OrderedDict[str, GuestSpec] = OrderedDict()
         self._failed: dict[str, int] = {}
 
-    def may(self, key: str) -> bool:
+    def may_try(self, key: str) -> bool:
         return self._failed.get(key, 0) < FAILURES
 
     def add(self, key: str, spec: GuestSpec) -> None:
-        """Somebody waits for it: it is made next."""
+        """Queue a template as the next one."""
         self.later.pop(key, None)
         self.now[key] = spec
         self.now.move_to_end(key)
@@ -48,15 +47,15 @@ class Queue:
             self.now.popitem(last=False)
 
     def add_later(self, key: str, spec: GuestSpec) -> None:
-        """Nobody waits for it: those that came first are made first."""
+        """Queue a template with low priority (FIFO); ignore it if that queue is full."""
         if key not in self.now and len(self.later) < WAITING:
             self.later[key] = spec
 
     def next(self, room: bool) -> str | None:
-        """What is made now.
+        """Return the key of the next template without removing it.
 
         Args:
-            room: there is some for one that nobody waits for; without it those are forgotten.
+            room: there is memory for a low-priority template; without it those are dropped.
         """
         if self.now:
             return next(reversed(self.now))
@@ -68,27 +67,27 @@ class Queue:
         return self.now[key] if key in self.now else self.later[key]
 
     def fail(self, key: str) -> None:
-        """A try at it, or a copy of it, has failed. One for later is not tried again by itself."""
+        """Count a failed attempt or copy. A low-priority template is not retried."""
         self._failed[key] = self._failed.get(key, 0) + 1
         self.later.pop(key, None)
-        if not self.may(key):
+        if not self.may_try(key):
             self.now.pop(key, None)
 
-    def made(self, key: str) -> None:
+    def remove(self, key: str) -> None:
         self.later.pop(key, None)
         self.now.pop(key, None)
 
 
 LOG = logging.getLogger("duet.clones")
 MOST_READY = 4
-"""Copies that stand ready: two lanes of the lesson at hand, and of the one before."""
+"""Most ready copies: two lanes of the current lesson, and of the one before."""
 
 
 class ReadyCopies:
-    """Owns copies that stand ready, of the templates that lanes asked for last.
+    """Owns the ready copies of the templates that lanes used last.
 
     Args:
-        prepare: makes one; None: there are none.
+        prepare: makes a copy; None: keep no ready copies.
     """
 
     def __init__(self, prepare: Prepare | None) -> None:
@@ -104,17 +103,17 @@ class ReadyCopies:
 
     @property
     def count(self) -> int:
-        """Those that a lane can take."""
+        """Number of copies whose QEMU runs."""
         return sum(copy.machine.alive for copy in self._standing.values())
 
     def most_bytes(self, key: str) -> int:
-        """What the next one of this template may take."""
-        rehearsed = self._stands(key)
+        """Return the most memory that the next copy of a template is expected to take."""
+        rehearsed = self._is_ready(key)
         alike = (one.held_bytes for one in self._standing.values() if one.rehearsed == rehearsed)
         return max(alike, default=REHEARSED_BYTES if rehearsed else READY_BYTES)
 
     def expect(self, key: str, spec: GuestSpec) -> None:
-        """A lane like this one is likely; it pushes out the one that was expected longest ago."""
+        """Note that a lane like this is likely. Beyond MOST_READY, forget the oldest."""
         if self._prepare is None:
             return
         if key in self._expected and not _alike(self._expected[key], spec):
@@ -125,19 +124,19 @@ class ReadyCopies:
             self.forget(next(iter(self._expected)))
 
     def take(self, key: str, spec: GuestSpec) -> CloneMachine | None:
-        """One for this lane, which owns it from now on; None: there is none."""
+        """Return a ready copy, which the caller then owns; None if none is ready."""
         self.expect(key, spec)
         copy = self._standing.get(key)
         if copy is None or not copy.machine.alive:
             return None
         del self._standing[key]
-        copy.machine.begin(spec)
+        copy.machine.assign(spec)
         return copy.machine
 
     def next(self) -> str | None:
-        """The template of which one is made next, the last that was asked for first.
+        """Return the key of the template to copy next, the most recently expected first.
 
-        Those that rehearse come after all others: until they are there, a lane takes one of these.
+        Plain copies come before all rehearsed ones, so that lanes can use them meanwhile.
         """
         for rehearsed in (False, True):
             for key in reversed(self._expected):
@@ -145,43 +144,46 @@ class ReadyCopies:
                     return key
         return None
 
-    def _stands(self, key: str) -> bool:
+    def _is_ready(self, key: str) -> bool:
         return key in self._standing and self._standing[key].machine.alive
 
     def _lacks(self, key: str, rehearsed: bool) -> bool:
-        if not self._stands(key):
+        if not self._is_ready(key):
             return not rehearsed
         # A microscope would count the rehearsal.
         able = self._expected[key].microscope is None
         return rehearsed and able and not self._standing[key].rehearsed
 
     async def make(self, template: Template) -> None:
-        """Make one. What fails is tried again once; its lanes are copied as they come."""
+        """Make a ready copy, rehearsed if a plain one exists. Log a failure, never raise it.
+
+        After FAILURES failures lanes of this template are copied on demand.
+        """
         assert self._prepare is not None
         key, began = template.key, time.monotonic()
-        spec, rehearsed = self._expected[key], self._stands(key)
+        spec, rehearsed = self._expected[key], self._is_ready(key)
         if not rehearsed:
-            self._end(key)  # it has died
+            self._end(key)  # the copy, if any, has died
         try:
             copy = await self._prepare(template, spec, rehearsed)
-        except Exception as error:  # as in the store: whatever it is, it is not tried for ever
+        except Exception as error:  # any error counts, so that attempts end
             self._failed[key, rehearsed] += 1
             expected = isinstance(error, DuetError | OSError)
-            what = "no copy has rehearsed" if rehearsed else "no copy stands ready"
+            what = "cannot rehearse a copy" if rehearsed else "cannot make a ready copy"
             LOG.warning("lane %s: %s: %s", spec.arm, what, error, exc_info=not expected)
             return
         wanted = self._expected.get(key)
-        self._end(key)  # this one takes its place
+        self._end(key)  # the new copy replaces it
         self._standing[key] = copy
-        if wanted is None or not _alike(wanted, spec):  # meanwhile its template has gone
+        if wanted is None or not _alike(wanted, spec):  # its template was evicted meanwhile
             self._end(key)
             return
         if not copy.machine.alive:
             self._failed[key, rehearsed] += 1
             return
         del self._failed[key, rehearsed]
-        what = "has rehearsed and" if rehearsed else "now"
-        LOG.info("lane %s: a copy %s stands (%.2f s)", spec.arm, what, time.monotonic() - began)
+        what = "rehearsed copy" if rehearsed else "copy"
+        LOG.info("lane %s: a %s is ready (%.2f s)", spec.arm, what, time.monotonic() - began)
 
     def forget(self, key: str) -> None:
         self._expected.pop(key, None)
@@ -189,8 +191,8 @@ class ReadyCopies:
             del self._failed[key, rehearsed]
         self._end(key)
 
-    def give_up_one(self) -> bool:
-        """End the one that was expected longest ago, for its memory; whether there was one."""
+    def evict_oldest(self) -> bool:
+        """End the copy that was expected longest ago; return False if there is none."""
         key = next((key for key in self._expected if key in self._standing), None)
         if key is None:
             return False
@@ -198,13 +200,13 @@ class ReadyCopies:
         return True
 
     async def close(self) -> None:
-        """End all, and wait for it."""
+        """End all copies and wait for them."""
         for key in list(self._standing):
             self._end(key)
         await self.wait_ended()
 
     async def wait_ended(self) -> None:
-        """Until those that are being ended have ended."""
+        """Wait until all copies that are being ended have ended."""
         if self._ending:
             await asyncio.wait(self._ending)
 
@@ -224,25 +226,25 @@ async def _close(machine: CloneMachine) -> None:
 
 
 def _alike(one: GuestSpec, other: GuestSpec) -> bool:
-    """They differ in their plans at most; templates of one key have plans of one kind."""
+    """Return whether two specs differ at most in their plans, so that a copy serves both."""
     return replace(one, plan=None) == replace(other, plan=None)
 
 
-# Templates that are there and copies that stand ready, within one budget of memory.
+# Templates and ready copies, within one budget of memory.
 #
-# A template saves more time than a ready copy, so these take what templates leave.
+# A template saves more time than a ready copy, so ready copies get the memory that templates leave.
 
 USUAL_BYTES = 130 << 20
-"""Of one template, before any has been made. Usual: 110-125 MiB."""
+"""Assumed memory of a template before the first is made. Usual: 110-125 MiB."""
 
 
-class Stock:
-    """Owns them; those that were used longest ago come first.
+class TemplateCache:
+    """An LRU cache of templates and their ready copies, which it owns.
 
     Args:
-        budget_bytes: of memory for all; beyond it ready copies go, then the template that was
-            used longest ago.
-        prepare: makes a copy that stands ready; None: there are none.
+        budget_bytes: most memory of all. Beyond it ready copies are evicted first, then the least
+            recently used templates.
+        prepare: makes a ready copy; None: keep no ready copies.
     """
 
     def __init__(self, budget_bytes: int, prepare: Prepare | None) -> None:
@@ -262,7 +264,7 @@ class Stock:
         return sum(template.held_bytes for template in self._held.values())
 
     def use(self, key: str) -> Template:
-        """The template of a key that is there; it goes last."""
+        """Return a cached template, and mark it as the most recently used."""
         self._held.move_to_end(key)
         return self._held[key]
 
@@ -270,72 +272,69 @@ class Stock:
         return self.ready.take(key, spec) if key in self._held else None
 
     def add(self, template: Template, spec: GuestSpec, later: bool) -> None:
-        """A new one.
+        """Add a new template, and evict what exceeds the budget.
 
         Args:
-            later: nobody has asked for it: it goes first, and no copy of it stands ready.
+            later: no lane has requested it: it is evicted first, and gets no ready copy.
         """
         self._held[template.key] = template
         if later:
             self._held.move_to_end(template.key, last=False)
         else:
             self.ready.expect(template.key, spec)
-        while not self._has_room(0) and self.ready.give_up_one():
+        while not self._has_room(0) and self.ready.evict_oldest():
             pass
         while len(self._held) > 1 and self.held_bytes > self._budget_bytes:
-            self.give_up(next(iter(self._held)))  # the newest stays
+            self.evict(next(iter(self._held)))  # the newest stays
 
-    def give_up(self, key: str) -> None:
-        """End it and its ready copy, if they are there."""
+    def evict(self, key: str) -> None:
+        """Close a template and its ready copy, if they exist."""
         self.ready.forget(key)
         template = self._held.pop(key, None)
         if template is not None:
-            give_back(template)
+            close_in_thread(template)
 
-    def room_for_one(self) -> bool:
-        """For a further template that nobody waits for; ready copies would go for it."""
+    def has_room_for_template(self) -> bool:
+        """Return whether one more template fits without evicting another. Ready copies may go."""
         most = max((one.held_bytes for one in self._held.values()), default=USUAL_BYTES)
         return self.held_bytes + most <= self._budget_bytes
 
     def next_ready(self) -> Template | None:
-        """The template of which a ready copy is made now, if one is to be and there is room."""
+        """Return the template to copy next; None if there is no need or no room."""
         key = self.ready.next()
         return self._held[key] if key and self._has_room(self.ready.most_bytes(key)) else None
 
     async def close(self) -> None:
         await self.ready.close()
-        given = [give_back(template) for template in self._held.values()]
+        closing = [close_in_thread(template) for template in self._held.values()]
         self._held.clear()
-        await asyncio.gather(*given)
+        await asyncio.gather(*closing)
 
     def _has_room(self, more_bytes: int) -> bool:
         return self.held_bytes + self.ready.held_bytes + more_bytes <= self._budget_bytes
 
 
-def give_back(template: Template) -> asyncio.Future[None]:
-    """Close a template in a thread: the kernel frees its memory meanwhile, in up to 70 ms."""
+def close_in_thread(template: Template) -> asyncio.Future[None]:
+    """Close a template in a thread, because the kernel takes up to 70 ms to free its memory."""
     return asyncio.get_running_loop().run_in_executor(None, template.close)
-
-
-# How many guests are parked, in the making, and have failed.
 
 
 @dataclass(slots=True)
 class TemplateCounts:
-    """How parked guests stand, for an operator.
+    """Counts of templates and ready copies, for an operator.
 
     Args:
-        held: that copies can be made of now.
-        held_bytes: their memory.
-        making: 1 while one is being parked.
-        waiting: that will be made when nothing runs, the one in the making included.
-        later: that will be made after those, if there is room.
-        made: since the start.
-        failed: tries that came to nothing.
-        refused: copies that failed, so that their lanes booted.
-        ready: copies that stand ready for a lane.
-        ready_bytes: their memory.
-        taken: lanes that took one of these, since the start.
+        held: templates that can be copied now.
+        held_bytes: memory of those.
+        making: 1 while a template is being made.
+        waiting: queued templates, including the one in the making.
+        later: queued templates of low priority, made after those if there is room.
+        made: templates made since the start.
+        failed: failed attempts to make a template since the start.
+        refused: copies that failed since the start; their lanes booted.
+        ready: ready copies.
+        ready_bytes: memory of those.
+        taken: lanes that used a ready copy since the start.
     """
 
     held: int = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The templates of a server: made in the background when nothing runs, found by their keys."""
+"""The templates of a server, by key. They are made in the background while nothing runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 from duet.base.errors import DuetError
 from duet.guests.clones.copy import CloneMachine, Prepare
 from duet.guests.clones.make import make_template
-from duet.guests.clones.ready import Queue, Stock, TemplateCounts
+from duet.guests.clones.ready import TemplateCache, TemplateCounts, TemplateQueue
 from duet.guests.clones.template import Template, template_key
 from duet.guests.qemu import known_version
 from duet.guests.types import GuestSpec
@@ -22,20 +22,20 @@ Make = Callable[[str, GuestSpec], Awaitable[Template]]
 
 
 class Templates:
-    """Owns templates. Use as `async with`: leaving gives all their memory back.
+    """Owns templates. Use as `async with`; leaving frees their memory.
 
     Args:
-        budget_bytes: see Stock.
-        make: makes one.
-        prepare: makes a copy that stands ready; None: each copy is made when a lane needs it.
+        budget_bytes: most memory of all templates and ready copies.
+        make: makes a template.
+        prepare: makes a ready copy; None: copies are made only when a lane needs them.
     """
 
     def __init__(
         self, budget_bytes: int, make: Make = make_template, prepare: Prepare | None = None
     ) -> None:
         self._make = make
-        self._stock = Stock(budget_bytes, prepare)
-        self._queue = Queue()
+        self._cache = TemplateCache(budget_bytes, prepare)
+        self._queue = TemplateQueue()
         self._moved = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
@@ -54,33 +54,39 @@ class Templates:
             if task is not None:
                 task.cancel()
                 await asyncio.wait([task])
-        await self._stock.close()
+        await self._cache.close()
 
     def find(self, key: str | None) -> Template | None:
-        """The template of a key, if it is there."""
-        return self._stock.use(key) if key and key in self._stock else None
+        """Return the template of a key and mark it as used; None if it does not exist."""
+        return self._cache.use(key) if key and key in self._cache else None
 
     def take_ready(self, key: str, spec: GuestSpec) -> CloneMachine | None:
-        """A copy that stands ready, or None. Who takes it owns it; another is made later."""
-        machine = self._stock.take_ready(key, spec)
+        """Return a ready copy, which the caller then owns; None if none is ready.
+
+        Another copy is made later.
+        """
+        machine = self._cache.take_ready(key, spec)
         self._counts.taken += machine is not None
         self._settled.clear()
         self._moved.set()
         return machine
 
     def has(self, spec: GuestSpec) -> bool:
-        """A guest is parked that a guest of this spec can be a copy of."""
+        """Return whether a template for this spec exists."""
         version = known_version()
-        return version is not None and template_key(spec, version) in self._stock
+        return version is not None and template_key(spec, version) in self._cache
 
-    def want(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
-        """Make it, when there is time, unless it is there or has failed too often; `later`: after
-        all others, and only where no other has to go for it.
+    def request(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
+        """TemplateQueue a template, unless it exists or has failed too often.
+
+        Args:
+            key: template_key() of the spec; None: no template is possible.
+            later: low priority: make it after all others, and evict no template for it.
         """
-        if not key or not self._queue.may(key) or (later and key in self._stock):
+        if not key or not self._queue.may_try(key) or (later and key in self._cache):
             return
-        if key in self._stock:
-            self._stock.ready.expect(key, spec)
+        if key in self._cache:
+            self._cache.ready.expect(key, spec)
             self._settled.clear()
         elif later:
             self._queue.add_later(key, spec)
@@ -92,14 +98,14 @@ class Templates:
         self._moved.set()
 
     def discard(self, key: str) -> None:
-        """A copy of it failed: it is not used again."""
-        self._stock.give_up(key)
+        """Drop a template of which a copy has failed, and count the failure."""
+        self._cache.evict(key)
         self._counts.refused += 1
         self._queue.fail(key)
 
     @asynccontextmanager
-    async def aside(self) -> AsyncIterator[None]:
-        """Make none meanwhile: the machine is needed. One in the making is made later."""
+    async def paused(self) -> AsyncIterator[None]:
+        """Make no template meanwhile. One in the making is cancelled and made again later."""
         self._busy += 1
         try:
             if self._making is not None:
@@ -113,12 +119,12 @@ class Templates:
     @property
     def held_bytes(self) -> int:
         """Memory of all templates."""
-        return self._stock.held_bytes
+        return self._cache.held_bytes
 
     @property
     def count(self) -> int:
-        """Templates that are there."""
-        return len(self._stock)
+        """Number of templates."""
+        return len(self._cache)
 
     def counts(self) -> TemplateCounts:
         return replace(
@@ -128,17 +134,17 @@ class Templates:
             making=int(self._making is not None and bool(self._made_now)),
             waiting=len(self._queue.now),
             later=len(self._queue.later),
-            ready=self._stock.ready.count,
-            ready_bytes=self._stock.ready.held_bytes,
+            ready=self._cache.ready.count,
+            ready_bytes=self._cache.ready.held_bytes,
         )
 
     async def wait_settled(self) -> None:
-        """Until all that is wanted is there, copies that stand ready included, or has failed.
+        """Wait until each requested template and ready copy exists or has failed.
 
-        A copy whose place another one took has ended by then.
+        Replaced copies have ended by then.
         """
         await self._settled.wait()
-        await self._stock.ready.wait_ended()
+        await self._cache.ready.wait_ended()
 
     async def _make_all(self) -> None:
         while True:
@@ -150,36 +156,36 @@ class Templates:
             await self._moved.wait()
 
     def _next(self) -> Coroutine[None, None, None] | None:
-        """What is made now: what a lane waits for, its ready copy, what may be wanted later."""
+        """Choose the next work: a requested template, a ready copy, a template for later."""
         self._made_now = ""
         if not self._queue.now:
-            template = self._stock.next_ready()
+            template = self._cache.next_ready()
             if template is not None:
-                return self._stock.ready.make(template)
+                return self._cache.ready.make(template)
             self._settled.set()
-        self._made_now = self._queue.next(room=self._stock.room_for_one()) or ""
+        self._made_now = self._queue.next(room=self._cache.has_room_for_template()) or ""
         return self._make_one(self._made_now) if self._made_now else None
 
     async def _make_one(self, key: str) -> None:
         spec = self._queue.spec(key)
         try:
             template = await self._make(key, spec)
-        except Exception as error:  # also a full disk, no more descriptors, a fault of ours
+        except Exception as error:  # also a full disk, no free descriptor, or a bug of ours
             self._queue.fail(key)
             self._counts.failed += 1
-            log_failure(error, spec, last=not self._queue.may(key))
+            log_failure(error, spec, last=not self._queue.may_try(key))
         else:
-            self._stock.add(template, spec, later=key in self._queue.later)
-            self._queue.made(key)
+            self._cache.add(template, spec, later=key in self._queue.later)
+            self._queue.remove(key)
             self._counts.made += 1
             LOG.info("lane %s: a guest is parked (%.1f s)", spec.arm, template.made_s)
 
 
 def log_failure(error: Exception, spec: GuestSpec, last: bool) -> None:
-    """Why no guest could be parked.
+    """Log why no guest could be parked.
 
     Args:
-        last: it is not tried again.
+        last: this was the last attempt.
     """
     if isinstance(error, DuetError):
         LOG.log(logging.WARNING if last else logging.INFO, "%s %s", error.sentence, error.remedy)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A parked guest: what is stored of it, and what it was made from."""
+"""A template: the stored state of a parked guest, and the key of its inputs."""
 
 from __future__ import annotations
 
@@ -16,63 +16,66 @@ from duet.guests.qemu import QemuMachine, kernel_cmdline
 from duet.guests.types import GuestSpec
 from duet.processes.owned import find_program
 
-# Which lines of a plan a template holds, and which each copy gets by itself. Pure.
+# Lines of a plan that are set up in the template, and lines that each copy gets. Pure.
 
 AMENDABLE = ("write ", "run ", "deadline_ms ")
-"""What the agent takes from RESUME (vm-images/agent/plan.c: is_amendment)."""
+"""Lines that RESUME may contain (is_amendment() in vm-images/agent/plan.c)."""
 CHECK = "duet-check"
-"""Its program in the guest says whether a copy is sound; see vm-images/root."""
+"""Program in the guest that checks a copy (vm-images/root/duet-check)."""
 
 
 def split_plan(plan: str) -> tuple[str, str]:
-    """(what is set up once, what each copy gets); knobs of a workload change the second alone."""
+    """Split a plan into the template's lines and the lines that each copy gets.
+
+    A workload's knobs affect only the second part.
+    """
     lines = plan.splitlines(keepends=True)
     base = "".join(line for line in lines if not line.startswith(AMENDABLE))
     return base, "".join(line for line in lines if line.startswith(AMENDABLE))
 
 
 def parked_plan(plan: str) -> str:
-    """What the template itself is set up with: a plan needs a workload, which never starts."""
+    """Return the template's plan. A plan needs a workload, which here never starts."""
     return f"{split_plan(plan)[0]}run {CHECK}\n"
 
 
 def check_amendment() -> str:
-    """The copy that is made to be checked runs this."""
+    """Return the amendment with which a copy runs CHECK."""
     return f"deadline_ms 20000\nrun {CHECK}\n"
 
 
-# Memory and disks of a template, as files without a name that end with this process (memfd).
+# Memory and disks of a template are memfds, which vanish with this process.
 
 PIECE_BYTES = 64 << 10
 _SEAL_SEAL, _SEAL_SHRINK, _SEAL_GROW, _SEAL_WRITE = 0x1, 0x2, 0x4, 0x8
 
 
-def nameless(name: str, size_bytes: int = 0) -> int:
-    """A descriptor of an empty file in memory, sparse, that can be sealed; memfd_create(2)."""
+def create_memfd(name: str, size_bytes: int = 0) -> int:
+    """Create an empty, sparse, sealable memfd and return its descriptor; memfd_create(2)."""
     number = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     if size_bytes:
         os.ftruncate(number, size_bytes)
     return number
 
 
-def seal(number: int) -> None:
-    """Nobody writes to it any more, not even who may open it: private mappings alone remain.
+def seal_memfd(number: int) -> None:
+    """Forbid all further writes to a memfd. Only private mappings remain writable.
 
     Raises:
-        OSError: somebody has it mapped for writing (EBUSY).
+        OSError: a process has a shared, writable mapping of it (EBUSY).
     """
     fcntl.fcntl(number, fcntl.F_ADD_SEALS, _SEAL_WRITE | _SEAL_GROW | _SEAL_SHRINK | _SEAL_SEAL)
 
 
 def held_bytes(number: int) -> int:
-    """Memory that it takes: holes take none."""
+    """Return the memory that a memfd takes; holes take none."""
     return os.fstat(number).st_blocks * 512
 
 
 def copy_sparse(source: int, target: int) -> None:
-    """Bytes of one file into another that reads as zeros so far; zeros become holes.
+    """Copy a file into an empty one; blocks of zeros become holes.
 
-    Blocking: some 10 ms for the 64 MiB of an empty XFS, whose log is written as zeros.
+    Blocking: takes some 10 ms for the 64 MiB of an empty XFS, whose log is written as zeros.
     """
     size, at = os.fstat(source).st_size, 0
     os.ftruncate(target, size)
@@ -92,10 +95,10 @@ def copy_sparse(source: int, target: int) -> None:
 
 
 def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
-    """Names a template by everything that it is made from; None where there can be none.
+    """Return a hash of everything that a template is made from; None if copying is impossible.
 
-    There is none on the count clock, whose runs repeat a boot to the instruction, and none for a
-    guest whose plan is not known or traces nothing: measure runs boot.
+    Guests on the count clock boot, because their boot repeats to the instruction. Guests whose
+    plan is unknown or given at boot do too, such as those of measure runs.
     """
     if spec.clock != "wall" or spec.plan is None or spec.boot_plan is not None:
         return None
@@ -113,7 +116,7 @@ def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
 
 
 def _identity(path: Path | None) -> list[str | int] | None:
-    """A file as it is now: another one at its path is another one."""
+    """Return what identifies a file's current content, without reading it."""
     if path is None:
         return None
     try:
@@ -125,17 +128,17 @@ def _identity(path: Path | None) -> list[str | int] | None:
 
 @dataclass(slots=True)
 class Template:
-    """One parked guest. Its descriptors are files in memory, sealed.
+    """One parked guest, in sealed memfds.
 
     Args:
-        key: see template_key().
-        plan: what it was set up with.
+        key: from template_key().
+        plan: plan that was set up.
         memory: descriptor of the guest's memory.
         state: descriptor of QEMU's migration stream without that memory.
         disks: descriptors of its scratch disks.
         greeting: bytes of the control port up to HELLO.
         setup: bytes of the control port after PLAN, up to READY.
-        made_s: how long the boot and the plan took.
+        made_s: seconds that the boot and the plan took.
     """
 
     key: str
@@ -147,31 +150,31 @@ class Template:
     setup: bytes
     made_s: float
     drawn: set[bytes] = field(default_factory=set)
-    """Random bytes that its copies drew: a second time the same means that none was reseeded."""
+    """Random bytes that its copies have drawn. A repeated value shows a copy without a new seed."""
 
     @property
     def held_bytes(self) -> int:
         return sum(held_bytes(number) for number in (self.memory, self.state, *self.disks))
 
     def close(self) -> None:
-        """Give its memory back, when the last copy has ended."""
+        """Close the descriptors. The memory is freed when the last copy has ended."""
         for number in (self.memory, self.state, *self.disks):
             with suppress(OSError):
                 os.close(number)
 
 
-# QEMU whose guest's memory is a file, and the template in the making.
+# QEMU with guest memory in a file.
 #
-# The template's QEMU shares that file, a copy maps it privately. The stream of the rest goes over
-# QEMU's migration with `x-ignore-shared`, which leaves the memory out (docs/devel/migration.rst of
-# QEMU). All command lines name the same machine.
+# The template's QEMU maps that file shared, a copy maps it privately. QEMU's migration with
+# `x-ignore-shared` saves everything but the memory (docs/devel/migration.rst of QEMU). Template and
+# copies must have equal machine arguments.
 
 WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 MAKING_NICE = 10
 
 
 class FileMemoryMachine(QemuMachine):
-    """A guest whose memory is the file behind a descriptor."""
+    """A guest whose memory is a file, given as a descriptor."""
 
     memory = -1
     share = "on"
@@ -184,7 +187,7 @@ class FileMemoryMachine(QemuMachine):
 
 
 class ParkedMachine(FileMemoryMachine):
-    """The guest of a template in the making. Nobody waits for it, so others go first."""
+    """The guest from which a template is made. It runs at a low priority."""
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
         nice = find_program("nice", "coreutils")

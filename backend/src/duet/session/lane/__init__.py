@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One arm of a run: its guest, the states it goes through, its lenses, its result.
+"""One lane of a run: its guest, its states, its lenses, its result.
 
-`state` decides and does no I/O; `driver` carries out what it asks for.
+`state` decides without I/O; LaneDriver in `run` carries out its actions.
 """

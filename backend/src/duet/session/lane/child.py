@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The engine of a lane in a child process: requests, and who ends it."""
+"""The client of a lane's engine in a child process, and the child's life."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from duet.base.errors import InputError, KernelError
 from duet.confine import Child, ReplyReader, Terms
 from duet.confine.messages import BadReply, as_choice, as_integer, as_number, as_text
 from duet.processes.cpus import thread_first
-from duet.session.engine import Counts, LaneOf, Progress, Step
+from duet.session.engine import Counts, LaneSetup, Progress, StepRequest
 from duet.session.reduce import Reduction
 from duet.session.tables import TABLES, Batch, Loss, Metrics, Quantiles, Role, Row
 
-# Replies of a lane's child process, checked: it has read bytes that nobody vouches for.
+# Checks of the child's replies. The child has read untrusted bytes, so its replies are untrusted.
 
 MOST_LOSSES: Final = 100_000
 MOST_BATCHES: Final = 64
@@ -31,18 +31,19 @@ DIGITS: Final = 40
 
 
 def reduction(reply: ReplyReader) -> Reduction:
-    """What a step gave: rows, losses and batches.
+    """Read the reduction in a reply to `step`.
 
     Raises:
-        BadReply, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is malformed.
+        InputError: there are more than budgets.ROWS rows.
     """
     made = Reduction(more=reply.flag("more"))
     if reply.tree.get("rows") is not None:
         rows = reply.rows("rows", 4, 1 << 18)
         if len(rows) > budgets.ROWS:
             raise InputError(
-                f"it has {len(rows)} threads to draw, and {budgets.ROWS} are allowed.",
-                remedy="Ask for less of the workload.",
+                f"the lane has {len(rows)} rows to draw, but {budgets.ROWS} are allowed.",
+                remedy="Run the workload with fewer threads.",
             )
         made.rows = tuple(_row(cells) for cells in rows)
     made.losses = [
@@ -72,10 +73,10 @@ def _row(cells: list[Any]) -> Row:
 
 
 def progress(reply: ReplyReader) -> Progress:
-    """How far the engine is.
+    """Read the progress in a reply to `step`.
 
     Raises:
-        BadReply, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is malformed.
     """
     return Progress(
         begun=reply.flag("begun"),
@@ -87,10 +88,10 @@ def progress(reply: ReplyReader) -> Progress:
 
 
 def counts(reply: ReplyReader) -> Counts:
-    """Figures so far.
+    """Read the figures in a reply to `counts`.
 
     Raises:
-        BadReply, ValueError or TypeError: the reply is of another shape.
+        BadReply, ValueError or TypeError: the reply is malformed.
     """
     tree = reply.map("metrics")
     spans = tree.get("spans")
@@ -129,10 +130,10 @@ def _tally(value: object) -> float:
 
 
 def event(found: object) -> dict[str, JsonValue]:
-    """One raw event.
+    """Check one raw event in a reply to `events`.
 
     Raises:
-        BadReply: the reply is of another shape.
+        BadReply: the reply is malformed.
     """
     if not isinstance(found, dict) or set(found) != {
         *("t_ns", "cpu", "tid", "task", "event", "fields")
@@ -150,14 +151,14 @@ def event(found: object) -> dict[str, JsonValue]:
 
 
 POOL: Final = ThreadPoolExecutor(32, thread_name_prefix="lane", initializer=thread_first)
-"""Threads that wait for children; those that serve pages never do."""
+"""Threads that wait for children, separate from those that serve pages."""
 
 
 _idle: deque[weakref.ref[LaneChild]] = deque()
 
 
 def retire(child: LaneChild) -> None:
-    """Its run is over: it stays for `raw_events`, until many later ones have retired."""
+    """Keep a child for `raw_events` after its run; close the oldest beyond IDLE_CHILDREN."""
     for former in [one for one in _idle if one() is None]:
         _idle.remove(former)
     _idle.append(weakref.ref(child))
@@ -167,37 +168,37 @@ def retire(child: LaneChild) -> None:
             oldest.close()
 
 
-def terms_of(lane: LaneOf) -> Terms:
-    """A guest's lane may compute for as long as it runs."""
+def terms_of(lane: LaneSetup) -> Terms:
+    """Return a child's limits. A live lane gets more CPU time than a recording."""
     if lane.live:
         return Terms(
             f"the events of lane {lane.arm}",
             blame=KernelError,
-            remedy="Run it again; if it comes back, report it with the saved run.",
+            remedy="Run it again; if it fails again, report it with the saved run.",
             cpu_s=budgets.LIVE_CPU_S,
         )
     return Terms(f"lane {lane.arm} of the recording")
 
 
 class LaneChild:
-    """One lane's engine. All methods but `close` block."""
+    """One lane's engine in a child process. All methods but `close` block."""
 
-    def __init__(self, lane: LaneOf) -> None:
+    def __init__(self, lane: LaneSetup) -> None:
         self._lane = lane
         self._started: Child | None = None
         self._closed = False
 
     def close(self) -> None:
-        """End the child; steps that wait for it raise. Returns soon."""
+        """End the child without waiting; calls that wait for it raise."""
         self._closed = True
         if self._started:
             self._started.close()
 
     def begin(self) -> None:
-        """Start the child, so that the first pages do not wait for it.
+        """Start the child early, so that the first pages need not wait for it.
 
         Raises:
-            DuetError: it cannot be started.
+            DuetError: the child cannot be started.
         """
         self._child()
 
@@ -209,11 +210,11 @@ class LaneChild:
             self._started.call({"do": "lane", "lane": self._lane})
         return self._started
 
-    def step(self, step: Step) -> tuple[Reduction, Progress]:
-        """See LaneEngine.step.
+    def step(self, step: StepRequest) -> tuple[Reduction, Progress]:
+        """Run LaneEngine.step in the child.
 
         Raises:
-            DuetError: what the engine raises, or one sentence about the child's end.
+            DuetError: the engine failed, or the child has ended.
         """
         if not step.pages and self._started is None:
             return Reduction(), Progress()
@@ -226,10 +227,10 @@ class LaneChild:
             raise child.bad_reply(error) from error
 
     def counts(self, *, tallies: bool) -> Counts:
-        """See LaneEngine.counts.
+        """Run LaneEngine.counts in the child.
 
         Raises:
-            DuetError: for the same reasons.
+            DuetError: the engine failed, or the child has ended.
         """
         if self._started is None:
             return Counts()
@@ -243,10 +244,10 @@ class LaneChild:
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """See LaneEngine.raw_events.
+        """Run LaneEngine.raw_events in the child.
 
         Raises:
-            DuetError: as in `call`, or the child is busy.
+            DuetError: the engine failed, the child has ended, or it is busy for EVENTS_WAIT_S.
         """
         about: dict[str, object] = {"around_ns": around_ns, "row": row, "n": n, "cpu": cpu}
         request: dict[str, object] = {"do": "events", **about}
@@ -263,8 +264,8 @@ class LaneChild:
             raise child.bad_reply(error) from error
 
 
-def _fields(step: Step) -> dict[str, object]:
-    """The fields of a step; the bytes of its pages travel as blobs."""
+def _fields(step: StepRequest) -> dict[str, object]:
+    """Encode a step without the bytes of its pages, which are sent as blobs."""
     return {
         "files": step.files,
         "cpus": [part.cpu for part in step.pages],

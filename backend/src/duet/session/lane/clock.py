@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Times of one run on one lane: start marker, watermark, and host times as guest times."""
+"""Times of one run of one lane: start marker, watermark, and conversion of host to guest time."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from duet.wire import Beat, Drained, Ended, Frame, Line, Started
 
 
 class EventTimes(Protocol):
-    """What the lane's events say of time (LanePipeline)."""
+    """The part of LanePipeline that a lane's clock needs."""
 
     @property
     def origin_ns(self) -> int | None:
-        """Guest time of the start marker, once it was seen."""
+        """Guest time of the start marker; None until it was seen."""
 
     @property
     def watermark_ns(self) -> float:
-        """Up to where events are complete, since the start marker."""
+        """Time since the start marker up to which events are complete."""
 
 
 class LaneClock:
-    """One run's clock, shared by all its lenses.
+    """The clock of one run of one lane, shared by its lenses.
 
     Args:
-        kind: on the count clock only the guest's own memory tells the time.
+        kind: on the count clock guest times come only from the guest's memory.
     """
 
     def __init__(self, events: EventTimes, kind: Clock) -> None:
         self._events, self._kind = events, kind
         self.calibration = Calibration()
         self.ended_ns: int | None = None
-        """Guest time of the workload's end, once it is known."""
+        """Guest time of the workload's end; None until it is known."""
         self.answered = asyncio.Event()
-        """The last PING has its answer."""
+        """Set when the last PING has been answered."""
         self._start_sent_ns: int | None = None
         self._ping_sent_ns: int | None = None
 
     @property
     def origin_ns(self) -> int | None:
-        """Guest time of the start marker, once it is known."""
+        """Guest time of the start marker; None until it was seen."""
         return self._events.origin_ns
 
     @property
     def watermark_ns(self) -> float:
-        """Up to where the lane's events are complete, since the marker."""
+        """Time since the start marker up to which events are complete."""
         return self._events.watermark_ns
 
     def frame(self, frame: Frame, host_ns: int) -> None:
-        """A frame with a guest time; the best of them calibrate the offset."""
+        """Calibrate the offset between host and guest time from a received frame."""
         if isinstance(frame, Started) and self._start_sent_ns is not None:
             self.calibration.order_sent(self._start_sent_ns, frame.mono_ns)
         if isinstance(frame, Ended):
@@ -68,18 +68,18 @@ class LaneClock:
         self._start_sent_ns = time.monotonic_ns()
 
     def ping_sent(self) -> None:
-        """PING is on its way, and no BEAT comes unasked before the start: the next answers it."""
+        """Note that PING was sent. Before the start the agent sends BEAT only as its answer."""
         self._ping_sent_ns = time.monotonic_ns()
         self.answered.clear()
 
     def guest_window(self, began_ns: int, ended_ns: int) -> Window | None:
-        """Guest time of something between two host moments; None while that is not known."""
+        """Return the guest time between two host times; None before calibration."""
         return self.calibration.guest(began_ns, ended_ns)
 
     def sample_window(self, raw: dict[str, Any]) -> tuple[Window, str] | None:
-        """Guest time of a sample of the x-ray, and which clock gave it.
+        """Return the guest time of an x-ray sample, and "guest" or "host", the clock it is from.
 
-        None while the wall clock's calibration is not complete.
+        None while the wall clock is not calibrated.
         """
         own = bracket(raw["before_ns"], raw["after_ns"], raw["tick_ns"])
         if self._kind == "count":
@@ -88,6 +88,6 @@ class LaneClock:
         if found is None:
             return None
         if found.error_ns > own.error_ns and found.high_ns >= raw["before_ns"]:
-            # Both are true: the guest's clock had at least come so far.
+            # Both bounds hold: the guest's clock had reached at least `before_ns`.
             found = Window(max(found.low_ns, raw["before_ns"]), found.high_ns)
         return found, "host"

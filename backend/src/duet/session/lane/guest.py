@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One arm's guest while it is up: boot, read its ports, hand frames and pages to the run.
+"""One arm's guest: boot it, read its ports, pass frames and pages to the current run.
 
-A lane outlives runs: many plans per boot. Its task never raises; what went wrong stays in
-`error`, so that one lane's failure leaves the others going.
+A guest can serve several runs after one boot. Its task never raises: an error is stored in
+`error`, so that other lanes continue.
 """
 
 from __future__ import annotations
@@ -39,40 +39,38 @@ from duet.wire import (
     encode,
 )
 
-# What a lane calls with the frames and pages of its guest.
-
 
 class Listener(Protocol):
-    """A run that listens to a lane."""
+    """Receiver of a guest's frames and pages: the current run."""
 
     def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
-        """A frame of the control port."""
+        """Handle a frame of the control port."""
 
     def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Whole pages of one CPU; `came` bytes came with them."""
+        """Handle whole pages of one CPU, from a chunk of `came` bytes."""
 
     def on_end(self) -> None:
-        """The guest is gone; `Lane.error` says why, None if it was asked to go."""
+        """Handle the guest's end. `Lane.error` says why; None if we ended it."""
 
     def on_lens(self, record: bytes) -> None:
-        """A record of the x-ray, out of a recording."""
+        """Handle a record of a lens, from a recording."""
 
     async def wait_for_capacity(self) -> None:
-        """Wait until more may come."""
+        """Wait until the receiver can accept more (backpressure)."""
 
 
 MAX_CPU_PORTS = 64
 PIECE_BYTES = 32 << 10
-"""Of the control port, between two looks at the clock at least."""
+"""Most bytes of the control port that are processed before the event loop may run other tasks."""
 
 
 class Lane:
     """A guest and the state of its ports.
 
     Args:
-        source: makes the guest.
-        request: what guest; a run that needs another needs another lane.
-        listener: gets the first run, from the first byte on.
+        source: creates the guest.
+        request: parameters of the guest; a run with other parameters needs another Lane.
+        listener: receives everything from the first byte on.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class Lane:
         self.hello: tuple[Hello, RawFrame] | None = None
         self.error: DuetError | None = None
         self.up = asyncio.Event()
-        """The guest's port is open."""
+        """Set when the guest has booted and its ports are open."""
         self.ended = asyncio.Event()
         self.facts: GuestFacts | None = None
         self._owned = AsyncExitStack()
@@ -98,27 +96,27 @@ class Lane:
 
     @property
     def alive(self) -> bool:
-        """A run can still be begun here."""
+        """Whether the guest has not ended."""
         return not self.ended.is_set()
 
     def received(self) -> dict[int, int]:
-        """Bytes that came of each CPU port since it was opened."""
+        """Return the bytes received from each CPU port since it was opened."""
         return {cpu: splitter.received_bytes for cpu, splitter in self._splitters.items()}
 
     def attach(self, listener: Listener | None) -> None:
-        """Let another run hear, or none."""
+        """Replace the listener; None: drop what arrives."""
         self._listener = listener
 
     async def send(self, kind: FrameType, text: str = "") -> None:
         """Write a frame to the agent.
 
         Raises:
-            InfraError: the port is gone or takes nothing.
+            InfraError: the port is closed, or accepts nothing for SEND_S.
         """
         await self._guest.send(encode(HostFrame(kind, text)))
 
     async def xray(self) -> Xray | None:
-        """The guest's x-ray, started when it is first asked for; None where there can be none.
+        """Return the guest's x-ray, started on the first call; None if the guest supports none.
 
         It ends with the guest.
         """
@@ -129,7 +127,7 @@ class Lane:
         return self._xray
 
     async def scope(self) -> ScopeClient | None:
-        """The guest's microscope, reached when it is first asked for; None where there is none.
+        """Return the client of the guest's microscope, connected on the first call, or None.
 
         It ends with the guest.
         """
@@ -139,7 +137,7 @@ class Lane:
         return self._scope
 
     def _announce(self, facts: GuestFacts) -> None:
-        """So that `duet drgn` finds it."""
+        """Publish the lane for `duet drgn`."""
         if facts.qmp_socket and self._source.vmlinux:
             shell = facts.qmp_socket.with_name(QMP_SOCKETS["shell"])
             lesson, arm = self._source.lesson, self.request.arm
@@ -147,26 +145,26 @@ class Lane:
             publish(facts.qmp_socket.parent, info)
 
     def console_tail(self) -> str:
-        """The end of the guest's console."""
+        """Return the tail of the guest's console."""
         return self._guest.console_tail()
 
     async def serve(self) -> None:
-        """Boot and read until the guest ends or the task is cancelled."""
+        """Boot the guest and read its ports until it ends or the task is cancelled."""
         try:
             async with self._guest as guest, self._owned:
                 self.facts = guest.facts
                 self._announce(guest.facts)
                 self.up.set()
                 async for chunk in guest.chunks():
-                    await self._hear(chunk)
+                    await self._receive(chunk)
                     if self._listener:
                         await self._listener.wait_for_capacity()
-                    await self._breathe()
+                    await self._yield_to_loop()
         except DuetError as error:
             self.error = error
         except Exception as error:
             self.error = InfraError(
-                f"lane {self.request.arm} met an unexpected error: {error}.",
+                f"lane {self.request.arm} failed unexpectedly: {error}.",
                 remedy="Please report it with the detail.",
                 detail=traceback.format_exc(),
             )
@@ -175,19 +173,19 @@ class Lane:
             if self._listener:
                 self._listener.on_end()
 
-    async def _breathe(self) -> None:
-        """Let others use the event loop, if this lane has used it for a while."""
+    async def _yield_to_loop(self) -> None:
+        """Let other tasks run if this lane has used the event loop for BREATH_S."""
         if time.monotonic() - self._breathed > BREATH_S:
             await asyncio.sleep(0)
             self._breathed = time.monotonic()
 
-    async def _hear(self, chunk: Chunk) -> None:
+    async def _receive(self, chunk: Chunk) -> None:
         if chunk.stream == CTL_STREAM:
-            # In pieces: eight megabytes may be 700,000 frames, or one.
+            # In pieces, because 8 MB may contain 700,000 frames.
             for at in range(0, len(chunk.payload), PIECE_BYTES):
                 for raw in self._reader.feed(chunk.payload[at : at + PIECE_BYTES]):
-                    self._hear_frame(raw, chunk.host_ns)
-                    await self._breathe()
+                    self._receive_frame(raw, chunk.host_ns)
+                    await self._yield_to_loop()
             return
         if chunk.stream == LENS:
             if self._listener:
@@ -196,14 +194,14 @@ class Lane:
         if not 0 <= chunk.stream < MAX_CPU_PORTS:
             raise KernelError(
                 f"lane {self.request.arm} has no port {chunk.stream}, but bytes came from it.",
-                remedy="Build the guest root again, so that agent and host are of one version.",
+                remedy="Build the guest root again, so that agent and host have equal versions.",
             )
         splitter = self._splitters.setdefault(chunk.stream, PageSplitter())
         pages = splitter.feed(chunk.payload)
         if self._listener:
             self._listener.on_pages(chunk.stream, pages, len(chunk.payload), chunk.host_ns)
 
-    def _hear_frame(self, raw: RawFrame, host_ns: int) -> None:
+    def _receive_frame(self, raw: RawFrame, host_ns: int) -> None:
         frame = decode_frame(raw)
         if isinstance(frame, Hello):
             self.hello = frame, raw
@@ -211,11 +209,8 @@ class Lane:
             self._listener.on_frame(frame, raw, host_ns)
 
 
-# All lanes that are up: boots what a run needs, keeps guests between runs, closes them all.
-
-
 class Lanes:
-    """Owns guests. Use as `async with`: leaving ends every guest, whatever happened."""
+    """Owner of guests, by arm; keeps them between runs. Use as `async with`; leaving ends all."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
@@ -238,8 +233,9 @@ class Lanes:
         self._lanes.clear()
 
     def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
-        """A guest that is up and is what is asked for; none on a plan given at boot, and none
-        where a fresh copy of a parked guest can be had.
+        """Return a running guest with equal request and content, or None.
+
+        None also for a plan at boot, and if a template exists, since a fresh copy is better.
         """
         held = self._lanes.get(source.arm)
         if held is None or not held[0].alive or request.boot_plan is not None:
@@ -251,7 +247,7 @@ class Lanes:
         return lane if same else None
 
     async def open(self, source: LaneSource, request: GuestRequest, listener: Listener) -> Lane:
-        """Begin to boot a new guest, after the former one of that arm is gone."""
+        """Close the arm's former guest, then start to boot a new one and return its Lane."""
         await self.close(source.arm)
         assert self._group is not None, "use Lanes as a context manager"
         lane = Lane(source, request, listener)
@@ -260,7 +256,7 @@ class Lanes:
         return lane
 
     async def close(self, arm: str) -> None:
-        """End one guest, if it is up."""
+        """End an arm's guest, if there is one."""
         held = self._lanes.pop(arm, None)
         if held:
             held[1].cancel()
@@ -277,16 +273,13 @@ class Lanes:
         return tuple(arm for arm, (lane, _) in self._lanes.items() if lane.alive)
 
 
-# Sentences about a lane that has failed, and the guest's console with them.
-
-
 class Faults:
-    """Makes the errors of one lane.
+    """Creates the errors of one lane, with the guest's console as detail.
 
     Args:
-        recorded: it is a recording, so the file is to blame and not a guest.
-        memory_mb: of the guest.
-        counted: it runs on the count clock.
+        recorded: the lane is replayed, so errors blame the recording and not a guest.
+        memory_mb: memory of the guest.
+        counted: the lane runs on the count clock.
     """
 
     def __init__(self, arm: str, *, recorded: bool, memory_mb: int, counted: bool = False) -> None:
@@ -298,29 +291,32 @@ class Faults:
     def _console(self) -> str:
         return self.guest.console_tail() if self.guest else ""
 
-    def of(self, failure: Fail, inputs: Inputs) -> DuetError:
-        """The error behind a failure of the state machine."""
+    def error_of(self, failure: Fail, inputs: Inputs) -> DuetError:
+        """Return the error of a failure of the state machine."""
         if failure.reason is Reason.REPORTED and inputs.error:
             return inputs.error
         return self._late(failure.waited_for) if failure.waited_for else self._gone()
 
     def agent(self, frame: GuestError) -> DuetError:
-        """What the agent reports."""
+        """Return the error that the agent reports."""
         return agent_trouble(frame, self._console)
 
     def too_much(self, what: str) -> DuetError:
         if self._recorded:
             return InputError(
-                f"lane {self._arm} of the recording has {what}, which no run has.",
-                remedy="Get the file anew, or record it again.",
+                f"lane {self._arm} of the recording has {what}, which exceeds the limit of a run.",
+                remedy="Download the file again, or record it again.",
             )
         return KernelError(
             f"the guest of lane {self._arm} sent {what}, so it was ended.",
-            remedy="Ask for less of the workload, or let it write less.",
+            remedy="Run the workload with smaller parameters, or let it write less.",
         )
 
     def out_of_memory(self) -> DuetError | None:
-        """The cause behind a signal, odd numbers, or a guest that hangs; None: it is another."""
+        """Return the error of a guest that ran out of memory; None if its console reports no kill.
+
+        This may be the cause of a signal, implausible figures or a hang.
+        """
         console = "" if self._recorded else self._console
         victim = killed_for_memory(console)
         if victim is None:
@@ -328,7 +324,7 @@ class Faults:
         return KernelError(
             f"the guest of lane {self._arm} ran out of memory ({self._memory_mb} MB), and its "
             f"kernel killed `{victim}`.",
-            remedy="Ask for less of the workload, or raise memory_mb in lesson.yaml.",
+            remedy="Run the workload with smaller parameters, or raise memory_mb in lesson.yaml.",
             detail=console,
         )
 
@@ -337,21 +333,25 @@ class Faults:
             return self.guest.error
         if self._recorded:
             return InfraError(
-                f"the recording of lane {self._arm} ends in the middle of its run.",
+                f"the recording of lane {self._arm} ends before the end of its run.",
                 remedy="Record it again.",
             )
         return InfraError(
-            f"the guest of lane {self._arm} went away in the middle of its run.",
+            f"the guest of lane {self._arm} ended during its run.",
             remedy="Run it again; the console tail may tell why.",
             detail=self._console,
         )
 
     def endless(self, limit: str) -> DuetError:
-        """A workload that was stopped at its limit."""
+        """Return the error of a workload that was stopped at its limit.
+
+        Args:
+            limit: the limit in words.
+        """
         ended = (
             f"the workload on {self._arm} did not end within its limit, {limit}, so it was stopped"
         )
-        remedy = "Run it again with fewer threads or seconds, or on a machine with less to do."
+        remedy = "Run it again with fewer threads or seconds, or on a less busy machine."
         if self._counted:
             ended += (
                 "; programs that wait for each other in a loop (busy waiting) are not counted well "
@@ -363,6 +363,6 @@ class Faults:
     def _late(self, what: str) -> DuetError:
         return KernelError(
             f"lane {self._arm} waited too long for {what}.",
-            remedy="Run it again with fewer threads or seconds, or on a machine with less to do.",
+            remedy="Run it again with fewer threads or seconds, or on a less busy machine.",
             detail=self._console,
         )

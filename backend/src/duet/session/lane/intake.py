@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a lane receives: frames, pages and records go to whoever needs them, within budgets."""
+"""Distribute a lane's received frames, pages and records to its parts, within budgets."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from duet.wire import Frame, GuestError, GuestFile, RawFrame
 from duet.wire import Line as LineFrame
 
 MAX_LINES = 10_000
-"""Lines of one workload that go into the result."""
+"""Most lines of one workload that are kept in the result."""
 
 
 class LaneIntake:
-    """Listens to a guest for one run (see guest.Listener).
+    """Receives from a guest during one run; implements guest.Listener.
 
     Args:
-        backlog_bytes: pages that may wait for decoding; beyond it the guest's port waits.
+        backlog_bytes: most bytes of pages that wait for decoding; beyond it we stop reading the
+            guest.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class LaneIntake:
         self._writer, self._lenses, self._sink, self._faults = writer, lenses, sink, faults
         self._backlog_bytes, self._recorded = backlog_bytes, recorded
         self.begun = False
-        """Something of this run has come."""
+        """The run has received its first bytes."""
         self.frames = self.line_count = self.line_bytes = 0
         self._lines: list[LineFrame] = []
         self._wake = asyncio.Event()
@@ -59,23 +60,32 @@ class LaneIntake:
 
     @property
     def lines(self) -> list[Line]:
-        """The first lines of the workload, at times that are exact once the start marker is known.
+        """The first MAX_LINES lines of the workload.
 
-        A replay has them all before it has worked on the first event.
+        Their times are exact once the start marker is known. A replay receives all lines before it
+        decodes the first event.
         """
         return [self._timed(frame) for frame in self._lines]
 
     def begin(self, received: Mapping[int, int] | None = None) -> None:
-        """The run begins on ports that gave so many bytes before; with its first record at last."""
+        """Begin the run; later calls have no effect. The first record calls this too.
+
+        Args:
+            received: bytes received per CPU before this run.
+        """
         if not self.begun:
             self.begun = True
             self._pipeline.begin_at(received or {})
             self._writer.begin(received)
 
-    # calls of the guest's lane
+    # called by the guest's Lane
 
     def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
-        """A frame of the control port."""
+        """Handle a frame of the control port.
+
+        Raises:
+            DuetError: the guest has sent more than its budget.
+        """
         if self._inputs.drained:
             return
         self.frames += 1
@@ -102,37 +112,37 @@ class LaneIntake:
             self.wake()
 
     def on_lens(self, record: bytes) -> None:
-        """A record of a lens, out of a recording."""
+        """Handle a record of a lens, from a recording."""
         self._lenses.records.replay(record)
 
     def on_end(self) -> None:
         self._inputs.gone = True
-        self._lenses.hold.let_go()
+        self._lenses.hold.release()
         if not (self._inputs.drained or self._recorded):
             self._lenses.gone()
-        self.release()
+        self.unblock()
         self.wake()
 
     async def wait_for_capacity(self) -> None:
-        """Wait until the backlog is worked off."""
+        """Wait until the backlog is below its bound (backpressure)."""
         await self._capacity.wait()
 
-    # calls of the driver
+    # called by the driver
 
     @property
     def full(self) -> bool:
-        """The backlog is to be worked off at once."""
+        """Whether the backlog has reached its bound."""
         return not self._capacity.is_set()
 
-    def release(self) -> None:
-        """The backlog is taken, or no longer wanted."""
+    def unblock(self) -> None:
+        """Let `wait_for_capacity` return, since the backlog was taken or is not needed."""
         self._capacity.set()
 
     def wake(self) -> None:
         self._wake.set()
 
     async def rest(self, limit_s: float) -> None:
-        """Sleep until something has come."""
+        """Sleep until `wake` is called, at most for `limit_s`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._wake.wait()
@@ -152,24 +162,24 @@ class LaneIntake:
         if len(self._lines) < MAX_LINES:
             self._lines.append(frame)
         self._sink.on_line(self._arm, self._timed(frame))
-        self._lenses.line(text)
+        self._lenses.on_line(text)
 
     def _timed(self, frame: LineFrame) -> Line:
         return Line(frame.stream, frame.text, self._pipeline.since_marker(frame.mono_ns))
 
 
-# Decodes and reduces what a lane has received, batch by batch, and reports what comes of it.
+# Decoding and reducing received pages, batch by batch.
 
 T = TypeVar("T")
 EAGER_S = 2.0
-"""From the start on, as long as no events have come. Usual: 0.1 s until they come."""
+"""From the start, time in which batches are not delayed until the first events. Usual: 0.1 s."""
 
 
 class Batches:
-    """One lane's events on their way to the sink.
+    """Decodes and reduces one lane's events, and reports the results to the sink.
 
     Args:
-        metrics_s: between two counts.
+        metrics_s: interval of counts.
     """
 
     def __init__(
@@ -191,15 +201,15 @@ class Batches:
         self._beginning: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Start the engine while the guest comes up; the first step waits for it."""
+        """Start the engine while the guest boots; the first step waits for it."""
         work = self._on_thread(self._engine.begin)
         self._beginning = asyncio.create_task(work, name=f"engine {self._arm}")
 
     async def gather(self, tick_s: float) -> None:
-        """Wait a little for events to gather.
+        """Wait for more events before the next batch.
 
-        The first batch is what a viewer waits for: until it is there, all that comes is worked on
-        at once, for EAGER_S at most.
+        Viewers wait for the first batch. So until it exists, and for EAGER_S at most, this returns
+        as soon as anything arrives.
         """
         now = time.monotonic()
         self._eager_until = self._eager_until or now + EAGER_S
@@ -209,23 +219,23 @@ class Batches:
             await self._intake.rest(tick_s)
 
     async def end(self) -> None:
-        """Nothing more is asked for; an engine that is being started ends."""
+        """Cancel a start of the engine that is still in progress."""
         if self._beginning:
             self._beginning.cancel()
             await asyncio.gather(self._beginning, return_exceptions=True)
 
     async def advance(self, *, final: bool) -> None:
-        """Reduce what is here.
+        """Decode and reduce all received pages, and report the results.
 
         Args:
             final: nothing more will come.
 
         Raises:
-            DuetError: it cannot be decoded.
+            DuetError: the pages cannot be decoded, or the engine failed.
         """
         pipeline = self._pipeline
-        work = pipeline.take(final=final)
-        self._intake.release()
+        work = pipeline.take_work(final=final)
+        self._intake.unblock()
         if work is None:
             return
         reduction = await self.in_child(lambda: pipeline.work(work))
@@ -240,18 +250,18 @@ class Batches:
             self._sink.on_metrics(self._arm, pipeline.metrics())
 
     async def count(self, *, tallies: bool) -> None:
-        """Ask for the figures so far.
+        """Update the pipeline's counts.
 
         Raises:
-            DuetError: the engine is gone.
+            DuetError: the engine failed.
         """
         await self.in_child(lambda: self._pipeline.count(tallies=tallies))
 
     async def in_child(self, work: Callable[[], T]) -> T:
-        """Wait for the engine on a thread; whoever gives up waiting ends the engine.
+        """Call the engine on a thread. Cancelling this call ends the engine.
 
         Raises:
-            DuetError: it could not be started; and what `work` raises.
+            DuetError: the engine could not be started, or `work` raised it.
         """
         if self._beginning:
             await self._beginning

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How a lens is: reported to the sink, and saved with the run."""
+"""The state of a lens, reported to the sink and saved with the run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from duet.lenses import LensState, Sample, pack_record
 
 
 class LensSink(Protocol):
-    """What receives samples and states of a lens."""
+    """Receiver of samples and states of a lens."""
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """A sample, at guest time since the start marker."""
+        """Handle a sample, at guest time since the start marker."""
 
     def on_lens(self, arm: str, state: LensState) -> None:
-        """How the lens is; the newest counts."""
+        """Handle a new state."""
 
 
 class ReportedLens:
     """A lens of one lane and its state.
 
     Args:
-        save: takes a record, and its host time, into the transcript.
-        state: the first one.
-        gone_message: the state's message if the guest goes away in the middle of a run.
+        save: saves a record with its host time in the transcript.
+        state: the initial state.
+        gone_message: message of the state if the guest ends during the run.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ReportedLens:
         self._reported_at = 0.0
 
     def gone(self) -> None:
-        """The guest is gone in the middle of a run."""
+        """Handle the end of the guest during the run."""
         if self.state.state in ("attaching", "on"):
             self._change(state="failed", message=self._gone_message)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lenses of one run on one lane: x-ray, microscope and hold, on one clock.
+"""The lenses of one run of one lane: x-ray, microscope and hold, on one clock.
 
-They never fail a run: a lens that cannot see says so in a sentence, and the lane goes on.
+They never fail a run: a lens that fails reports a sentence, and the lane continues.
 """
 
 from __future__ import annotations
@@ -47,25 +47,25 @@ from duet.session.spec import RunSpec
 from duet.session.transcript import TranscriptWriter
 from duet.wire import FrameType
 
-# One run's x-ray on one lane: guest times for samples, counts, and its state.
+# The x-ray of one run of one lane: guest times of samples, counts, and state.
 #
-# Samples wait, in a bounded queue, until it is known when the workload has started; then they go
-# to the sink and into the transcript: the last before the start, and all until the workload's end.
-# A replay's records take the same way from there on. Without a lens the lane goes on as it is.
+# Samples wait in a bounded queue until the time of the start marker is known. Then they go to the
+# sink and the transcript: the last sample of each probe before the start, and all samples until
+# the workload's end. A replay passes recorded samples to the sink.
 
 FEW_SAMPLES = 3
-"""They may wait, however large; each has a bound of its own."""
-GONE = "The guest went away while it was read."
+"""Number of samples that may always wait; the size of each is bounded elsewhere."""
+GONE = "The guest ended while the x-ray read it."
 REPORT_S = 1.0
-"""Between two states that differ by their counts alone."""
+"""Interval of reports that differ only in counts."""
 
 
 class LaneXray(ReportedLens):
-    """Between the x-ray's process (or a recording) and the sink.
+    """Passes samples from the x-ray's process, or from a recording, to the sink.
 
     Args:
-        save: takes a record, and its host time, into the transcript.
-        on_sample: receives each sample as it comes, before its guest time is known.
+        save: saves a record with its host time in the transcript.
+        on_sample: receives each raw sample on arrival, before its guest time is known.
     """
 
     def __init__(
@@ -82,21 +82,21 @@ class LaneXray(ReportedLens):
         self._timed: deque[Sample] = deque()
         self._undelivered = 0
 
-    # messages of the x-ray's process (see lenses.xray.XrayListener)
+    # messages of the x-ray's process (lenses.xray.XrayListener)
 
     def attaching(self) -> None:
         self._change(state="attaching", message="", remedy="")
 
     def attached(self, route: Route) -> None:
-        slow = "It reads over QMP text, which is slow: the process's memory may not be read."
+        slow = "It reads slowly, as text over QMP, since it may not read QEMU's memory."
         self._change(state="on", route=route, message=slow if route == "qmp" else "")
 
     def on_fault(self, message: str, remedy: str) -> None:
-        """No more samples will come."""
+        """Handle a fault that ends the x-ray."""
         self._change(state="failed", message=message, remedy=remedy)
 
     def on_raw(self, message: Message) -> None:
-        """A message of the process."""
+        """Handle a message of the process."""
         tree: dict[str, Any] = dict(message)
         match tree["kind"]:
             case "attached":
@@ -114,7 +114,7 @@ class LaneXray(ReportedLens):
                 self.advance()
 
     def replay(self, record: Sample | LensState) -> None:
-        """A record of a recording."""
+        """Handle a record of a recording."""
         if isinstance(record, LensState):
             self._replay_state(record)
             return
@@ -123,7 +123,7 @@ class LaneXray(ReportedLens):
         self.advance()
 
     def advance(self) -> None:
-        """Pass on what can be passed on."""
+        """Pass samples whose guest time is known to the sink."""
         origin = self._clock.origin_ns
         if origin is None:
             return
@@ -136,14 +136,14 @@ class LaneXray(ReportedLens):
         early = {raw["probe"]: raw for raw, window, _ in ready if window.high_ns < origin}
         for raw, span, clock in ready:
             if span.high_ns < origin and early[raw["probe"]] is not raw:
-                continue  # a waiting guest; only what it was like last says something
+                continue  # before the start only the last sample of each probe counts
             if self._clock.ended_ns is None or span.low_ns <= self._clock.ended_ns:
                 self._pass_on(raw, span, clock, origin)
 
     def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
         at_ns, error_ns = window.at_ns, window.error_ns
         if clock == "guest":
-            # Events have times to the nanosecond, ticks are rare: it was rather now than later.
+            # The guest's clock in memory advances only at ticks, so its newest reading is best.
             at_ns = max(raw["before_ns"], raw["after_ns"])
             error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
         sample = Sample(
@@ -169,7 +169,7 @@ class LaneXray(ReportedLens):
             self._report()
 
     def finish(self) -> None:
-        """The run is over: the last counts."""
+        """Report the last counts at the end of the run."""
         self.advance()
         self._undelivered += len(self._raw)
         if self._raw:
@@ -190,21 +190,21 @@ def _bytes_of(waits: Sample | dict[str, Any]) -> int:
     return sum(len(column) for column in columns.values())
 
 
-# Stops one lane's guest and lets it go on: live slow motion.
+# Holding a guest: stopping it and letting it resume.
 #
-# A plugin cannot stop the machine, and blocking in one of its callbacks would let guest time run
-# on. So QEMU's monitor stops it (`stop`), and the accesses between the request and the standstill
-# are counted and reported. The guest's clock stands meanwhile, and so do the run's deadlines.
+# A plugin cannot stop the machine, and if it blocked in a callback, guest time would continue. So
+# QEMU's monitor stops the guest (`stop`), and we report the accesses between the request and the
+# stop. The guest's clock and the run's deadlines stop meanwhile.
 
 POLL_S = 0.005
-"""Between two questions whether enough accesses have come; each takes some milliseconds."""
+"""Interval of polling the number of accesses. A poll takes some milliseconds."""
 
 
 OnHold = Callable[[m.Held], None]
 
 
 def accesses(cells: Cells) -> int:
-    """Accesses to the watched lines, logged or not."""
+    """Return the number of accesses to the watched cache lines, logged or not."""
     return cells.logged + cells.lost + cells.over
 
 
@@ -213,47 +213,52 @@ def _moved(state: m.Held, **fields: object) -> m.Held:
 
 
 class LaneHold:
-    """One lane's guest, held or not. Its task ends the hold, whatever happens.
+    """Holds one lane's guest. A task owns the hold, and resumes the guest in every case.
 
     Args:
-        calibration: receives when the guest's clock stood.
+        calibration: receives the times at which the guest's clock stopped and resumed.
     """
 
     def __init__(self, run_id: str, arm: str, calibration: Calibration, limits: Limits) -> None:
         self._run_id, self._arm = run_id, arm
         self._calibration, self._limits = calibration, limits
         self._task: asyncio.Task[None] | None = None
-        self._let_go = asyncio.Event()
-        self._stood_s = 0.0
+        self._released = asyncio.Event()
+        self._held_s = 0.0
         self._since: float | None = None
 
     @property
     def now(self) -> float:
-        """Seconds that the guest could have run: the clock of the run's deadlines."""
-        return (time.monotonic() if self._since is None else self._since) - self._stood_s
+        """Monotonic seconds without holds: the clock of the run's deadlines."""
+        return (time.monotonic() if self._since is None else self._since) - self._held_s
 
     def hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
-        """Stop the guest, at once or after so many accesses; `report` receives each state.
+        """Start to hold the guest.
+
+        Args:
+            socket: QEMU's monitor.
+            after: number of further accesses before the hold; 0: now.
+            report: receives each state of the hold.
 
         Raises:
-            InputError: it is held already, or about to be.
+            InputError: the guest is held already, or about to be.
         """
         if self._task and not self._task.done():
             raise InputError(
                 f"lane {self._arm} is held already, or will be in a moment.",
-                remedy="Let the guests go first.",
+                remedy="Resume the guests first.",
             )
-        self._let_go.clear()
+        self._released.clear()
         work = self._hold(socket, scope, after, report)
         self._task = asyncio.create_task(work, name=f"hold {self._arm}")
 
-    def let_go(self) -> None:
-        """The guest goes on; nothing happens if it does."""
-        self._let_go.set()
+    def release(self) -> None:
+        """Let the guest resume, if it is held."""
+        self._released.set()
 
     async def end(self) -> None:
-        """Let the guest go on, and wait until it does."""
-        self.let_go()
+        """Release the guest, and wait until it runs."""
+        self.release()
         if self._task:
             await asyncio.wait([self._task])
 
@@ -275,10 +280,10 @@ class LaneHold:
                         await self._stop(monitor)
                         state = _moved(state, phase="held", stood=accesses(await scope.snapshot()))
                         report(state)
-                        message = await self._stand()
+                        message = await self._wait_released()
                     finally:
                         await self._cont(monitor)
-                elif not self._let_go.is_set():
+                elif not self._released.is_set():
                     message = (
                         f"Fewer than {after} accesses came in {self._limits.hold_after_s:g} s, so "
                         f"lane {self._arm} was not held."
@@ -288,25 +293,25 @@ class LaneHold:
         report(_moved(state, phase="going", message=message))
 
     async def _reach(self, scope: ScopeClient, state: m.Held, report: OnHold) -> bool:
-        """Wait for the accesses that are to come first; whether they did."""
+        """Wait for `state.after` accesses; return False on a timeout or release."""
         assert state.asked is not None
         if not state.after:
             return True
         report(state)
         until = time.monotonic() + self._limits.hold_after_s
-        while not self._let_go.is_set() and time.monotonic() < until:
+        while not self._released.is_set() and time.monotonic() < until:
             if accesses(await scope.snapshot()) >= state.asked + state.after:
                 return True
             await asyncio.sleep(POLL_S)
         return False
 
-    async def _stand(self) -> str:
-        """Until it is let go; why, if nobody did."""
+    async def _wait_released(self) -> str:
+        """Wait for the release; return a message after a timeout, else ""."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.hold_s):
-                await self._let_go.wait()
+                await self._released.wait()
             return ""
-        return f"Lane {self._arm} was held for {self._limits.hold_s:g} s, the longest; it goes on."
+        return f"Lane {self._arm} resumed after {self._limits.hold_s:g} s, the longest hold."
 
     async def _stop(self, monitor: Monitor) -> None:
         began = time.monotonic_ns()
@@ -322,26 +327,26 @@ class LaneHold:
         finally:
             self._calibration.goes(began, time.monotonic_ns())
             if self._since is not None:
-                self._stood_s += time.monotonic() - self._since
+                self._held_s += time.monotonic() - self._since
                 self._since = None
 
 
-# Records of lenses out of a recording, within a budget. A bad one spoils the lens, no lane.
+# Replay of lens records, within a budget. A malformed record fails its lens, never the lane.
 
 
 MICROSCOPE_RECORDS = ("microscope", ACCESSES, COUNTS)
-"""Records of the transcript that are the microscope's."""
+"""Lens or probe names of the microscope's records."""
 
 
 class LensReplay:
-    """Gives each record to its lens."""
+    """Passes records of a recording to their lenses."""
 
     def __init__(self, xray: LaneXray, microscope: LaneMicroscope) -> None:
         self._xray, self._microscope = xray, microscope
         self._records = self._bytes = 0
 
     def replay(self, record: bytes) -> None:
-        """One record; those beyond the budget are left out, and that is reported once."""
+        """Pass on a record. Records beyond the budget are dropped, which is reported once."""
         if self._exceeded():
             return
         self._records += 1
@@ -366,10 +371,10 @@ class LensReplay:
 
 
 class LaneLenses:
-    """All that looks into one lane's guest.
+    """The lenses of one lane.
 
     Args:
-        events: the lane's events, which tell its times.
+        events: start marker and watermark of the lane's events.
         writer: saves records of the lenses.
     """
 
@@ -398,16 +403,16 @@ class LaneLenses:
         self._aiming: asyncio.Task[None] | None = None
 
     async def prepare(self, source: LaneSource) -> None:
-        """Find the plugin that the guest needs, before it boots.
+        """Build the plugin, before the guest boots with it.
 
         Raises:
-            InputError: the kernel does not have a function of the microscope's.
+            InputError: the kernel lacks a function of the microscope's request.
         """
         if self._spec.scope and source.scope and not self._recorded:
             self.plugin = await source.scope(self._spec.scope)
 
     async def attach(self, guest: Lane) -> None:
-        """Begin to attach the lenses that the run asks for."""
+        """Start to attach the requested lenses."""
         self._guest = guest
         if self.plugin and (client := await guest.scope()):
             self.microscope.start(client)
@@ -428,13 +433,13 @@ class LaneLenses:
             self.xray.attached(self._process.route)
 
     async def calibrate(self) -> None:
-        """Wait a little for the x-ray, then find out which guest time is which host time.
+        """Wait briefly for the x-ray, then calibrate the guest's clock with PINGs.
 
-        On the count clock only the guest knows.
+        On the count clock samples contain the guest time, so nothing is calibrated.
         """
         if self._process is None or self._guest is None:
             return
-        with suppress(TimeoutError):  # it may attach later
+        with suppress(TimeoutError):  # the x-ray may attach later
             async with asyncio.timeout(ATTACH_BEFORE_RUN_S):
                 await self._process.settled.wait()
         if self._spec.clock == "count":
@@ -447,29 +452,33 @@ class LaneLenses:
                     await self.clock.answered.wait()
 
     def aim(self) -> None:
-        """The run starts: the microscope finds its object, and the workload goes on."""
+        """Start the microscope's search for its object, or release a workload that waits for it."""
         if self.plugin:
             self._aiming = asyncio.create_task(self._aim(), name=f"aim {self._arm}")
         elif self._waiting:
             release = self._waiting.release(self._say)
             self._aiming = asyncio.create_task(release, name=f"release {self._arm}")
 
-    def line(self, text: str) -> None:
-        """A line of the workload."""
-        self.microscope.line(text)
+    def on_line(self, text: str) -> None:
+        """Handle a line of the workload."""
+        self.microscope.on_line(text)
         if self._waiting:
-            self._waiting.line(text)
+            self._waiting.on_line(text)
 
     @property
     def can_hold(self) -> bool:
-        """The microscope watches an object."""
+        """Whether the microscope watches an object."""
         return self.microscope.watching is not None
 
     def hold_guest(self, after: int, report: OnHold) -> None:
-        """Stop the guest, at once or after so many accesses to the object; see LaneHold.
+        """Hold the guest.
+
+        Args:
+            after: number of further accesses to the object before the hold; 0: now.
+            report: receives each state of the hold.
 
         Raises:
-            InputError: it cannot be held now, or is held already.
+            InputError: the guest cannot be held now, or is held already.
         """
         client = self.microscope.watching
         facts = self._guest.facts if self._guest else None
@@ -478,17 +487,17 @@ class LaneLenses:
         self.hold.hold(facts.qmp_socket, client, after, report)
 
     def advance(self) -> None:
-        """More is known of the lane's times: pass samples on."""
+        """Pass samples on, after the lane's watermark or start marker has changed."""
         self.xray.advance()
         self.microscope.advance()
 
     def gone(self) -> None:
-        """The guest is gone in the middle of a run."""
+        """Handle the end of the guest during the run."""
         self.xray.gone()
         self.microscope.gone()
 
     async def end(self) -> None:
-        """The run is over: the guest is let go, and the last samples are passed on."""
+        """End the run: release the guest, and pass the last samples on."""
         await self.hold.end()
         if self._aiming:
             self._aiming.cancel()
@@ -515,7 +524,7 @@ class LaneLenses:
 def _microscope(
     arm: str, spec: RunSpec, sink: SessionSink, clock: LaneClock, writer: TranscriptWriter
 ) -> LaneMicroscope:
-    """The one of a run; it watches what the run asks for."""
+    """Create the microscope of a run."""
     request, points = spec.scope, spec.folder.lesson.points
     kinds = [number for number, point in enumerate(points) if point.lens == "microscope"]
     return LaneMicroscope(
@@ -530,8 +539,8 @@ def _microscope(
 
 
 def no_hold(arm: str) -> InputError:
-    """Nothing is watched there, so nothing can be held."""
+    """Return the error of a hold in a lane whose microscope watches nothing."""
     return InputError(
         f"lane {arm} cannot be held now: the microscope watches nothing there.",
-        remedy="Start a live run that it watches, and hold the guests while they run.",
+        remedy="Start a live run with the microscope, and hold the guests while they run.",
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run's microscope on one lane: finds its object, lets the workload go, reports what it saw.
+"""The microscope of one run of one lane: it finds its object and reports accesses and counts.
 
-Aiming: the workload says that its object is there and waits; the x-ray finds it; the plugin
-watches it; the workload gets the line to go on. Whatever fails on the way becomes the lens's fault,
-and the workload goes all the same.
+Aiming takes four steps. The workload prints that its object exists, and waits. The x-ray finds the
+object. The plugin watches it. We send the workload the line to continue. If a step fails, the lens
+fails, but the workload continues.
 """
 
 from __future__ import annotations
@@ -37,50 +37,50 @@ from duet.session.lane.clock import LaneClock
 from duet.session.lane.lens_report import LensSink, ReportedLens
 from duet.session.tables import Batch
 
-# The object that the microscope watches, and names of what else is busy: the x-ray finds both.
+# The watched object, and names of other busy addresses. The x-ray finds both.
 
 IDENTIFY = "identify"
 CANDIDATES = 4096
-"""Addresses of the busiest lines that are looked at."""
+"""Most addresses of busy cache lines that are considered for a name."""
 IDENTIFIED = 400
-"""Addresses that are asked for at once."""
+"""Most addresses in one request to the x-ray."""
 IDENTIFIED_S = 5.0
-"""For the answer to one question. Usual: 0.2 s."""
+"""Timeout of one request to the x-ray. Usual: 0.2 s."""
 STACK, STACK_BYTES = "task stack", 16 << 10
-"""As the x-ray calls it; THREAD_SIZE of x86-64, to which stacks are aligned."""
+"""The x-ray's name of a stack; THREAD_SIZE of x86-64, to which stacks are aligned."""
 USER_END = 1 << 47
-"""User memory lies below, the kernel's own far above, on x86-64."""
+"""End of user memory on x86-64; kernel addresses are above."""
 VMALLOC, VMALLOC_END = 0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000
-"""Where stacks lie on x86-64 (CONFIG_VMAP_STACK; Documentation/x86/x86_64/mm.rst)."""
+"""Address range of stacks on x86-64 (CONFIG_VMAP_STACK; Documentation/x86/x86_64/mm.rst)."""
 
 
 class Target:
-    """The watched object: the workload says that it is there, and the x-ray finds it.
+    """The watched object, announced by the workload and found by the x-ray.
 
     Args:
-        config: what is watched; None: nothing is.
+        config: the lesson's microscope; None: nothing is watched.
     """
 
     def __init__(self, config: MicroscopeConfig | None) -> None:
         self._config = config
         self._ready, self._found = asyncio.Event(), asyncio.Event()
         self.watched: tuple[int, int] | None = None
-        """Address and bytes."""
+        """Address and size in bytes; None until the object is found."""
         self.fields: tuple[tuple[int, str], ...] = ()
-        """Offset and name, by offset."""
+        """(offset, name), sorted by offset."""
 
     @property
     def ready(self) -> bool:
-        """The workload has said that the object is there, and waits."""
+        """Whether the workload has announced the object, and waits."""
         return self._ready.is_set()
 
-    def line(self, text: str) -> None:
-        """A line of the workload."""
+    def on_line(self, text: str) -> None:
+        """Handle a line of the workload."""
         if self._config is not None and re.search(self._config.ready, text):
             self._ready.set()
 
-    def sample(self, raw: dict[str, Any]) -> None:
-        """A sample of the x-ray, before it has a guest time."""
+    def on_sample(self, raw: dict[str, Any]) -> None:
+        """Handle a raw sample of the x-ray."""
         if self._config is None or raw["probe"] != self._config.probe or not self.ready:
             return
         facts = raw["facts"]
@@ -93,10 +93,10 @@ class Target:
             self._found.set()
 
     async def aim(self, client: ScopeClient) -> None:
-        """Have the plugin watch the object once it is found, or count from now on if none is.
+        """Wait for the object and let the plugin watch it; without a config only reset the counts.
 
         Raises:
-            DuetError: it is not found in time, or the plugin refuses.
+            DuetError: the object was not found in time, or the plugin refuses.
         """
         if self._config is None:
             await client.reset()
@@ -106,17 +106,17 @@ class Target:
         except TimeoutError as error:
             raise InfraError(
                 f"the microscope watches nothing: {self._missed()} in time.",
-                remedy="Look at the workload's lines and at the x-ray; then run it again.",
+                remedy="Check the workload's output and the x-ray, then run it again.",
             ) from error
         if not 0 < size <= MAX_WATCH_BYTES:
             raise InputError(
-                f"the microscope watches 1 to {MAX_WATCH_BYTES} bytes, but the object has {size}.",
+                f"the microscope can watch 1 to {MAX_WATCH_BYTES} bytes; the object has {size}.",
                 remedy="Watch a part of it, such as one of its fields.",
             )
         await client.watch(address, size, self._config.log)
 
     async def _find(self) -> tuple[int, int]:
-        """Address and bytes, once they are known.
+        """Wait for the object and return its address and size.
 
         Raises:
             TimeoutError: the workload was not ready, or the object not found, in time.
@@ -129,21 +129,21 @@ class Target:
         return self.watched
 
     def _missed(self) -> str:
-        """Why `_find` took too long."""
+        """Return the reason of a timeout of `_find`."""
         if self.ready:
             return "the x-ray has not found the object"
-        return "the workload has not said that the object is there"
+        return "the workload has not announced the object"
 
 
 class LineNames:
-    """What lies at busy addresses, as far as the x-ray was asked."""
+    """Names of busy addresses, which the x-ray finds."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
         self._answered = asyncio.Event()
 
-    def sample(self, raw: dict[str, Any]) -> None:
-        """A sample of the x-ray, before it has a guest time."""
+    def on_sample(self, raw: dict[str, Any]) -> None:
+        """Handle a raw sample of the x-ray."""
         if raw["probe"] != IDENTIFY:
             return
         shorts = struct.unpack(f"<{raw['n']}d", raw["columns"]["address"])
@@ -151,12 +151,12 @@ class LineNames:
         self.names |= {address: words for address, words in named if words}
         self._answered.set()
 
-    async def ask(self, cells: Cells, request: Callable[[str], None]) -> None:
-        """Have those named that have no name yet; returns with the answer, or without one in time.
+    async def request_names(self, cells: Cells, request: Callable[[str], None]) -> None:
+        """Request names of the busiest addresses, and wait for the answer for IDENTIFIED_S at most.
 
         Args:
-            cells: counts; of these the busiest lines are named.
-            request: asks the x-ray for addresses: hexadecimal, with commas.
+            cells: counts that define the busiest cache lines.
+            request: sends the x-ray addresses, hexadecimal with commas.
         """
         new = self._unnamed(busiest(cells, CANDIDATES))
         if new:
@@ -167,7 +167,7 @@ class LineNames:
                     await self._answered.wait()
 
     def _unnamed(self, busy: list[int]) -> list[int]:
-        """Those that have no name yet; of a stack, which is one thing, one address."""
+        """Return the addresses without a name, only one of each stack."""
         stacks = {a // STACK_BYTES for a, words in self.names.items() if words.startswith(STACK)}
         new: list[int] = []
         for address in busy:
@@ -180,51 +180,51 @@ class LineNames:
         return new[:IDENTIFIED]
 
 
-# A watched workload of a run without a microscope: it waits for a line, and gets it here.
+# A workload that waits for the microscope, in a run without one.
 
 
 class WaitingWorkload:
-    """A workload that says that its object is there, and goes on once it gets a line.
+    """A workload that announces its object, and waits for a line to continue.
 
     Args:
-        config: how it says so, and the line.
+        config: has the pattern of the announcement, and the line.
     """
 
     def __init__(self, config: MicroscopeConfig) -> None:
         self._config = config
         self._ready = asyncio.Event()
 
-    def line(self, text: str) -> None:
-        """A line of the workload."""
+    def on_line(self, text: str) -> None:
+        """Handle a line of the workload."""
         if re.search(self._config.ready, text):
             self._ready.set()
 
     async def release(self, say: Callable[[str], Awaitable[None]]) -> None:
-        """Let it go as soon as it waits. Never raises.
+        """Let the workload continue as soon as it waits. Never raises.
 
         Args:
-            say: gives the workload a line.
+            say: sends the workload a line.
         """
         await self._ready.wait()
-        with suppress(DuetError):  # the guest is gone, and the run says why
+        with suppress(DuetError):  # the guest has ended, and the run reports why
             await say(self._config.go)
 
 
-# Accesses that the microscope saw, on their way to the sink: they wait for their guest time.
+# Accesses, queued until their guest time is known.
 
 
 class PointSink(LensSink, Protocol):
-    """What receives samples, states and points of the microscope."""
+    """Receiver of samples, states and points of the microscope."""
 
     def on_batch(self, arm: str, new: Batch) -> None: ...
 
 
 class AccessQueue:
-    """Logs of the plugin become samples, and samples become points of the lesson.
+    """Converts logs of the plugin to samples, and samples to points of the lesson.
 
     Args:
-        kind: number of the lesson's point that is an access; None: it has none.
-        save: takes a record, and its host time, into the transcript.
+        kind: number of the lesson's point for an access; None: no points.
+        save: saves a record with its host time in the transcript.
         on_fault: receives a sentence and a remedy.
     """
 
@@ -243,30 +243,33 @@ class AccessQueue:
         self._samples: list[Sample] = []
         self._timed = self._points = 0
         self._last_ns = 0
-        """Guest time of the newest access that has one."""
+        """Guest time of the newest access whose guest time is known."""
 
     @property
     def untimed(self) -> bool:
-        """Accesses wait for the guest's clock to be calibrated."""
+        """Whether accesses wait for the calibration of the guest's clock."""
         return bool(self._logs)
 
-    def log(self, log: Log) -> None:
-        """Accesses of a live run."""
+    def add_log(self, log: Log) -> None:
+        """Queue accesses of a live run."""
         self._logs.append(log)
 
     def replay(self, sample: Sample) -> None:
-        """A record of a recording: accesses or counts."""
+        """Queue a sample of a recording: accesses or counts."""
         if len(self._samples) >= LENS_RECORDS_PENDING:
             self._on_fault(
-                "The recording has more of the microscope's records before its events than can "
-                "wait; later ones are left out.",
-                "Get the file anew, or record it again.",
+                "The recording has too many records of the microscope before its events; later "
+                "records are left out.",
+                "Download the file again, or record it again.",
             )
             return
         self._samples.append(sample)
 
     def time_logs(self) -> int:
-        """Logs become samples with guest times, which are saved; how many accesses did."""
+        """Convert logs to samples with guest times, save them, and return the number of accesses.
+
+        Stop at the first log whose guest time is unknown.
+        """
         count = 0
         while self._logs:
             records = self._logs[0].records
@@ -275,7 +278,7 @@ class AccessQueue:
                 window = self._clock.guest_window(host_ns, host_ns)
                 if window is None:
                     break
-                # What is known of the guest's clock gets better meanwhile; time does not go back.
+                # The calibration improves during a run, but times must not go back.
                 at_ns = max(window.at_ns, self._last_ns)
                 self._last_ns = at_ns + int(records["host_ns"].max()) - host_ns
                 offset = host_ns - at_ns
@@ -288,7 +291,7 @@ class AccessQueue:
         return count
 
     def pass_on(self, origin_ns: int, *, final: bool) -> None:
-        """Give samples to the sink: up to the watermark, or with `final` all."""
+        """Pass samples to the sink, up to the watermark or, with `final`, all."""
         mark = self._clock.watermark_ns
         while self._samples:
             sample = self._samples[0]
@@ -310,20 +313,20 @@ class AccessQueue:
             self._on_fault(error.sentence, error.remedy)
             return
         self._points += sample.n
-        # Host times stand for guest times here, give or take: none may lie past what is known.
+        # These guest times are estimates, which may be beyond the watermark of the events.
         mark = max(mark, float(points["t_ns"][-1]))
         self._sink.on_batch(self._arm, Batch("points", points, sample.n, mark))
 
 
-# Counts of the microscope on their way to the sink: a few a second, and the last ones.
+# Counts of the microscope: some per second, and the last ones.
 
 
 class CellCounts:
-    """Counts become samples.
+    """Converts counts to samples, and passes them to the sink.
 
     Args:
-        functions: their names, in the plugin's order.
-        save: takes a record, and its host time, into the transcript.
+        functions: names of the kernel functions, in the plugin's order.
+        save: saves a record with its host time in the transcript.
     """
 
     def __init__(
@@ -342,26 +345,26 @@ class CellCounts:
 
     @property
     def due(self) -> bool:
-        """The newest counts are old enough for others."""
+        """Whether the interval of 1/SCOPE_TELL_HZ has passed since the last report."""
         return time.monotonic() - self._reported_at > 1 / SCOPE_TELL_HZ
 
     @property
     def waiting(self) -> bool:
-        """The last counts were not reported yet."""
+        """Whether the last counts wait for their guest time."""
         return self._waiting is not None
 
     def report_waiting(self) -> None:
-        """More is known of times: report the last counts if they wait for that."""
+        """Retry to report the last counts, after more is known of the guest's clock."""
         if self._waiting is not None and self.report(*self._waiting):
             self._waiting = None
 
     def report(self, cells: Cells, watched: tuple[int, int] | None, *, last: bool = False) -> bool:
-        """Give counts to the sink; False: their time is not known, or before the start.
+        """Pass counts to the sink. Return False if their time is unknown or before the start.
 
         Args:
-            watched: address and bytes of the object.
-            last: they wait until their time is known. A short run may end before a busy host has
-                decoded its start marker.
+            watched: address and size in bytes of the object.
+            last: keep counts of unknown time for `report_waiting`. A short run may end before a
+                busy host has decoded its start marker.
         """
         window = self._clock.guest_window(cells.host_ns, cells.host_ns)
         origin = self._clock.origin_ns
@@ -379,19 +382,19 @@ class CellCounts:
 
 
 IDENTIFY_S = 0.5
-"""Between two questions."""
-GONE = "The guest went away while it was watched."
-NO_TIME = "The microscope's times are not known, since the guest's clock was not calibrated."
+"""Pause between two requests for names."""
+GONE = "The guest ended while the microscope watched it."
+NO_TIME = "The microscope's times are unknown, because the guest's clock was not calibrated."
 
 
 class LaneMicroscope(ReportedLens):
-    """Between the plugin (or a recording) and the sink.
+    """Passes accesses and counts from the plugin, or from a recording, to the sink.
 
     Args:
-        config: what is watched; None: only counts are wanted (`duet microscope`).
-        kind: number of the lesson's point that is an access; None: it has none.
-        functions: their names, in the plugin's order.
-        save: takes a record, and its host time, into the transcript.
+        config: the lesson's microscope; None: only counts are wanted (`duet microscope`).
+        kind: number of the lesson's point for an access; None: no points.
+        functions: names of the kernel functions, in the plugin's order.
+        save: saves a record with its host time in the transcript.
     """
 
     def __init__(
@@ -413,11 +416,11 @@ class LaneMicroscope(ReportedLens):
         self._accesses = AccessQueue(arm, sink, kind, clock, save, self.on_scope_fault)
         self._counts = CellCounts(arm, sink, functions, clock, save)
         self.last: Cells | None = None
-        """The counts after the workload's end."""
+        """Exact counts after the workload's end; None before."""
 
     @property
     def watching(self) -> ScopeClient | None:
-        """The client, while an object is watched."""
+        """The plugin's client while an object is watched, else None."""
         return self._client if self._target.watched and self.state.state == "on" else None
 
     def start(self, client: ScopeClient) -> None:
@@ -426,10 +429,10 @@ class LaneMicroscope(ReportedLens):
         client.set_listener(self)
 
     async def aim(self, say: Callable[[str], Awaitable[None]]) -> None:
-        """Watch the object as soon as it is there, and let the workload go. Never raises.
+        """Watch the object as soon as it exists, and let the workload continue. Never raises.
 
         Args:
-            say: gives the workload a line.
+            say: sends the workload a line.
         """
         assert self._client is not None
         try:
@@ -445,47 +448,47 @@ class LaneMicroscope(ReportedLens):
                 self.on_scope_fault(error.sentence, error.remedy)
 
     async def identify(self, ask: Callable[[str], None]) -> None:
-        """Name what lies on the busiest lines, again and again, while it is there.
+        """Request names of the busiest addresses repeatedly, while the microscope is on.
 
         Args:
-            ask: asks the x-ray for addresses: hexadecimal, with commas.
+            ask: sends the x-ray addresses, hexadecimal with commas.
         """
         assert self._client is not None
         while self.state.state == "on":
             try:
-                await self._names.ask(await self._client.snapshot(), ask)
+                await self._names.request_names(await self._client.snapshot(), ask)
             except DuetError as error:
                 self.on_scope_fault(error.sentence, error.remedy)
                 return
             await asyncio.sleep(IDENTIFY_S)
 
-    def line(self, text: str) -> None:
-        """A line of the workload."""
-        self._target.line(text)
+    def on_line(self, text: str) -> None:
+        """Handle a line of the workload."""
+        self._target.on_line(text)
 
     def on_xray_sample(self, raw: dict[str, Any]) -> None:
-        """A sample of the x-ray, before it has a guest time."""
-        self._names.sample(raw)
-        self._target.sample(raw)
+        """Handle a raw sample of the x-ray."""
+        self._names.on_sample(raw)
+        self._target.on_sample(raw)
 
-    # messages of the plugin (see lenses.scope.client.MicroscopeListener)
+    # messages of the plugin (lenses.scope.client.MicroscopeListener)
 
     def on_cells(self, cells: Cells) -> None:
-        """Counts; a few of them a second are reported."""
+        """Handle counts; SCOPE_TELL_HZ of them a second are reported."""
         if self._aimed and self._counts.due:
             self._report_counts(cells)
 
     def on_log(self, log: Log) -> None:
-        """Accesses; they wait until their guest time is known."""
-        self._accesses.log(log)
+        """Handle accesses, which are queued until their guest time is known."""
+        self._accesses.add_log(log)
         self.advance()
 
     def on_scope_fault(self, sentence: str, remedy: str) -> None:
-        """Nothing more will come."""
+        """Handle a fault that ends the microscope."""
         self._change(state="failed", message=sentence, remedy=remedy)
 
     def replay(self, record: Sample | LensState) -> None:
-        """A record of the microscope. One that cannot be read spoils the lens, not the lane."""
+        """Handle a record of a recording. A malformed record fails the lens, not the lane."""
         if isinstance(record, LensState):
             self._replay_state(record)
             return
@@ -493,7 +496,7 @@ class LaneMicroscope(ReportedLens):
         self.advance()
 
     def advance(self, *, final: bool = False) -> None:
-        """Pass samples on to the sink: up to the watermark, or with `final` all."""
+        """Pass samples to the sink, up to the watermark or, with `final`, all."""
         origin = self._clock.origin_ns
         if origin is None:
             return
@@ -503,7 +506,7 @@ class LaneMicroscope(ReportedLens):
         self._accesses.pass_on(origin, final=final)
 
     async def end(self) -> None:
-        """The workload has ended: the last counts, which are exact, and the rest of the log."""
+        """Read the exact counts after the workload's end, and report them."""
         if self._client is None or not self._aimed or self.state.state != "on":
             return
         try:
@@ -524,7 +527,7 @@ class LaneMicroscope(ReportedLens):
             self._report()
 
     def result(self) -> ScopeResult | None:
-        """The exact counts; None if there are none."""
+        """Return the exact counts; None if there are none."""
         if self.last is None:
             return None
         return ScopeResult(self.last, self._names.names, self._target.watched, self._target.fields)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What one run asks of a lane: which guest, which plan, which course, which engine. Pure."""
+"""Derive guest, plan, course and engine of a lane from the run's spec, and its result. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duet.guests.types import GuestFacts, Microscope
 from duet.lessons import load as roles
 from duet.lessons.plan import USUAL_S, boot_cmdline, plan_text, workload_of
 from duet.messages.base import LanePhase
-from duet.session.engine import LaneOf
+from duet.session.engine import LaneSetup
 from duet.session.events import Contention, GuestRequest, LaneResult, LaneSource
 from duet.session.lane.intake import LaneIntake
 from duet.session.lane.lenses import LaneLenses
@@ -24,7 +24,7 @@ from duet.session.trouble import workload_figures, workload_trouble
 
 
 def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestRequest:
-    """The guest that a run needs; on the count clock it gets its plan at boot."""
+    """Return the request for a run's guest. On the count clock it includes the plan for boot."""
     lesson = spec.folder.lesson
     count = spec.clock == "count"
     return GuestRequest(
@@ -43,8 +43,10 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
 
 
 def cpus_of(spec: RunSpec) -> int:
-    """vCPUs of the guest. On the count clock one, unless the request has more and traces nothing:
-    the agent has ports for CPUs that are there when it starts.
+    """Return the number of vCPUs of the guest.
+
+    On the count clock a traced run has one: the agent opens ports only for CPUs that are online
+    when it starts, and the others come up later.
     """
     lesson = spec.folder.lesson
     if spec.clock == "count" and (spec.traced or roles.knob(lesson, "cpus") is None):
@@ -69,7 +71,7 @@ def plan_of(spec: RunSpec, source: LaneSource, *, at_boot: bool) -> str:
 
 
 def course_of(spec: RunSpec, limits: Limits) -> Course:
-    """Which steps the run has, and how long they may take."""
+    """Return the parameters of the run's state machine."""
     live = spec.source != "recorded"
     at_boot = _plans_at_boot(spec)
     setup = workload_of(spec.folder.lesson, spec.workload).setup
@@ -81,10 +83,10 @@ def course_of(spec: RunSpec, limits: Limits) -> Course:
     )
 
 
-def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneOf:
-    """What decodes the lane's events."""
+def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneSetup:
+    """Return the parameters of the lane's engine."""
     lesson = spec.folder.lesson
-    return LaneOf(
+    return LaneSetup(
         lesson,
         source.arm,
         spec.workload,
@@ -96,7 +98,10 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneOf:
 
 
 def _may_be_copied(spec: RunSpec) -> bool:
-    """A run that is looked at; one that measures boots, since a copy's first writes cost more."""
+    """Return whether a copy may replace a boot: only in explain runs.
+
+    Measure runs boot, because a copy's first writes take longer.
+    """
     return (
         spec.clock == "wall" and spec.source == "live" and spec.purpose == "explain" and spec.traced
     )
@@ -106,14 +111,14 @@ def _plans_at_boot(spec: RunSpec) -> bool:
     return spec.clock == "count" and spec.source != "recorded"
 
 
-# Final lane result, and what a run must have given before it is called done.
+# A lane's result, and its check at the end of a run.
 
 
 class Outcome:
-    """Collects one lane's result from whoever has a part of it.
+    """Collects one lane's result from its parts.
 
     Args:
-        ops_line: pattern of the workload's line with its own figures; None: it writes none.
+        ops_line: pattern of the workload's line with its figures; None: there are no figures.
     """
 
     def __init__(
@@ -131,18 +136,18 @@ class Outcome:
         self._ops_line = ops_line
 
     def check(self) -> None:
-        """All is reduced.
+        """Check the run after all events were reduced.
 
         Raises:
-            KernelError: nothing can be drawn, or the workload's figures are no numbers.
+            KernelError: the start marker is missing, or the workload's figures are not plausible.
         """
         if self._pipeline.headless:
             if failed := workload_trouble(self.result("draining", None, None)):
-                raise failed  # that is why it wrote no marker
+                raise failed  # explains the missing marker
             lost = sum(self._pipeline.lost_by_place().values())
             raise KernelError(
                 f"lane {self._arm} has no start marker among its events ({lost} events were lost), "
-                "so nothing can be drawn of it.",
+                "so it cannot be drawn.",
                 remedy="Run it again with fewer threads or seconds.",
             )
         workload_figures(self._arm, self._ops_line, self._intake.lines)
@@ -150,7 +155,7 @@ class Outcome:
     def result(
         self, phase: LanePhase, facts: GuestFacts | None, contention: Contention | None
     ) -> LaneResult:
-        """What is known now; final once the lane is over."""
+        """Return the result so far, which is final once the lane is over."""
         ops, per_s = self._workload_count()
         hello, pipeline, microscope = self._inputs.hello, self._pipeline, self._lenses.microscope
         return LaneResult(
@@ -177,7 +182,7 @@ class Outcome:
         )
 
     def _workload_count(self) -> tuple[int | None, float | None]:
-        """The workload's own figures, from the last line that has them and are numbers."""
+        """Return the workload's own figures; None if they are missing or not plausible."""
         with suppress(KernelError):
             return workload_figures(self._arm, self._ops_line, self._intake.lines)
         return None, None

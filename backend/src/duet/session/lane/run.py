@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run on one lane, as the session sees it. Ends with a LaneResult, never with a raise."""
+"""One run of one lane. It ends with a LaneResult and never raises."""
 
 from __future__ import annotations
 
@@ -36,11 +36,9 @@ from duet.session.transcript import TranscriptWriter
 from duet.session.trouble import DEADLINE
 from duet.wire import FrameType
 
-# The guest of one run: found or booted, used, given back or closed.
 
-
-class Connection:
-    """One run's use of a guest of `Lanes`."""
+class GuestHandle:
+    """A run's use of a guest: it is found or booted, used, then kept for later runs or closed."""
 
     def __init__(
         self, lanes: Lanes, spec: RunSpec, source: LaneSource, intake: LaneIntake, faults: Faults
@@ -53,11 +51,11 @@ class Connection:
 
     @property
     def open(self) -> bool:
-        """The guest's port is open."""
+        """Whether the guest's ports are open."""
         return self.guest is not None and self.guest.up.is_set()
 
     def find(self, plugin: Microscope | None) -> bool:
-        """Use a guest that is up and is the one that the run needs; whether there is one."""
+        """Use a suitable running guest; return False if there is none."""
         self._request = guest_of(self._spec, self._source, plugin)
         if self._spec.source == "recorded":
             return False
@@ -72,29 +70,29 @@ class Connection:
         return True
 
     async def boot(self) -> None:
-        """Begin to boot the guest; the intake wakes when its port is open."""
+        """Start to boot the guest, and wake the intake when its ports are open."""
         assert self._request is not None
         self._use(await self._lanes.open(self._source, self._request, self._intake))
         self._opening = asyncio.create_task(self._wake(), name=f"open {self._source.arm}")
 
     async def drop(self) -> None:
-        """Close the guest in the middle of its run."""
+        """Close the guest during the run."""
         if self.guest:
             self.guest.attach(None)
-            self._intake.release()
+            self._intake.unblock()
             await self._lanes.close(self._source.arm)
 
     async def end(self) -> None:
-        """The run is over: the guest may serve another one, if it takes another plan."""
+        """End the use after the run. A guest that accepts another plan stays up."""
         if self._opening:
             self._opening.cancel()
             await asyncio.wait([self._opening])
         if self.guest:
             self.guest.attach(None)
-        self._intake.release()
+        self._intake.unblock()
         if self.guest and self.guest.request.boot_plan is not None:
-            # It takes no other plan, and on this clock an idle guest takes a whole CPU. It
-            # does not end by itself: QEMU would discard what the host has not read yet.
+            # The guest accepts no other plan, and on the count clock an idle guest uses a whole
+            # CPU. It must not power off itself: QEMU would discard bytes that we have not read.
             await self._lanes.close(self._source.arm)
 
     def _use(self, guest: Lane) -> None:
@@ -106,10 +104,10 @@ class Connection:
         self._intake.wake()
 
 
-# Measures, while a workload runs, how long its guest's vCPUs waited for a CPU of the host.
+# Contention: how long a guest's vCPUs wait for a CPU of the host while the workload runs.
 #
-# A live run on the wall clock shares the host with everything else, its sister lanes included. A
-# vCPU that waits looks like a slow kernel, so the figure travels with the run.
+# A live run on the wall clock shares the host with other processes and its sister lanes. A waiting
+# vCPU looks like a slow kernel, so the figure is shown with the run.
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +122,10 @@ def _read(pid: int) -> _Reading | None:
 
 
 def between(before: _Reading, now: _Reading) -> Contention:
-    """What happened between two readings.
+    """Return the contention between two readings.
 
-    A thread that runs while the hypervisor has its CPU counts as running; so that part of its
-    time is moved to the waiting.
+    The host counts a thread as running while the hypervisor has its CPU. So the stolen share of
+    that time is moved to the waiting time.
     """
     used = now.vcpus.since(before.vcpus)
     stolen = now.host.stolen_share(before.host) if now.host and before.host else 0.0
@@ -136,11 +134,11 @@ def between(before: _Reading, now: _Reading) -> Contention:
 
 
 class ContentionWatch:
-    """Samples one guest from its workload's start to its end.
+    """Measures the contention of one guest from its workload's start to its end.
 
     Args:
         tell: receives each figure, on the event loop.
-        sample_s: between two readings.
+        sample_s: interval of readings.
     """
 
     def __init__(
@@ -153,17 +151,17 @@ class ContentionWatch:
         self.newest: Contention | None = None
 
     def begin(self, pid: int) -> None:
-        """The workload runs. A second call changes nothing."""
+        """Start to measure; a second call has no effect."""
         if self._task is None:
             self._task = asyncio.create_task(self._watch(pid), name=f"contention of {pid}")
 
     def finish(self) -> None:
-        """The workload is over: one last reading. Nothing happens before it began."""
+        """Request the last reading; no effect before `begin`."""
         if self._task:
             self._over.set()
 
     async def end(self) -> None:
-        """Wait for the last reading; nothing is measured afterwards."""
+        """Request the last reading and wait for it."""
         self.finish()
         if self._task:
             await asyncio.wait([self._task])
@@ -184,12 +182,9 @@ class ContentionWatch:
                 return
 
 
-# The parts of one run on one lane, constructed in order: each knows only those before it.
-
-
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """All that one run on one lane consists of."""
+    """The parts of one run of one lane, in order of construction: each knows only earlier ones."""
 
     spec: RunSpec
     source: LaneSource
@@ -217,7 +212,7 @@ class Parts:
 
 
 def assemble(spec: RunSpec, source: LaneSource, sink: SessionSink, limits: Limits) -> Parts:
-    """Construct the parts.
+    """Construct the parts of one run of one lane.
 
     Raises:
         InputError: the lesson has no such workload.
@@ -246,11 +241,8 @@ def assemble(spec: RunSpec, source: LaneSource, sink: SessionSink, limits: Limit
     )
 
 
-# Reports phases of a lane with the facts of its guest; times the guest while the workload runs.
-
-
 class PhaseReporter:
-    """Tells the sink where the lane stands.
+    """Reports phases to the sink, and measures contention in the phase "running".
 
     Args:
         changed: called after every report.
@@ -260,10 +252,10 @@ class PhaseReporter:
         self._parts, self._changed = parts, changed
 
     def set_phase(self, phase: LanePhase, facts: GuestFacts | None) -> None:
-        """Report a phase that the machine is in.
+        """Report a phase of the state machine.
 
         Args:
-            facts: of the guest, once it is up.
+            facts: facts of the guest; None until it is up.
         """
         parts = self._parts
         if phase != "running":
@@ -290,16 +282,14 @@ class PhaseReporter:
         self._changed()
 
 
-# Does what a lane's state machine asks for: the only task of the lane that waits.
-
 REST_S = 0.25
-"""Between two looks at a guest that is silent."""
+"""Interval of calls of the state machine while the guest is silent."""
 REPLAY_TICK_S = 0.001
-"""Between two batches of a recording, which is all here at once."""
+"""Interval of batches of a recording, whose pages are all available at once."""
 
 
 class LaneDriver:
-    """Drives one run on one lane to its end, and never raises.
+    """Carries out the actions of a lane's state machine until the run's end. Never raises.
 
     Args:
         changed: called after every change of phase.
@@ -309,18 +299,18 @@ class LaneDriver:
         self._parts = parts
         self._tick_s = REPLAY_TICK_S if parts.recorded else lanes.limits.tick_s
         self._phases = PhaseReporter(parts, changed)
-        self._connection = Connection(lanes, parts.spec, parts.source, parts.intake, parts.faults)
+        self._handle = GuestHandle(lanes, parts.spec, parts.source, parts.intake, parts.faults)
 
     @property
     def guest(self) -> Lane | None:
-        """The guest that the run uses."""
-        return self._connection.guest
+        """The guest that the run uses; None before it was found or booted."""
+        return self._handle.guest
 
     async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
-        """Boot, plan, start when all are ready, reduce until all is here.
+        """Boot the guest, send the plan, start with the other lanes, reduce all events.
 
         Args:
-            all_ready: returns when every lane is ready or has failed.
+            all_ready: returns when every lane is ready or over.
         """
         try:
             while (output := self._next()) is not Action.END:
@@ -330,7 +320,7 @@ class LaneDriver:
         except Exception as error:
             await self._fail(
                 InfraError(
-                    f"lane {self._parts.arm} met an unexpected error: {error}.",
+                    f"lane {self._parts.arm} failed unexpectedly: {error}.",
                     remedy="Please report it with the detail.",
                     detail=traceback.format_exc(),
                 )
@@ -343,7 +333,7 @@ class LaneDriver:
 
     def _next(self) -> Output:
         parts = self._parts
-        parts.inputs.port_open = self._connection.open
+        parts.inputs.port_open = self._handle.open
         parts.inputs.missing_bytes = parts.pipeline.missing_bytes
         runs = parts.machine.workload_runs
         return parts.machine.next(parts.lenses.hold.now if runs else time.monotonic())
@@ -354,7 +344,7 @@ class LaneDriver:
             case Report(phase):
                 self._report(phase)
             case Fail():
-                raise parts.faults.of(output, parts.inputs)
+                raise parts.faults.error_of(output, parts.inputs)
             case Action.WAIT:
                 await parts.intake.rest(REST_S)
             case Action.REDUCE:
@@ -362,7 +352,7 @@ class LaneDriver:
             case Action.FIND_GUEST:
                 await self._find_guest()
             case Action.OPEN_GUEST:
-                await self._connection.boot()
+                await self._handle.boot()
             case Action.AWAIT_OTHERS:
                 await all_ready()
             case Action.CALIBRATE:
@@ -374,12 +364,12 @@ class LaneDriver:
             case Action.REDUCE_REST:
                 await self._drain()
             case Action.DROP_GUEST:
-                await self._connection.drop()
+                await self._handle.drop()
             case _:
                 await self._act_on_guest(output)
 
     async def _act_on_guest(self, action: Action) -> None:
-        """Actions that need a guest."""
+        """Carry out an action that needs a guest."""
         parts, guest = self._parts, self.guest
         assert guest is not None
         match action:
@@ -404,18 +394,18 @@ class LaneDriver:
         if parts.spec.traced:
             parts.batches.begin()
         await parts.lenses.prepare(parts.source)
-        if self._connection.find(parts.lenses.plugin):
+        if self._handle.find(parts.lenses.plugin):
             parts.machine.guest_found()
 
     async def _reduce(self) -> None:
-        """One batch: wait a little for events to gather, then work on them."""
+        """Wait briefly for more events, then reduce them as one batch."""
         parts = self._parts
         if not (parts.intake.full or parts.inputs.gone):
             await parts.batches.gather(self._tick_s)
         await parts.batches.advance(final=False)
 
     async def _drain(self) -> None:
-        """Nothing more will come: reduce the rest, and check the result."""
+        """Reduce the remaining events, and check the result."""
         parts = self._parts
         if self.guest and self.guest.error and parts.inputs.gone and not parts.pipeline.complete:
             raise self.guest.error
@@ -427,7 +417,7 @@ class LaneDriver:
         parts.outcome.check()
 
     def _check_end(self) -> None:
-        """Raises: KernelError: the workload was ended, by its agent or from here."""
+        """Raise KernelError if the workload was stopped at a timeout, by its agent or by us."""
         parts = self._parts
         if parts.machine.overran:
             raise parts.faults.endless(f"{parts.course.run_s:.0f} s on this machine")
@@ -439,12 +429,13 @@ class LaneDriver:
         error = parts.inputs.error = parts.faults.out_of_memory() or error
         if parts.intake.begun and not parts.pipeline.broken:
             try:
-                await parts.batches.advance(final=False)  # beyond the watermark CPUs are missing
+                # Not final: events beyond the watermark are incomplete.
+                await parts.batches.advance(final=False)
                 await parts.batches.count(tallies=True)
             except DuetError as second:
                 error = second
         if not parts.recorded:
-            await self._connection.drop()
+            await self._handle.drop()
         self._report(parts.machine.fail(error).phase)
 
     async def _end(self) -> None:
@@ -453,7 +444,7 @@ class LaneDriver:
         await parts.contention.end()
         retire(parts.engine)
         await parts.lenses.end()
-        await self._connection.end()
+        await self._handle.end()
 
 
 class LaneRun:
@@ -484,81 +475,85 @@ class LaneRun:
 
     @property
     def error(self) -> DuetError | None:
-        """What the agent reported, or why the lane has failed."""
+        """Error that the agent reported, or why the lane has failed."""
         return self._parts.inputs.error
 
     @property
     def over(self) -> bool:
-        """Nothing more will happen."""
+        """Whether the run has ended."""
         return self._parts.machine.over
 
     @property
     def can_hold(self) -> bool:
-        """It runs, and the microscope watches an object."""
+        """Whether the workload runs and the microscope watches an object."""
         return self.phase == "running" and self._parts.lenses.can_hold
 
     async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
-        """Boot, plan, start when all are ready, reduce until all is here.
+        """Boot the guest, send the plan, start with the other lanes, reduce all events.
 
         Args:
-            all_ready: returns when every lane is ready or has failed.
+            all_ready: returns when every lane is ready or over.
         """
         with about(lane=self._parts.arm):
             await self._driver.drive(all_ready)
 
     def stop(self) -> None:
-        """End the workload, or do not begin it."""
+        """Stop the workload, or do not start it."""
         self._parts.inputs.stop_requested = True
         self._parts.intake.wake()
 
-    async def say(self, line: str) -> None:
-        """Give the workload a line on its standard input.
+    async def send_line(self, line: str) -> None:
+        """Write a line to the workload's standard input.
 
         Raises:
-            InputError: it does not run now, or it is a recording.
-            InfraError: the guest's port is gone.
+            InputError: the workload does not run now, or the lane is a recording.
+            InfraError: the guest's port is closed.
         """
         guest = self._driver.guest
         if guest is None or self._parts.recorded or self.phase != "running":
             raise InputError(
-                f"lane {self.arm} runs nothing that could take the line '{line:.80}' now.",
-                remedy="Start a live run, and do it while the run goes on.",
+                f"lane {self.arm} runs no workload that could read the line '{line:.80}' now.",
+                remedy="Start a live run, and repeat this while it runs.",
             )
         await guest.send(FrameType.SAY, line)
 
     def hold(self, after: int, report: OnHold) -> None:
-        """Stop the guest, at once or after so many accesses to the object; see LaneHold.
+        """Hold the guest.
+
+        Args:
+            after: number of further accesses to the object before the hold; 0: now.
+            report: receives each state of the hold.
 
         Raises:
-            InputError: it cannot be held now, or is held already.
+            InputError: the guest cannot be held now, or is held already.
         """
         if not self.can_hold:
             raise no_hold(self.arm)
         self._parts.lenses.hold_guest(after, report)
 
-    def let_go(self) -> None:
-        """The guest goes on, if it is held."""
-        self._parts.lenses.hold.let_go()
+    def release(self) -> None:
+        """Let a held guest resume."""
+        self._parts.lenses.hold.release()
 
     def result(self) -> LaneResult:
-        """What is known now; final once the lane is over."""
+        """Return the result so far, which is final once the lane is over."""
         guest, newest = self._driver.guest, self._parts.contention.newest
         return self._parts.outcome.result(self.phase, guest.facts if guest else None, newest)
 
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Decoded records near a moment. Blocking.
+        """Return decoded records near a moment, as LaneEngine.raw_events does. Blocking.
 
         Raises:
-            DuetError: the child that has them is gone or busy, or there is no such row.
+            DuetError: the row does not exist, or the child with the records has ended or is busy.
         """
         return self._parts.engine.raw_events(around_ns, row, n, cpu)
 
     def close(self) -> None:
-        """Give up the decoded records; `raw_events` has none from now on.
+        """Release the decoded records and the transcript; `raw_events` then returns nothing.
 
-        The transcript goes with the result; it shall not wait for the collector of cycles.
+        Without this the large transcript would live until the garbage collector frees cycles.
         """
         self._parts.engine.close()
         self._parts.writer.close()

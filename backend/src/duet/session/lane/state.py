@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The states of one run on one lane, without I/O: frames, events and the time in, actions out.
+"""The state machine of one run of one lane: frames, events and time in, actions out. No I/O.
 
-The driver asks `next(now)` what to do, does it, and asks again; an action is done when the driver
-asks for the next one. What a replay sends comes unasked and at once, so phases follow the frames
-and not the driver's own commands.
+The driver calls `next(now)`, carries out the action, and calls again. That next call means that the
+action is done. A replay sends its frames at once and without commands, so phases follow received
+frames, not the driver's commands.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from duet.messages.base import LanePhase
 from duet.session.limits import Limits
 from duet.wire import Drained, Ended, Frame, Hello, Ready, Started
 
-# Steps of one run on one lane, and what its state machine asks of its driver.
+# Steps of one run of one lane, and actions for the driver.
 
 OVER = ("done", "stopped", "failed")
 
 
 class Step(Enum):
-    """What comes next; finer than the phase that viewers see."""
+    """State of the machine; finer than the phase that viewers see."""
 
     FIND = auto()
     BOOT = auto()
@@ -47,35 +47,35 @@ class Step(Enum):
 
 
 class Action(Enum):
-    """What the driver is to do now."""
+    """What the driver must do now."""
 
     WAIT = auto()
-    """Until a frame or an event has come; ask again after a while in any case."""
+    """Wait for a frame or an event, with a timeout."""
     FIND_GUEST = auto()
-    """Look for a guest that is up; report `guest_found` if there is one."""
+    """Look for a suitable running guest, and call `guest_found` if there is one."""
     OPEN_GUEST = auto()
     ATTACH_LENSES = auto()
     SEND_PLAN = auto()
     CALIBRATE = auto()
     AWAIT_OTHERS = auto()
-    """Return when every lane of the run is ready or over."""
+    """Wait until every lane of the run is ready or over."""
     START = auto()
     REDUCE = auto()
-    """Let events gather for a moment, then decode and reduce them."""
+    """Wait briefly for more events, then decode and reduce them."""
     RELEASE_HOLD = auto()
     SEND_STOP = auto()
     LAST_COUNTS = auto()
-    """The workload has ended: read the microscope's last counts."""
+    """Read the microscope's last counts after the workload's end."""
     REDUCE_REST = auto()
-    """Nothing more will come: reduce all, and check it."""
+    """Reduce all remaining events, and check the result."""
     DROP_GUEST = auto()
-    """Its answers to this plan must not reach the next run."""
+    """Close the guest, so that its answers to this plan never reach the next run."""
     END = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The phase is reported, even one that was reported before: more is known of the guest."""
+    """Report a phase. A phase may be reported twice, with more facts of the guest."""
 
     phase: LanePhase
 
@@ -84,17 +84,17 @@ class Reason(Enum):
     """Why a lane failed."""
 
     REPORTED = auto()
-    """The agent said so: LaneMachine.error."""
+    """The agent reported Inputs.error."""
     GONE = auto()
     LATE = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """The run ends here.
+    """End the run with an error.
 
     Args:
-        waited_for: what has not come in time, if it is late.
+        waited_for: of LATE, what has not happened in time.
     """
 
     reason: Reason
@@ -106,12 +106,12 @@ Output = Action | Report | Fail
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a run goes, as far as it is known before.
+    """Parameters of the state machine that are known before the run.
 
     Args:
-        ready_s: from the plan to READY.
-        run_s: from START to the workload's end, before it is stopped from here.
-        sends_plan: the guest gets its plan by a frame; a recording and a plan at boot need none.
+        ready_s: timeout from the plan to READY.
+        run_s: timeout from START to the workload's end; then the host stops it.
+        sends_plan: send the plan as a frame. False for a recording, and for a plan at boot.
         sends_start: the workload waits for START.
     """
 
@@ -130,37 +130,34 @@ ACTIONS = {
     Step.START: (Action.START, Step.RUN),
     Step.COLLECT: (Action.LAST_COUNTS, Step.PAGES),
 }
-"""Steps that are one action: what is done, and which step follows."""
+"""Steps of one action: the action, and the next step."""
 REPORTS: Final[dict[Step, tuple[LanePhase, Step]]] = {
     Step.BOOT: ("booting", Step.OPEN),
     Step.READY: ("ready", Step.OTHERS),
     Step.ABANDONED: ("stopped", Step.OVER),
 }
-"""Steps that are one report."""
-
-
-# What the states of a lane decide from: what the agent has sent so far.
+"""Steps of one report: the phase, and the next step."""
 
 
 class Inputs:
-    """What has come so far. Frames may come in any order, and all before the first action."""
+    """Inputs of the state machine. Frames may come in any order, also before the first action."""
 
     def __init__(self) -> None:
         self.error: DuetError | None = None
-        """What the agent reports, or why the lane has failed."""
+        """Error that the agent reported, or why the lane has failed."""
         self.hello: Hello | None = None
         self.status: int | None = None
-        """Wait status of the workload, once it has ended."""
+        """Exit code of the workload, negative for a signal; None until it has ended."""
         self.port_open = False
         self.missing_bytes = 0
-        """Of pages that the agent has sent."""
+        """Bytes of pages that the agent has sent and that are not here."""
         self.gone = False
         """The guest has ended."""
         self.stop_requested = False
         self.ready = self.started = self.ended = self.drained = False
 
     def receive(self, frame: Frame) -> None:
-        """A frame of the control port."""
+        """Update the inputs from a frame of the control port."""
         match frame:
             case Hello():
                 self.hello = frame
@@ -178,44 +175,44 @@ class Inputs:
 
 
 class LaneMachine:
-    """Where one run on one lane stands, and what is to be done next."""
+    """The state machine of one run of one lane."""
 
     def __init__(self, inputs: Inputs, limits: Limits, course: Course) -> None:
         self._in, self._limits, self._course = inputs, limits, course
         self.step = Step.FIND
         self.phase: LanePhase = "waiting"
         self.deadline: float | None = None
-        """End of the step's own time limit, in the seconds that `next` gets."""
+        """Deadline of the current step, on the clock of `next`."""
         self._drain_by: float | None = None
         self.overran = False
-        """The workload is stopped because its time is over."""
+        """The workload was stopped at its timeout."""
         self._missing_before = 0
 
     @property
     def over(self) -> bool:
-        """Nothing more will happen."""
+        """Whether the run has ended."""
         return self.phase in OVER
 
     @property
     def workload_runs(self) -> bool:
-        """Time counts only while the guest can run: a hold moves the deadline."""
+        """Whether `next` must get a clock that stops while the guest is held."""
         return self.step in (Step.RUN, Step.STOP, Step.STOPPING)
 
     def guest_found(self) -> None:
-        """FIND_GUEST has found one that is up: it is neither booted nor waited for."""
+        """Continue with the running guest that FIND_GUEST has found, without a boot."""
         self._enter(Step.LENSES)
 
     def fail(self, error: DuetError) -> Report:
-        """The run is over with an error; nothing more is asked for."""
+        """End the run with an error."""
         self._in.error = error
         return self._report("failed", Step.OVER)
 
     def next(self, now: float) -> Output:
-        """What is to be done now.
+        """Return the next action.
 
         Args:
-            now: seconds of a steady clock; while `workload_runs`, of one that stands while the
-                guest is held.
+            now: seconds of a monotonic clock, which during `workload_runs` stops while the guest is
+                held.
         """
         if self.step in (Step.FIND, Step.START) and self._in.stop_requested:
             return self._abandon()
@@ -255,7 +252,7 @@ class LaneMachine:
         return Report(phase)
 
     def _abandon(self) -> Output:
-        """A stop before the workload began."""
+        """Handle a stop before the workload has started."""
         if not self._in.ready and self.step is not Step.FIND:
             return self._do(Action.DROP_GUEST, Step.ABANDONED)
         return self._report("stopped", Step.OVER)
@@ -302,7 +299,7 @@ class LaneMachine:
         if self.step is Step.RUN and (overdue or self._in.stop_requested):
             self.overran = not self._in.stop_requested
             self._in.stop_requested = True
-            return self._do(Action.RELEASE_HOLD, Step.STOP)  # a guest that stands takes no STOP
+            return self._do(Action.RELEASE_HOLD, Step.STOP)  # a held guest cannot receive STOP
         if overdue or (self._drain_by is not None and now > self._drain_by):
             return Fail(Reason.LATE, "its workload to end and its events to come")
         return self._collect(now) if self._in.drained else Action.REDUCE
@@ -312,7 +309,7 @@ class LaneMachine:
         return self.next(now)
 
     def _await_pages(self, now: float) -> Output:
-        """All frames are here; pages that they overtook come, slowly on a busy host."""
+        """Wait for pages that DRAINED has overtaken, as long as bytes arrive."""
         if self.deadline is None or self._in.missing_bytes < self._missing_before:
             self._missing_before = self._in.missing_bytes
             self.deadline = now + self._limits.missing_s

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The program that compile_program() made, read from words; a handle, made and freed. */
+/* Reads the words of program_words() in session/reduce.py; creates and frees a struct reduce. */
 #include <stdlib.h>
 
 #include "reduce.h"
 
 static const int widths[NTABLES][MAX_COLUMNS] = {
 	[SPANS] = {8, 8, 4, 1, 2, 8, 4},      [OPS] = {8, 8, 4, 1, 4}, [LINKS] = {8, 4, 4, 1, 4},
-	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4}, [TIMES] = {8, 8}, /* per operation: waited, lasted */
+	[STILL_OPEN] = {8, 8, 4, 1, 2, 8, 4}, [TIMES] = {8, 8}, /* of operations: waited, lasted */
 };
 
-/* The program, as words; reading beyond its end gives zeros and a fault. */
+/* The program's words. Reading beyond the end returns 0 and sets the fault. */
 struct words {
 	const int64_t *at, *end;
 	int fault;
@@ -23,7 +23,7 @@ static int64_t word(struct words *w)
 	return 0;
 }
 
-/* Room for so many things, which the program says it has. */
+/* Allocate n items. n comes from the program, so more than its remaining words is a fault. */
 static void *some(struct words *w, int64_t n, size_t size)
 {
 	void *made;

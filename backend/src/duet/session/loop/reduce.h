@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 6, the loop over events. What a lesson means by an event was compiled
- * before (program.py); here its acts are carried out on threads and tracks, and
- * spans, operations and links come out as columns.
+ * Stage 6, the loop over events. program.py has compiled each event of a lesson
+ * to acts. The loop applies them to threads and tracks, and writes spans,
+ * operations and links as columns.
  *
- * Names, rows and losses are the caller's: reduce_run() stops where it needs
- * one of them, and goes on with the very act it stopped at. It is called
- * through ctypes, so the interpreter lock is free while it works.
+ * The caller handles names, rows and losses: reduce_run() returns when it needs
+ * one of them, and then continues with the same act. ctypes releases the GIL
+ * during the call.
  *
- * A recording from elsewhere is not to be trusted: whatever events come, in
- * whatever order, each costs a bounded time. The program is trusted; it comes from
- * compile_program().
+ * Recordings are untrusted: any events in any order take bounded time each. The
+ * program is trusted, because it comes from compile_program().
  *
- * One struct reduce belongs to one thread at a time. What returns an int gives
- * -1 when there is no memory, if nothing else is said.
+ * Only one thread at a time may use a struct reduce. Functions that return int
+ * return -1 when out of memory, unless documented otherwise.
  */
 #ifndef DUET_REDUCE_H
 #define DUET_REDUCE_H
@@ -21,7 +20,7 @@
 #include <stdint.h>
 
 #define MAX_ARGS     3
-#define MAX_MEMBERS  1024 /* threads inside of one track; a real one has a few workers */
+#define MAX_MEMBERS  1024 /* threads in phases of one track; usual: a few workers */
 #define EXIT_STATES  0x30
 #define SLEEP_STATES 0xff
 
@@ -42,10 +41,10 @@ struct condition {
 };
 
 struct rule {
-	int kind;   /* of the span that is drawn, or -1 */
-	int wait;   /* the state of a sleep inside, or -1 */
-	int arg;    /* what the span carries, or -1 */
-	int counts; /* as waiting of the operation */
+	int kind;   /* kind of the span to draw, or -1 */
+	int wait;   /* state of a sleep inside, or -1 */
+	int arg;    /* argument that the span carries, or -1 */
+	int counts; /* time inside counts as waiting of the operation */
 	int nwhen;
 	struct condition *when;
 };
@@ -72,11 +71,11 @@ struct link {
 	int kind;
 };
 
-/* A thread that is inside of a phase of a track. */
+/* A thread that is in a phase of a track. */
 struct member {
 	int64_t tid;
 	int kind;
-	int superseded; /* another phase has begun since; its end ends nothing */
+	int superseded; /* a later phase has begun, so this one's end has no effect */
 };
 
 struct track {
@@ -92,9 +91,9 @@ struct track {
 
 /* A function that was entered and has not returned. */
 struct call {
-	const struct rule *rule; /* NULL: none of the group's rules held */
+	const struct rule *rule; /* NULL: no rule of the group matched */
 	int group;
-	int wait; /* the state of a sleep now: its rule's or that of the call below */
+	int wait; /* state of a sleep now: of its rule, or of its caller */
 	int64_t since;
 	double arg;
 	uint32_t number;
@@ -104,14 +103,14 @@ struct thread {
 	int64_t tid;
 	int role, made;
 	int row, state, cpu;
-	int woken;   /* a wake came while it was on its CPU, on the way to sleep */
-	int certain; /* 0 after a loss, until the next operation */
+	int woken;   /* woken while still on its CPU, on the way to sleep */
+	int certain; /* 0 after a loss, until the next operation opens */
 	int64_t since, op_t0, waited;
 	uint32_t span;
 	long ncalls, room;
 	struct call *calls;
-	int counting; /* calls whose rule counts */
-	int *inside;  /* calls by group */
+	int counting; /* number of open calls whose rule counts */
+	int *inside;  /* number of open calls by group */
 };
 
 /* Columns of one table; widths are those of TABLES in tables.py. */
@@ -145,9 +144,9 @@ struct reduce {
 	int64_t *counts;
 	struct table tables[NTABLES];
 
-	long at; /* the event, and the act of it, to go on with */
-	int act;
-	int64_t about; /* the thread or the time that the caller is asked about */
+	long at;       /* index of the event to continue with, */
+	int act;       /* and of its act */
+	int64_t about; /* thread or time that the caller must handle */
 };
 
 struct event {
@@ -186,7 +185,7 @@ struct member *member_of(const struct track *track, int64_t tid);
 int draw_track(struct reduce *r, const struct track *track, int64_t until);
 int phase(struct reduce *r, struct track *track, int64_t ts, int cpu, int64_t tid, int64_t value);
 
-/* What the caller uses (session/reduce.py). */
+/* Interface for session/reduce.py. */
 #pragma GCC visibility push(default)
 struct reduce *reduce_new(const int64_t *program, long n);
 void reduce_free(struct reduce *r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events, one after the other; what is open in between. */
+/* The loop over events, and the table of what is still open. */
 #include "reduce.h"
 
-/* Events were lost: what was open ends here, seen or not, and nothing is known now. */
+/* Events were lost: end all open spans here, and make every state unknown. */
 static int lose(struct reduce *r, int64_t t0)
 {
 	long i;
@@ -28,7 +28,7 @@ static int lose(struct reduce *r, int64_t t0)
 	return 0;
 }
 
-/* 0: done; else an enum why. After one that asks, the same act is come to again. */
+/* Apply an act. Return 0 when done, else an enum why; START and PLACE repeat the act. */
 static int carry_out(struct reduce *r, const struct act *act, const struct event *e,
 		     struct thread *thread)
 {
@@ -63,7 +63,7 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 	}
 }
 
-/* All acts of an event, from r->act on. */
+/* Apply the acts of an event, from r->act on. */
 static int happens(struct reduce *r, const struct event *e)
 {
 	const struct code *code = &r->codes[e->code];
@@ -82,7 +82,7 @@ static int happens(struct reduce *r, const struct event *e)
 		why = carry_out(r, act, e, thread);
 		if (why)
 			return why;
-		if (act->kind == LOSS || act->kind == NAME) { /* the caller counts, or learns it */
+		if (act->kind == LOSS || act->kind == NAME) { /* for the caller to record */
 			r->act++;
 			return act->kind == LOSS ? LOST : NAMED;
 		}
@@ -92,8 +92,9 @@ static int happens(struct reduce *r, const struct event *e)
 }
 
 /*
- * Work on n events in order of time. ALL_DONE: the next call brings others. Any
- * other answer: see reduce_about(), then call again with the same columns.
+ * Process n events in order of time. After ALL_DONE the next call brings new
+ * events. After any other result handle reduce_about(), then call again with the
+ * same columns.
  */
 int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, const int64_t *code,
 	       const int64_t *pid, const int64_t *a, const int64_t *b, const int64_t *c)
@@ -112,7 +113,7 @@ int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, 
 	return ALL_DONE;
 }
 
-/* START: the marker's time; PLACE: the thread that needs a row; LOST, NAMED: the event's place. */
+/* START: the marker's time; PLACE: the thread that needs a row; LOST, NAMED: the event's index. */
 int64_t reduce_about(const struct reduce *r, int why)
 {
 	return why == LOST || why == NAMED ? r->at : r->about;
@@ -128,7 +129,7 @@ static int still(struct reduce *r, int64_t since, double mark, int row, int kind
 	return put_span(r, STILL_OPEN, begin, mark, row, kind, cpu, arg, number);
 }
 
-/* Fill the table of what has begun and not ended, up to a time since the start. */
+/* Fill the table STILL_OPEN with all open spans, up to a time since the start marker. */
 int reduce_still_open(struct reduce *r, double mark)
 {
 	long i, k;

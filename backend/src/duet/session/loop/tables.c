@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows that come out, as columns of numbers. */
+/* Output tables, as columns of numbers. */
 #include <stdlib.h>
 
 #include "reduce.h"
 
-/* The same things in twice the room; NULL: no memory, and all is as it was. */
+/* Double the room of an array; NULL: no memory, and the array is unchanged. */
 void *more(void *held, long *room, unsigned long size)
 {
 	long want = *room ? *room * 2 : 16;
@@ -15,7 +15,7 @@ void *more(void *held, long *room, unsigned long size)
 	return grown;
 }
 
-/* A new row of a table; NULL: no memory. Its cells are filled with put(). */
+/* Append a row to a table, to be filled with put(); NULL: no memory. */
 struct table *row_of(struct reduce *r, int name)
 {
 	struct table *table = &r->tables[name];

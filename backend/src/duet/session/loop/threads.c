@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads of the workload: what each does, from switches, wakes and what it emits. */
+/* States of the workload's threads, from switches, wakes and their own events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct thread *thread_find(const struct reduce *r, int64_t tid)
 	return NULL;
 }
 
-/* Room for twice the threads; the hash stays at most half full. */
+/* Double the room for threads; the hash stays at most half full. */
 static int more_threads(struct reduce *r)
 {
 	long room = r->room, i;
@@ -54,7 +54,7 @@ static int more_threads(struct reduce *r)
 	return 0;
 }
 
-/* A thread of the workload appears, or its role has changed with its name. */
+/* Add a thread of the workload, or change its role. */
 int reduce_know(struct reduce *r, int64_t tid, int role)
 {
 	struct thread *thread = thread_find(r, tid);
@@ -88,7 +88,7 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 	return 0;
 }
 
-/* The thread of that number, if it belongs to the workload. */
+/* Return the workload's thread with this id and note that it had an event, or NULL. */
 struct thread *thread_of(struct reduce *r, int64_t tid)
 {
 	struct thread *thread = thread_find(r, tid);
@@ -100,7 +100,7 @@ struct thread *thread_of(struct reduce *r, int64_t tid)
 	return thread;
 }
 
-/* The state changes; the former one becomes a span. */
+/* Change a thread's state; the former state becomes a span. */
 int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cpu)
 {
 	int bad = 0;
@@ -115,7 +115,7 @@ int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cp
 	return bad;
 }
 
-/* The state that a sleep is in now: by the innermost open function that says so. */
+/* Return the state of a sleep that begins now: by the innermost open call with `wait`. */
 static int cause(const struct reduce *r, const struct thread *thread)
 {
 	if (thread->ncalls && thread->calls[thread->ncalls - 1].wait >= 0)
@@ -179,9 +179,9 @@ int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
 	if (!thread || thread->state == GONE)
 		return 0;
 	/*
-	 * Awake before it was off its CPU: the switch that follows tells a sleep
-	 * that is over already (try_to_wake_up() of 6.1 emits this event before
-	 * it waits for on_cpu).
+	 * A wake of a thread that is still on its CPU: the sleep in the switch
+	 * that follows is over already. try_to_wake_up() of 6.1 emits this event
+	 * before it waits for on_cpu.
 	 */
 	if (thread->state == r->running)
 		thread->woken = 1;
@@ -193,7 +193,7 @@ int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
 	return 0;
 }
 
-/* Time begins: all threads known so far may get rows from now on. */
+/* Start the time at `origin`, and let reduce_thread() return all threads known so far. */
 void reduce_start(struct reduce *r, int64_t origin)
 {
 	long i;
@@ -207,7 +207,7 @@ void reduce_start(struct reduce *r, int64_t origin)
 	r->origin = origin;
 }
 
-/* The n-th thread that had an event or was there at the start; 0: there are no more. */
+/* Return the n-th thread with an event, or known at the start; 0: there are no more. */
 int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row)
 {
 	if (n >= r->nmade)
@@ -218,7 +218,7 @@ int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *
 	return 1;
 }
 
-/* The caller's rows: which is a thread's or a track's. */
+/* Assign the caller's rows to threads and tracks. */
 void reduce_place(struct reduce *r, int64_t tid, int row)
 {
 	struct thread *thread = thread_find(r, tid);

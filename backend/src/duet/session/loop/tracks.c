@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A strip beside the threads: phases of a mechanism, from events of several
- * threads. Phases follow one another; a phase that two CPUs are in ends with
- * the last of them. A thread whose phase was superseded is still inside of it
- * until it says otherwise (its wakes count), but its end does not end what
- * others have begun since.
+ * Tracks: phases of a mechanism, from events of several threads. A track is in
+ * one phase at a time. A phase that several threads are in ends with the last of
+ * them. After a later phase has begun, a thread of the former phase stays its
+ * member until its own end event, so its wakes still count. That end event does
+ * not end the later phase.
  */
 #include <stddef.h>
 
@@ -20,7 +20,7 @@ struct member *member_of(const struct track *track, int64_t tid)
 	return NULL;
 }
 
-/* Only those that are superseded, or only those that are not. */
+/* Keep only the members whose flag `superseded` has this value. */
 static void keep(struct track *track, int superseded)
 {
 	long i, kept = 0;
@@ -54,14 +54,14 @@ static int join(struct track *track, int64_t tid, int kind)
 	return 0;
 }
 
-/* The thread's phase is over. 1: and with it the track's. */
+/* End the thread's phase. Return 1 if this ends the track's phase too. */
 static int leave(struct track *track, int64_t tid)
 {
 	struct member *mine = member_of(track, tid);
 	int was_in = mine != NULL, superseded = mine && mine->superseded;
 	long i, others = 0;
 
-	if (mine) /* the order of the others means nothing */
+	if (mine) /* the order of members does not matter */
 		*mine = track->members[--track->nmembers];
 	if (superseded)
 		return 0;
@@ -69,7 +69,7 @@ static int leave(struct track *track, int64_t tid)
 		others += !track->members[i].superseded;
 	if (was_in && others)
 		return 0;
-	keep(track, 1); /* begun by one thread, ended by another */
+	keep(track, 1); /* the phase may have been begun by another thread */
 	return track->kind >= 0;
 }
 
