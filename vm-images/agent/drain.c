@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * drain.c - ring-buffer pages from the kernel to the host, one thread per CPU.
+ * drain.c - forward ring-buffer pages from the kernel to the host, one thread per CPU.
  *
- * Full pages are spliced. Splice leaves the page that is still written to behind
+ * Full pages are spliced. Splice does not return the page that is being written
  * (ring_buffer_read_page() with full set, kernel/trace/ring_buffer.c, 6.1), so at every
- * tick a read() takes what that page holds; the kernel hands out a whole page of
- * 4096 bytes in both cases, with zeroes behind the events.
+ * tick a read() returns the events of that page. In both cases the kernel returns a whole
+ * page of 4096 bytes, with zeroes after the events.
  *
- * Each thread is bound to its CPU. An event is reserved and committed with preemption off,
- * so while the thread runs, every event of its CPU up to now is committed: a time taken
- * before the buffer is read to its end is a true watermark.
+ * Each thread is bound to its CPU. The kernel reserves and commits an event with preemption
+ * disabled. So while the thread runs, every earlier event of its CPU is committed. A time
+ * taken before the buffer is read to its end is therefore an exact watermark.
  */
 #define _GNU_SOURCE
 #include "drain.h"
@@ -26,9 +26,9 @@
 #include "port.h"
 #include "tracefs.h"
 
-#define TICK_NS	      8000000ull     /* an event waits one tick, and 20 ms is promised */
-#define PIPE_BYTES    (256u << 10)   /* pages in flight of one splice */
-#define STALL_NS      10000000000ull /* at the end: host that takes nothing for so long is gone */
+#define TICK_NS	      8000000ull     /* longest wait of an event; PROTOCOL.md promises 20 ms */
+#define PIPE_BYTES    (256u << 10)   /* most bytes of pages in one splice */
+#define STALL_NS      10000000000ull /* at the end: timeout of a host that reads nothing */
 #define STALL_POLL_MS 100
 
 static enum drain_phase phase_now(struct drain *drain)
@@ -41,7 +41,7 @@ static enum drain_phase phase_now(struct drain *drain)
 	return phase;
 }
 
-/* Sleep one tick; wake early when the phase moves. In DRAIN_WAIT sleep until it does. */
+/* Sleep one tick, in DRAIN_WAIT without a timeout. A change of phase wakes earlier. */
 static enum drain_phase phase_wait(struct drain *drain)
 {
 	struct timespec until;
@@ -61,7 +61,7 @@ static enum drain_phase phase_wait(struct drain *drain)
 	return phase;
 }
 
-/* Wait until the port takes bytes; gives up when told to stop, or at the end after a stall. */
+/* Wait until the port accepts bytes. Fail in DRAIN_STOP, and in DRAIN_FINISH after STALL_NS. */
 static int wait_for_port(struct drain_cpu *cpu, uint64_t since)
 {
 	struct pollfd wait = {.fd = cpu->port_fd, .events = POLLOUT};
@@ -72,7 +72,7 @@ static int wait_for_port(struct drain_cpu *cpu, uint64_t since)
 	if (phase == DRAIN_FINISH && mono_ns() - since > STALL_NS)
 		return -ETIMEDOUT;
 	if (poll(&wait, 1, STALL_POLL_MS) > 0 && !(wait.revents & POLLOUT))
-		usleep(STALL_POLL_MS * 1000); /* POLLHUP comes at once, and stays */
+		usleep(STALL_POLL_MS * 1000); /* poll() returns POLLHUP immediately, every time */
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static void publish(struct drain_cpu *cpu, uint64_t empty_at_ns)
 	pthread_mutex_unlock(&cpu->lock);
 }
 
-/* Forward all full pages, then the partial one: all events up to the start of the last round. */
+/* Forward all full pages, then the partial page, and publish the start of the last read. */
 static int drain_pass(struct drain_cpu *cpu)
 {
 	uint64_t before;
@@ -161,7 +161,7 @@ static int drain_pass(struct drain_cpu *cpu)
 	return err;
 }
 
-/* Bound to the CPU, and ahead of the workload, whose processes would make it wait. */
+/* Bind the thread to its CPU, with a higher priority than the workload's processes. */
 static void bind_self(int cpu)
 {
 	struct sched_param urgent = {.sched_priority = 1};
@@ -191,8 +191,8 @@ static void *drain_main(void *arg)
 }
 
 /**
- * drain_init() - open the ports of all CPUs, once
- * @drain: to be filled
+ * drain_init() - open the ports of all CPUs; called once
+ * @drain: out
  * @ncpu: CPUs of the guest
  * @report: out, on failure
  *
@@ -231,7 +231,7 @@ int drain_init(struct drain *drain, int ncpu, struct report *report)
 	return 0;
 }
 
-/* A run that was stopped may have left pages in the pipe. */
+/* Discard pages that a stopped run has left in the pipe. */
 static void discard_pipe(struct drain_cpu *cpu)
 {
 	while (read(cpu->pipe_fd[0], cpu->page, sizeof(cpu->page)) > 0)
@@ -239,11 +239,11 @@ static void discard_pipe(struct drain_cpu *cpu)
 }
 
 /**
- * drain_begin() - open the ring buffers and start the threads, which wait
- * @drain: made by drain_init()
+ * drain_begin() - open the ring buffers and start the threads in DRAIN_WAIT
+ * @drain: from drain_init()
  * @report: out, on failure
  *
- * Return: 0 or a negative errno; then drain_end() is due.
+ * Return: 0 or a negative errno. In both cases the caller must call drain_end().
  */
 int drain_begin(struct drain *drain, struct report *report)
 {
@@ -276,9 +276,9 @@ int drain_begin(struct drain *drain, struct report *report)
 }
 
 /**
- * drain_move() - go to another phase
+ * drain_move() - change the phase
  * @drain: started by drain_begin()
- * @phase: where to; phases only move forward
+ * @phase: the new phase, later than the present one
  */
 void drain_move(struct drain *drain, enum drain_phase phase)
 {
@@ -289,9 +289,9 @@ void drain_move(struct drain *drain, enum drain_phase phase)
 }
 
 /**
- * drain_progress() - how far each CPU's data are complete
+ * drain_progress() - read how far each CPU's data are complete
  * @drain: started by drain_begin()
- * @out: one part per CPU
+ * @out: out: one part per CPU
  */
 void drain_progress(struct drain *drain, struct frame_beat_cpu *out)
 {
@@ -303,11 +303,11 @@ void drain_progress(struct drain *drain, struct frame_beat_cpu *out)
 }
 
 /**
- * drain_done() - has every thread ended?
+ * drain_done() - check whether every thread has ended
  * @drain: in DRAIN_FINISH
  * @err: out: the first error of a thread, or 0
  *
- * Return: true when all have.
+ * Return: true if all threads have ended.
  */
 bool drain_done(struct drain *drain, int *err)
 {
@@ -323,7 +323,7 @@ bool drain_done(struct drain *drain, int *err)
 
 /**
  * drain_end() - end the threads and close the ring buffers
- * @drain: started by drain_begin(), also one that failed half way
+ * @drain: started by drain_begin(), which may have failed
  *
  * Context: waits for the threads, at most STALL_POLL_MS twice.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * drain.h - ring-buffer pages from the kernel to the host, one thread per CPU.
+ * drain.h - forward ring-buffer pages from the kernel to the host, one thread per CPU.
  */
 #ifndef DUET_DRAIN_H
 #define DUET_DRAIN_H
@@ -16,13 +16,13 @@
 #define DRAIN_PAGE_BYTES 4096
 
 enum drain_phase {
-	DRAIN_WAIT,   /* threads sleep; events gather in the ring buffer */
+	DRAIN_WAIT,   /* threads sleep; events stay in the ring buffer */
 	DRAIN_LIVE,   /* forward at every tick */
-	DRAIN_FINISH, /* forward until empty, then end */
+	DRAIN_FINISH, /* forward until the buffer is empty, then end */
 	DRAIN_STOP,   /* end now */
 };
 
-/* The reader of one CPU. */
+/* The reader thread of one CPU. */
 struct drain_cpu {
 	struct drain *drain;
 	int cpu;
@@ -33,9 +33,9 @@ struct drain_cpu {
 	bool running;
 	atomic_bool done;
 	atomic_int error;     /* 0 or a negative errno */
-	pthread_mutex_t lock; /* of progress: both numbers belong together */
+	pthread_mutex_t lock; /* of progress, whose two numbers must match */
 	struct frame_beat_cpu progress;
-	uint64_t sent; /* of the thread alone */
+	uint64_t sent; /* bytes; used by the thread only */
 	char page[DRAIN_PAGE_BYTES] __attribute__((aligned(DRAIN_PAGE_BYTES)));
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * frame.c - messages to bytes and bytes to messages. Pure: no I/O, no allocation.
+ * frame.c - encode and decode frames. Pure: no I/O, no allocation.
  */
 #include "frame.h"
 
@@ -8,12 +8,12 @@
 #include <string.h>
 
 /**
- * frame_encode() - write one whole frame
- * @out: where to
+ * frame_encode() - encode one whole frame
+ * @out: out: the frame
  * @cap: bytes of room at @out
  * @type: an enum frame_type
- * @parts: pieces of the payload, in order
- * @nparts: how many
+ * @parts: parts of the payload, in order
+ * @nparts: number of @parts
  *
  * Return: bytes written, -EMSGSIZE if the payload is above FRAME_MAX_PAYLOAD,
  * -ENOSPC if @cap is too small.
@@ -42,7 +42,7 @@ long frame_encode(void *out, size_t cap, uint16_t type, const struct frame_part 
 }
 
 /**
- * frame_name() - name of a message for people
+ * frame_name() - return the name of a frame type, for messages
  * @type: the id on the wire
  *
  * Return: a static string, "unknown" for an id that is not in FRAME_LIST.
@@ -60,8 +60,8 @@ const char *frame_name(uint16_t type)
 }
 
 /**
- * frame_reader_init() - forget everything read so far
- * @reader: to be emptied
+ * frame_reader_init() - discard everything read so far
+ * @reader: the stream
  */
 void frame_reader_init(struct frame_reader *reader)
 {
@@ -71,11 +71,11 @@ void frame_reader_init(struct frame_reader *reader)
 }
 
 /**
- * frame_reader_room() - where the next bytes may be put
+ * frame_reader_room() - get room for the next bytes
  * @reader: the stream
- * @at: out: address of the free room; earlier views become stale
+ * @at: out: address of the room; earlier views become invalid
  *
- * Return: bytes of room, at least one while frame_reader_next() returned 0.
+ * Return: bytes of room, at least one if frame_reader_next() has returned 0.
  */
 size_t frame_reader_room(struct frame_reader *reader, char **at)
 {
@@ -90,9 +90,9 @@ size_t frame_reader_room(struct frame_reader *reader, char **at)
 }
 
 /**
- * frame_reader_added() - tell that bytes were put at frame_reader_room()
+ * frame_reader_added() - count bytes that were written to frame_reader_room()
  * @reader: the stream
- * @len: how many
+ * @len: number of bytes
  */
 void frame_reader_added(struct frame_reader *reader, size_t len)
 {
@@ -104,8 +104,8 @@ void frame_reader_added(struct frame_reader *reader, size_t len)
  * @reader: the stream
  * @view: out: the frame, valid until the next frame_reader_room()
  *
- * Return: 1 with a frame, 0 when more bytes are needed, -EBADMSG for a wrong magic or
- * a length above the limit (reader->offset + reader->used is the place).
+ * Return: 1 with a frame, 0 if more bytes are needed, -EBADMSG for a wrong magic or a
+ * length above the limit, at offset reader->offset + reader->used of the stream.
  */
 int frame_reader_next(struct frame_reader *reader, struct frame_view *view)
 {

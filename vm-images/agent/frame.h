@@ -64,7 +64,7 @@ struct frame_stats {
 #define FRAME_STATS_FINAL 1u
 
 struct frame_stats_cpu {
-	uint64_t entries; /* still in the ring buffer */
+	uint64_t entries; /* events still in the ring buffer */
 	uint64_t overrun;
 	uint64_t commit_overrun;
 	uint64_t dropped;
@@ -82,7 +82,7 @@ struct frame_drained {
 struct frame_resumed {
 	uint64_t mono_ns;
 	uint64_t realtime_ns;
-	uint8_t random[16]; /* drawn after the new entropy */
+	uint8_t random[16]; /* drawn after the entropy was added */
 } __packed;
 
 struct frame_resume {
@@ -131,17 +131,17 @@ struct frame_part {
 	size_t len;
 };
 
-/* A frame found by frame_reader_next(); the payload lies in the reader's memory. */
+/* A frame from frame_reader_next(); the payload points into the reader's buffer. */
 struct frame_view {
 	uint16_t type;
 	const char *payload;
 	uint32_t length;
 };
 
-/* Collects bytes in any split until a whole frame is there. */
+/* Collects bytes, split anywhere, into whole frames. */
 struct frame_reader {
 	uint64_t offset; /* of buf[0] in the whole stream */
-	size_t used;	 /* bytes of buf that were handed out */
+	size_t used;	 /* bytes of buf that were returned as frames */
 	size_t len;
 	char buf[sizeof(struct frame_header) + FRAME_MAX_PAYLOAD];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - the guest agent of Kernel Duet: sets up what the host asks for, runs a workload,
- * and forwards the kernel's events. It knows no lesson.
+ * main.c - the guest agent of Kernel Duet: it sets up the host's plan, runs a workload, and
+ * forwards the kernel's events. It knows nothing of lessons.
  *
  * In a sealed guest it is PID 1 (vm-images/root/init runs it); with --vng it is an ordinary
  * program that root starts in a guest with the host's files.
@@ -28,14 +28,14 @@
 
 #define BOOT_PLAN     "/sys/firmware/qemu_fw_cfg/by_name/opt/duet/plan/raw"
 #define PATH_DEFAULT  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define IDLE_MS	      200  /* tick when nothing happens */
-#define HOST_GONE_MS  5000 /* a host that hung up for so long does not come back */
-#define FLUSH_MS      5000 /* at the end: how long the last frames may take */
+#define IDLE_MS	      200  /* poll timeout without a run */
+#define HOST_GONE_MS  5000 /* after this without a host the guest powers off */
+#define FLUSH_MS      5000 /* timeout of the last frames at the end */
 #define NSEC_PER_MSEC 1000000ull
 
 enum { WAIT_CTL, WAIT_CHILD, WAIT_OUT, WAIT_ERR, WAIT_N };
 
-/* Static: the agent allocates nothing after its start. */
+/* Static, because the agent allocates no memory after its start. */
 static struct run run;
 static struct frame_reader reader;
 static bool is_init;
@@ -58,7 +58,7 @@ static _Noreturn void leave(void)
 		pause();
 }
 
-/* Before there is a port, the console is the only way to tell. */
+/* Report on the console, because there is no port yet, and end. */
 static _Noreturn void give_up(const struct report *report)
 {
 	fprintf(stderr, "duet-agent: %s %s\n", report->sentence, report->remedy);
@@ -125,7 +125,7 @@ static void read_commands(void)
 	}
 }
 
-/* PID 1 inherits every orphan; only the workload's first process ends the run. */
+/* Reap all children, since PID 1 inherits orphans. The workload's first process ends the run. */
 static void reap(int signal_fd)
 {
 	struct signalfd_siginfo info;
@@ -169,11 +169,11 @@ static int timeout_ms(void)
 		return IDLE_MS;
 	if (run.kill_ns)
 		return BEAT_MS;
-	/* Nothing to do before the deadline; a wall-clock run looks for a lost host meanwhile. */
+	/* Nothing to do before the deadline, but a wall-clock run must notice a lost host. */
 	return run.plan.quiet ? (int)run.plan.deadline_ms + 1 : IDLE_MS;
 }
 
-/* Power off when the host hung up: no guest outlives its owner. */
+/* Power off after HOST_GONE_MS without a host, so that no guest outlives its owner. */
 static void watch_host(bool gone)
 {
 	static uint64_t since;
@@ -185,7 +185,7 @@ static void watch_host(bool gone)
 	else if (mono_ns() - since > HOST_GONE_MS * NSEC_PER_MSEC)
 		leave();
 	if (gone)
-		usleep(BEAT_MS * 1000); /* POLLHUP comes at once, again and again */
+		usleep(BEAT_MS * 1000); /* poll() returns POLLHUP immediately, every time */
 }
 
 static _Noreturn void serve(int signal_fd)
@@ -247,7 +247,7 @@ static void parse_options(int argc, char **argv)
 	setenv("LC_ALL", "C", 1);
 }
 
-/* Signals come through a file descriptor; the workload gets a clean mask. */
+/* Receive signals through a file descriptor. Children get a clean mask. */
 static int open_signals(void)
 {
 	sigset_t set;
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 	is_init = getpid() == 1;
 	parse_options(argc, argv);
 	signal_fd = open_signals();
-	/* Ahead of the workload, else hogs would delay the beats; children start as usual. */
+	/* Before the workload, which would delay beats; children get the default policy. */
 	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &urgent);
 	mlockall(MCL_CURRENT);
 	run.outbox.fd = port_open("duet.ctl", PORT_FIND_MS, &run.report);

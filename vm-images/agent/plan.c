@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * plan.c - plan text to struct plan. Pure: no I/O, no allocation.
+ * plan.c - parse the text of a plan. Pure: no I/O, no allocation.
  */
 #include "plan.h"
 
@@ -11,13 +11,13 @@
 #define REMEDY_PLAN \
 	"Correct this line of the plan; the directives stand in vm-images/agent/PROTOCOL.md."
 
-/* The line that is parsed, for messages. */
+/* The position in the text, for messages. */
 struct cursor {
 	struct plan *plan;
 	struct report *report;
 	int line;
 	bool versioned;
-	bool amends; /* the plan is set up already */
+	bool amends; /* parsing an amendment of a plan that is set up */
 };
 
 static int refuse(struct cursor *at, const char *why, const char *what)
@@ -26,7 +26,7 @@ static int refuse(struct cursor *at, const char *why, const char *what)
 			  what);
 }
 
-/* Cut the first word off *rest; blanks around it are dropped. */
+/* Cut the first word and the blanks around it off *rest. */
 static char *cut_word(char **rest)
 {
 	char *word = *rest + strspn(*rest, " \t");
@@ -90,7 +90,7 @@ static int parse_pair(struct cursor *at, char *rest, struct plan_pair *list, int
 	return 0;
 }
 
-/* Cut into words; their number, or an error if there are none or too many. */
+/* Split into words. Return their number, or a negative errno if there are none or too many. */
 static int cut_words(struct cursor *at, const char *directive, char *rest, char **argv)
 {
 	int n = 0;
@@ -136,7 +136,7 @@ static int parse_step(struct cursor *at, char *rest, bool command)
 	return 0;
 }
 
-/* What may still change when probes, events and filesystems are set up. */
+/* Directives that may change after probes, events and filesystems were set up. */
 static bool is_amendment(const char *word)
 {
 	return !strcmp(word, "write") || !strcmp(word, "run") || !strcmp(word, "deadline_ms");
@@ -186,7 +186,7 @@ static int parse_line(struct cursor *at, char *line)
 	return refuse(at, "unknown directive", word);
 }
 
-/* Cut comment and blanks; a `#` counts only at the start, since filters may hold one. */
+/* Remove blanks and a comment line. A later `#` is kept, because filters may contain one. */
 static char *trim(char *line)
 {
 	size_t len;
@@ -216,10 +216,10 @@ static int parse_lines(struct cursor *at, char *text)
 }
 
 /**
- * plan_parse() - read a plan
+ * plan_parse() - parse a plan
  * @plan: out; on failure its content is undefined
  * @text: the plan, need not end with NUL
- * @len: its bytes, at most PLAN_MAX_TEXT
+ * @len: bytes of @text, at most PLAN_MAX_TEXT
  * @report: out: the sentence for the host, on failure
  *
  * Return: 0, or -EINVAL with @report filled.
@@ -253,10 +253,10 @@ int plan_parse(struct plan *plan, const char *text, size_t len, struct report *r
 }
 
 /**
- * plan_amend() - give a plan that is set up another workload and other values of files
- * @plan: of plan_parse(); its steps become those of @text; on failure its content is undefined
+ * plan_amend() - change workload, deadline and written files of a plan that is set up
+ * @plan: from plan_parse(); @text replaces its steps; on failure its content is undefined
  * @text: lines `write`, `run` and `deadline_ms`; need not end with NUL
- * @len: its bytes, at most PLAN_MAX_AMEND
+ * @len: bytes of @text, at most PLAN_MAX_AMEND
  * @report: out: the sentence for the host, on failure
  *
  * Return: 0, or -EINVAL with @report filled.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan.h - what the host wants of one run, as text: one directive a line.
+ * plan.h - the host's plan of one run, as text: one directive per line.
  */
 #ifndef DUET_PLAN_H
 #define DUET_PLAN_H
@@ -17,13 +17,13 @@
 #define PLAN_MAX_WORDS	64
 #define PLAN_MAX_AMEND	16384
 
-/* Two words of a line: what, and the rest of the line ("" if there is none). */
+/* A line: its first word, and the rest ("" if there is none). */
 struct plan_pair {
 	const char *name;
 	const char *rest;
 };
 
-/* What is done before the run: a command, or a value written to a file. */
+/* A step before the run: a command, or a value to write to a file. */
 struct plan_step {
 	struct plan_pair write; /* path and value; the path is NULL for a command */
 	char *argv[PLAN_MAX_WORDS + 1];
@@ -31,13 +31,13 @@ struct plan_step {
 
 struct plan {
 	unsigned int buffer_kb;	  /* ring buffer per CPU */
-	unsigned int deadline_ms; /* after which the agent ends the workload */
-	unsigned int setup_ms;	  /* after which it ends a command before the run */
-	bool drain_end;		  /* keep events in guest memory until the workload is over */
-	bool quiet;		  /* no message at all while the workload runs: count clock */
+	unsigned int deadline_ms; /* timeout of the workload */
+	unsigned int setup_ms;	  /* timeout of each command before the run */
+	bool drain_end;		  /* keep events in guest memory until the workload ends */
+	bool quiet;		  /* send nothing while the workload runs: count clock */
 	bool autostart;
 	bool trace;
-	bool input; /* the workload's standard input takes what the host says */
+	bool input; /* the workload's standard input gets the lines of SAY */
 	int nprobes;
 	int nevents;
 	int nsteps;
@@ -46,7 +46,7 @@ struct plan {
 	struct plan_pair events[PLAN_MAX_EVENTS]; /* group/event, filter */
 	struct plan_step steps[PLAN_MAX_STEPS];	  /* in the order of the plan */
 	char *argv[PLAN_MAX_WORDS + 1];
-	char text[PLAN_MAX_TEXT + 1]; /* all strings above lie in here, or in the next */
+	char text[PLAN_MAX_TEXT + 1]; /* all strings above point here or into amended */
 	char amended[PLAN_MAX_AMEND + 1];
 };
 

@@ -2,9 +2,9 @@
 /*
  * port.c - virtio-serial ports, found by name, and the queue of frames to the host.
  *
- * Ports are opened O_NONBLOCK: the driver then answers EAGAIN both when its queue is full
- * and when no host listens (drivers/char/virtio_console.c, will_write_block(), 6.1), so
- * nothing here can wait for a host that is gone.
+ * Ports are opened O_NONBLOCK. The driver then returns EAGAIN if its queue is full, and also
+ * if no host listens (drivers/char/virtio_console.c, will_write_block(), 6.1). So nothing
+ * here waits for a host that is gone.
  */
 #include "port.h"
 
@@ -21,9 +21,9 @@
 #define NSEC_PER_MSEC 1000000ull
 
 /**
- * mono_ns() - CLOCK_MONOTONIC, which is the trace clock `mono`
+ * mono_ns() - read CLOCK_MONOTONIC, which is the trace clock `mono`
  *
- * Return: nanoseconds since boot, without time asleep.
+ * Return: nanoseconds since boot, without suspend.
  */
 uint64_t mono_ns(void)
 {
@@ -33,7 +33,7 @@ uint64_t mono_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Does /sys/class/virtio-ports/@entry carry @name? */
+/* Return whether /sys/class/virtio-ports/@entry has @name. */
 static bool port_is(const char *entry, const char *name)
 {
 	char path[320], text[64] = "";
@@ -75,7 +75,7 @@ static int port_try(const char *name)
 /**
  * port_open() - open the port that QEMU calls @name
  * @name: e.g. duet.ctl
- * @wait_ms: how long to look for it
+ * @wait_ms: timeout
  * @report: out, on failure
  *
  * Context: sleeps up to @wait_ms.
@@ -95,10 +95,10 @@ int port_open(const char *name, int wait_ms, struct report *report)
 }
 
 /**
- * outbox_flush() - write as much as the port takes now
+ * outbox_flush() - write as much as the port accepts now
  * @outbox: the queue
  *
- * Return: bytes that still wait, or a negative errno of the port.
+ * Return: bytes that are still queued, or a negative errno of the port.
  */
 int outbox_flush(struct outbox *outbox)
 {
@@ -117,7 +117,7 @@ int outbox_flush(struct outbox *outbox)
 	return outbox->len;
 }
 
-/* Wait until @need bytes fit, but not for ever. */
+/* Wait until @need bytes fit, for OUTBOX_WAIT_MS at most. */
 static bool outbox_make_room(struct outbox *outbox, size_t need)
 {
 	uint64_t end = mono_ns() + OUTBOX_WAIT_MS * NSEC_PER_MSEC;
@@ -140,16 +140,16 @@ static bool outbox_make_room(struct outbox *outbox, size_t need)
 }
 
 /**
- * outbox_put() - queue one frame, and send what the port takes
+ * outbox_put() - queue one frame, and send what the port accepts
  * @outbox: the queue
  * @type: an enum frame_type
- * @parts: pieces of the payload
- * @nparts: how many
+ * @parts: parts of the payload
+ * @nparts: number of @parts
  *
- * A frame is queued whole or not at all, so the stream stays readable after a stall.
+ * A frame is queued whole or dropped, so the stream stays valid after a stall.
  *
- * Context: main thread; waits at most OUTBOX_WAIT_MS, and only when the queue is full.
- * Return: 0, -EMSGSIZE for too long a payload, -EAGAIN when the frame was dropped (counted).
+ * Context: main thread; waits at most OUTBOX_WAIT_MS, and only if the queue is full.
+ * Return: 0, -EMSGSIZE for too long a payload, -EAGAIN if the frame was dropped (counted).
  */
 int outbox_put(struct outbox *outbox, uint16_t type, const struct frame_part *parts, int nparts)
 {

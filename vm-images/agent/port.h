@@ -13,13 +13,13 @@
 
 #define PORT_FIND_MS   5000 /* the name of a port arrives after the port itself */
 #define OUTBOX_BYTES   (3u << 20)
-#define OUTBOX_WAIT_MS 2000 /* how long a frame waits for room before it is dropped */
+#define OUTBOX_WAIT_MS 2000 /* longest wait for room before a frame is dropped */
 
-/* Frames on their way to the host. Only the main thread touches it. */
+/* The queue of frames to the host. Only the main thread uses it. */
 struct outbox {
 	int fd;
 	bool hold;	  /* keep frames in memory: count clock, workload running */
-	uint64_t dropped; /* frames that found no room */
+	uint64_t dropped; /* frames dropped because the queue was full */
 	size_t start;
 	size_t len;
 	char buf[OUTBOX_BYTES];

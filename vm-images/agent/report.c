@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 /**
- * report_set() - note what was wanted, what came and what to do
- * @report: to be filled; its detail is cleared
- * @err: a negative errno, handed back so that a caller can return it
- * @remedy: what to do now, one sentence
+ * report_set() - fill a report
+ * @report: out; its detail is cleared
+ * @err: a negative errno, returned for the caller's return statement
+ * @remedy: one sentence on what to do
  * @format: printf format of the sentence
  *
  * Return: @err.

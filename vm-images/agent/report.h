@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.h - an expected failure, told to the host as sentence, remedy and detail.
+ * report.h - an expected failure, sent to the host as sentence, remedy and detail.
  */
 #ifndef DUET_REPORT_H
 #define DUET_REPORT_H

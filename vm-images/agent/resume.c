@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * resume.c - what a copy of a parked guest needs before it may go on: the time of day, which
- * went on without it, and randomness that no other copy has. CLOCK_MONOTONIC stood meanwhile.
+ * resume.c - prepare a copy of a parked guest: set its time of day, and reseed its random
+ * numbers so that copies differ. CLOCK_MONOTONIC did not advance while the guest was parked.
  */
 #include "resume.h"
 
@@ -19,7 +19,7 @@
 #define NSEC_PER_SEC 1000000000ull
 #define REMEDY	     "The host boots a guest instead; the console of this one may say more."
 
-/* The kernel draws new keys for all CPUs from its pool, which now holds the host's bytes. */
+/* Add the host's bytes to the kernel's pool, and make it draw new keys for all CPUs from it. */
 static int reseed(const uint8_t *entropy, size_t len)
 {
 	struct {
@@ -39,7 +39,7 @@ static int reseed(const uint8_t *entropy, size_t len)
 }
 
 /**
- * resume_guest() - step the clock, reseed random numbers
+ * resume_guest() - set the time of day and reseed random numbers
  * @resume: the host's time and entropy
  * @answer: out: the guest's times afterwards, and random bytes
  * @report: out, on failure

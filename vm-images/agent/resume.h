@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * resume.h - what a copy of a parked guest needs before it may go on.
+ * resume.h - set time and entropy of a copy of a parked guest.
  */
 #ifndef DUET_RESUME_H
 #define DUET_RESUME_H

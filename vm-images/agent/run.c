@@ -22,7 +22,7 @@
 #define CLOCKSOURCE   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define NSEC_PER_MSEC 1000000ull
 
-/* One file of tracefs; static, since nothing is allocated. */
+/* Buffer for one file of tracefs; static, because the agent allocates no memory. */
 static char file_text[FRAME_MAX_PAYLOAD];
 
 static void put(struct run *run, uint16_t type, const void *bytes, size_t len)
@@ -40,8 +40,8 @@ static void read_clocksource(char *out, size_t cap)
 }
 
 /**
- * run_hello() - first frame after boot
- * @run: with its ports open
+ * run_hello() - send HELLO, the first frame after boot
+ * @run: its ports are open
  */
 void run_hello(struct run *run)
 {
@@ -61,8 +61,8 @@ void run_hello(struct run *run)
 }
 
 /**
- * run_error() - tell the host of run->report
- * @run: with its report filled
+ * run_error() - send run->report as ERROR
+ * @run: its report is filled
  */
 void run_error(struct run *run)
 {
@@ -73,7 +73,7 @@ void run_error(struct run *run)
 	put(run, FRAME_ERROR, text, len);
 }
 
-/* tsc-early is the TSC too, before its frequency is refined. */
+/* Refuse a clock source other than the TSC; tsc-early is the TSC before its calibration. */
 static int check_clocksource(struct report *report)
 {
 	char source[64];
@@ -149,12 +149,12 @@ static int set_up(struct run *run)
 }
 
 /**
- * run_plan() - set up a plan in place of the former one
- * @run: not running
+ * run_plan() - replace the former plan by a new one
+ * @run: any state; refused while a run is under way
  * @text: the plan
- * @len: its bytes
+ * @len: bytes of @text
  *
- * Answers READY or ERROR.
+ * Sends READY or ERROR.
  */
 void run_plan(struct run *run, const char *text, size_t len)
 {
@@ -185,12 +185,12 @@ void run_plan(struct run *run, const char *text, size_t len)
 }
 
 /**
- * run_resume() - go on as a copy of a guest that was parked with its plan set up
+ * run_resume() - continue as a copy of a guest that was parked with its plan set up
  * @run: in RUN_READY
  * @payload: struct frame_resume, then lines for plan_amend()
- * @len: its bytes
+ * @len: bytes of @payload
  *
- * Answers RESUMED or ERROR.
+ * Sends RESUMED or ERROR.
  */
 void run_resume(struct run *run, const char *payload, size_t len)
 {
@@ -257,8 +257,8 @@ void run_start(struct run *run)
 }
 
 /**
- * run_stop() - end the workload: SIGTERM now, SIGKILL after STOP_WAIT_MS
- * @run: in any state; without a workload nothing happens
+ * run_stop() - stop the workload: SIGTERM now, SIGKILL after STOP_WAIT_MS
+ * @run: any state; no effect without a workload
  */
 void run_stop(struct run *run)
 {
@@ -278,10 +278,10 @@ static void put_line(void *context, int stream, const char *text, size_t len)
 }
 
 /**
- * run_say() - give the workload a line on its standard input
- * @run: any state; a line that comes too early or too late is refused in a LINE
+ * run_say() - write a line to the workload's standard input
+ * @run: any state; without a workload that reads, a LINE reports the refusal
  * @text: the line
- * @len: its bytes
+ * @len: bytes of @text
  */
 void run_say(struct run *run, const char *text, size_t len)
 {
@@ -300,7 +300,7 @@ void run_say(struct run *run, const char *text, size_t len)
 }
 
 /**
- * run_output() - the workload wrote something
+ * run_output() - send lines that the workload has written
  * @run: in RUN_RUNNING
  * @index: 0 standard output, 1 standard error
  */
@@ -310,7 +310,7 @@ void run_output(struct run *run, int index)
 }
 
 /**
- * run_beat() - tell how far the data of each CPU are complete
+ * run_beat() - send BEAT: how far the data of each CPU are complete
  * @run: any state
  */
 void run_beat(struct run *run)
@@ -321,7 +321,7 @@ void run_beat(struct run *run)
 				      {cpus, sizeof(cpus[0]) * run->drain.ncpu}};
 
 	drain_progress(&run->drain, cpus);
-	/* Afterwards: a reader may have moved on meanwhile, and no promise lies in the future. */
+	/* Read after the progress, so that no empty_at_ns is later than mono_ns. */
 	beat.mono_ns = mono_ns();
 	outbox_put(&run->outbox, FRAME_BEAT, parts, 2);
 }
@@ -349,8 +349,8 @@ static void put_drained(struct run *run)
 }
 
 /**
- * run_reaped() - the workload's first process has ended
- * @run: in RUN_RUNNING, with the wait status noted
+ * run_reaped() - handle the end of the workload's first process
+ * @run: in RUN_RUNNING; workload.wait_status is set
  */
 void run_reaped(struct run *run)
 {
@@ -401,11 +401,11 @@ static void finish_draining(struct run *run)
 }
 
 /**
- * run_ticks() - does run_tick() need calling every BEAT_MS?
+ * run_ticks() - check whether run_tick() must be called every BEAT_MS
  * @run: any state
  *
- * A count-clock run that is under way is left alone until its workload ends: each tick
- * would cost it instructions and interrupts.
+ * Not during a workload on the count clock, where each tick would add instructions and
+ * interrupts.
  */
 bool run_ticks(const struct run *run)
 {
@@ -415,8 +415,8 @@ bool run_ticks(const struct run *run)
 }
 
 /**
- * run_tick() - what is due by time
- * @run: any state; called at least every BEAT_MS while run_ticks()
+ * run_tick() - do what is due: deadlines, beats, statistics, the end of draining
+ * @run: any state; call at least every BEAT_MS while run_ticks() is true
  */
 void run_tick(struct run *run)
 {

@@ -21,15 +21,15 @@ enum run_state {
 	RUN_IDLE,
 	RUN_READY,    /* the plan is set up, tracing is off */
 	RUN_RUNNING,  /* the workload runs */
-	RUN_DRAINING, /* it has ended; events are still on their way */
+	RUN_DRAINING, /* the workload has ended; events are still being sent */
 };
 
 struct run {
 	enum run_state state;
 	bool planned;	  /* the plan below is set up and must be torn down */
-	uint64_t kill_ns; /* when SIGKILL is due; 0 when nobody asked to stop */
+	uint64_t kill_ns; /* time of SIGKILL; 0 without a request to stop */
 	uint64_t deadline_ns;
-	uint64_t stats_ns; /* when the next STATS is due */
+	uint64_t stats_ns; /* time of the next STATS */
 	uint64_t told_dropped;
 	struct plan plan;
 	struct drain drain;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * setup.c - what a plan wants done before its run: commands and values of files.
+ * setup.c - carry out the steps of a plan before its run: commands, and writes to files.
  *
- * Commands run in the agent's own mount namespace, so that the workload, whose namespace is a
- * copy, finds what they mounted. Tracing is off meanwhile.
+ * Commands run in the agent's mount namespace. The workload's namespace is a copy of it, so
+ * the workload sees what they have mounted. Tracing is off meanwhile.
  */
 #define _GNU_SOURCE
 #include "setup.h"
@@ -24,17 +24,17 @@
 #define NSEC_PER_MSEC 1000000ull
 #define REMEDY_SETUP  "Read its output in the detail; the lesson's `setup` names the command."
 
-/* A command under way and the end of what it wrote. */
+/* A running command, and the tail of its output. */
 struct command {
 	char *const *argv;
 	pid_t pid;  /* also its process group */
 	int pidfd;  /* readable once it has ended */
-	int output; /* both its outputs */
+	int output; /* its standard output and standard error */
 	size_t len;
 	char tail[sizeof(((struct report *)0)->detail)];
 };
 
-/* The words as one line, for messages. */
+/* Join the words to one line, for messages. */
 static void join(char *const argv[], char *out, size_t cap)
 {
 	size_t len = 0;
@@ -56,7 +56,7 @@ static void child_main(char *const argv[], int in, int out)
 	dup2(out, STDOUT_FILENO);
 	dup2(out, STDERR_FILENO);
 	if (chdir("/tmp"))
-		errno = 0; /* no matter: programs name their directories */
+		errno = 0; /* harmless: programs use absolute paths */
 	execvp(argv[0], argv);
 	dprintf(STDERR_FILENO, "%s cannot be run: %s\n", argv[0], strerror(errno));
 	_exit(127);
@@ -78,7 +78,7 @@ static int launch(struct command *command)
 	if (null >= 0)
 		close(null);
 	if (!err) {
-		/* Also here: whoever of the two is first, a kill must find the group. */
+		/* Parent and child both set the group, so that it exists before any kill. */
 		setpgid(command->pid, command->pid);
 		command->pidfd = syscall(SYS_pidfd_open, command->pid, 0);
 		if (command->pidfd < 0) {
@@ -96,7 +96,7 @@ static int launch(struct command *command)
 	return 0;
 }
 
-/* Keep the newest bytes. Returns false at the end of the output. */
+/* Read output and keep its newest bytes. Return false at its end. */
 static bool read_output(struct command *command)
 {
 	char text[512];
@@ -115,7 +115,10 @@ static bool read_output(struct command *command)
 	return true;
 }
 
-/* Wait for the end of the first process; what it left behind is killed. -ETIME: it was killed. */
+/*
+ * Wait for the end of the first process, then kill its process group. Return -ETIME if it was
+ * killed at the timeout.
+ */
 static int await(struct command *command, unsigned int limit_ms, int *status)
 {
 	uint64_t end = mono_ns() + limit_ms * NSEC_PER_MSEC;
@@ -144,7 +147,7 @@ static int await(struct command *command, unsigned int limit_ms, int *status)
 	return err;
 }
 
-/* The sentence, with what the command wrote as detail. */
+/* Report the failure of a command, with its output as detail. */
 static int failed(const struct command *command, const char *how, struct report *report)
 {
 	char line[256];
@@ -193,8 +196,8 @@ static int write_value(const struct plan_pair *write, struct report *report)
 }
 
 /**
- * setup_steps() - commands and writes of a plan, one after another in its order
- * @plan: which
+ * setup_steps() - carry out the commands and writes of a plan in its order
+ * @plan: the plan
  * @report: out, on failure
  *
  * Return: 0, or a negative errno with @report filled at the first step that fails.

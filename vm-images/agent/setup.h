@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * setup.h - what a plan wants done before its run: commands and values of files.
+ * setup.h - the steps of a plan before its run: commands, and values to write to files.
  */
 #ifndef DUET_SETUP_H
 #define DUET_SETUP_H

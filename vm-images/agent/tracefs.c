@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * tracefs.c - the kernel's tracing files: set up a plan, count, take down.
+ * tracefs.c - the kernel's tracing files: set up a plan, read counters, tear it down.
  *
- * Events are switched on before the workload and gated by tracing_on: under QEMU TCG
- * switching an event patches code and takes milliseconds, a gate 0.2 ms.
+ * Events are enabled before the workload, and tracing_on starts them. Under QEMU TCG enabling
+ * an event patches code and takes milliseconds; tracing_on takes 0.2 ms.
  */
 #include "tracefs.h"
 
@@ -19,7 +19,7 @@
 #define PATH_BYTES 256
 
 /**
- * tracefs_mount() - make sure that tracefs is there
+ * tracefs_mount() - mount tracefs unless it is mounted
  * @report: out, on failure
  *
  * Return: 0 or a negative errno.
@@ -36,9 +36,9 @@ int tracefs_mount(struct report *report)
 }
 
 /**
- * tracefs_write() - write @text to one file in a single write
- * @file: below TRACEFS_ROOT, or absolute
- * @text: what
+ * tracefs_write() - write @text to a file in a single write
+ * @file: path below TRACEFS_ROOT, or absolute
+ * @text: the text
  * @extra_flags: O_APPEND or O_TRUNC
  *
  * Return: 0 or a negative errno.
@@ -93,7 +93,7 @@ static long read_whole(int fd, char *out, size_t cap)
 
 /**
  * tracefs_read() - read a whole small file
- * @path: below TRACEFS_ROOT, or absolute
+ * @path: path below TRACEFS_ROOT, or absolute
  * @out: text, ended with NUL
  * @cap: room at @out
  *
@@ -112,9 +112,9 @@ long tracefs_read(const char *file, char *out, size_t cap)
 }
 
 /*
- * The same for a file that is read again and again while a workload runs: it is opened once. Each
- * open would walk a path and move the counts of its dentries, which lesson 05 counts.
- * @fd: 0 at first.
+ * Read a whole file that is read repeatedly while a workload runs, and keep it open in @fd (0 at
+ * first). Each open would walk a path and change reference counts of dentries, which lesson 05
+ * counts.
  */
 static long read_again(int *fd, const char *file, char *out, size_t cap)
 {
@@ -129,7 +129,7 @@ static long read_again(int *fd, const char *file, char *out, size_t cap)
 }
 
 /**
- * tracefs_clock() - the clock in use
+ * tracefs_clock() - return the trace clock in use
  * @out: "[mono]", or "unknown"
  * @cap: room at @out
  */
@@ -147,7 +147,7 @@ void tracefs_clock(char *out, size_t cap)
 		snprintf(out, cap, "%.*s", (int)(close - open + 1), open);
 }
 
-/* The kernel's own words on the last refused line, for the detail. */
+/* Add the kernel's error log to the detail. */
 static void add_error_log(struct report *report)
 {
 	char text[8192];
@@ -205,8 +205,8 @@ static int setup_event(const struct plan_pair *event, struct report *report)
 }
 
 /*
- * Live, a full buffer loses its oldest events (overrun): the newest are what is looked at. A
- * buffer that is kept to the end loses the newest (dropped): the start of the run must stay.
+ * Live, a full buffer overwrites its oldest events (overrun), because viewers look at the newest.
+ * With `drain end` it drops the newest events (dropped), so that the start of the run is kept.
  */
 static int setup_buffer(const struct plan *plan, struct report *report)
 {
@@ -232,16 +232,17 @@ static int setup_buffer(const struct plan *plan, struct report *report)
 	if (strcmp(clock, "[mono]"))
 		return report_set(report, -EINVAL, "Boot the guest with trace_clock=mono.",
 				  "The trace clock is %s, not [mono].", clock);
-	/* Opening for writing with O_TRUNC empties the buffers and zeroes their counters. */
+	/* Opening the file with O_TRUNC clears the buffers and their counters. */
 	return tracefs_write("trace", "", O_TRUNC);
 }
 
 /**
- * tracefs_setup() - probes, filters and events of a plan; tracing stays off
- * @plan: what to set up
+ * tracefs_setup() - set up probes, filters and events of a plan; tracing stays off
+ * @plan: the plan
  * @report: out, on failure
  *
- * Return: 0, or a negative errno with @report filled; then tracefs_teardown() is due.
+ * Return: 0, or a negative errno with @report filled. In both cases the caller must call
+ * tracefs_teardown().
  */
 int tracefs_setup(const struct plan *plan, struct report *report)
 {
@@ -261,8 +262,8 @@ int tracefs_setup(const struct plan *plan, struct report *report)
 }
 
 /**
- * tracefs_teardown() - switch off what a plan switched on
- * @plan: the plan of tracefs_setup(), also one that failed half way
+ * tracefs_teardown() - disable the events and remove the probes of a plan
+ * @plan: the plan of tracefs_setup(), which may have failed
  */
 void tracefs_teardown(const struct plan *plan)
 {
@@ -286,8 +287,8 @@ static uint64_t number_after(const char *text, const char *key)
 }
 
 /**
- * tracefs_stats() - loss counters of one CPU
- * @cpu: which
+ * tracefs_stats() - read the loss counters of one CPU
+ * @cpu: number of the CPU
  * @out: counters since the plan was set up
  *
  * Source: tracing_stats_read() in kernel/trace/trace.c, 6.1.
@@ -312,7 +313,7 @@ int tracefs_stats(int cpu, struct frame_stats_cpu *out)
 }
 
 /**
- * tracefs_kprobe_missed() - hits that no probe recorded, over all probes
+ * tracefs_kprobe_missed() - count the hits of all probes that were not recorded
  *
  * Return: sum of the last column of kprobe_profile (kretprobes above MAXACTIVE, re-entry).
  */

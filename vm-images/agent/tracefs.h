@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tracefs.h - the kernel's tracing files: set up a plan, count, take down.
+ * tracefs.h - the kernel's tracing files: set up a plan, read counters, tear it down.
  */
 #ifndef DUET_TRACEFS_H
 #define DUET_TRACEFS_H

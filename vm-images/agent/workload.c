@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * workload.c - the program under observation: start, its lines, its end.
+ * workload.c - the workload: start it, read its lines, wait for its end.
  *
- * It gets a process group and a mount namespace of its own, so that a run that was killed
- * leaves neither processes nor mounts to the next one.
+ * It gets a separate process group and mount namespace. So a killed run leaves no processes
+ * and mounts for the next run.
  */
 #define _GNU_SOURCE
 #include "workload.h"
@@ -23,13 +23,13 @@
 
 #define MARK_START "duet: start"
 
-/* What the child needs; all of it is open before the fork. */
+/* Arguments of the child; all descriptors are open before the fork. */
 struct launch {
 	char *const *argv;
-	int in; /* /dev/null, or what the host says */
+	int in; /* /dev/null, or the pipe for lines of the host */
 	int out;
 	int err;
-	int fail;	/* errno goes here if the program cannot be run */
+	int fail;	/* gets errno if exec fails */
 	int tracing_on; /* -1 without tracing */
 	int marker;
 };
@@ -49,7 +49,7 @@ static void child_main(const struct launch *launch)
 	dup2(launch->out, STDOUT_FILENO);
 	dup2(launch->err, STDERR_FILENO);
 	if (chdir("/tmp"))
-		err = errno; /* no matter: programs name their directories */
+		err = errno; /* harmless: programs use absolute paths */
 	if (launch->tracing_on >= 0) {
 		if (write(launch->tracing_on, "1", 1) != 1 ||
 		    write(launch->marker, MARK_START, strlen(MARK_START)) < 0)
@@ -70,7 +70,7 @@ static void close_all(const int *fds, int n)
 			close(fds[i]);
 }
 
-/* The pipe closes itself when the program runs; an errno in it says that it does not. */
+/* Read the result of exec: exec closes the pipe, a failure writes errno into it. */
 static int exec_result(int fd)
 {
 	ssize_t n;
@@ -85,8 +85,8 @@ static int exec_result(int fd)
 #define NFDS 10
 
 /*
- * fds: out, err and fail pipes as read, write pairs; tracing_on, trace_marker; the program's
- * input, and the writing end of it.
+ * fds: read and write ends of the pipes out, err and fail; tracing_on; trace_marker; the
+ * program's input, and its write end.
  */
 static int open_all(int fds[NFDS], bool trace, bool input)
 {
@@ -120,11 +120,11 @@ static int launch_failed(char *const argv[], int err, struct report *report)
 }
 
 /**
- * workload_start() - run a program, after switching tracing on
+ * workload_start() - start a program
  * @workload: out
- * @argv: words, ended by NULL
- * @trace: switch tracing on and write the start marker right before exec
- * @input: let the host write to its standard input
+ * @argv: its arguments, ended by NULL
+ * @trace: enable tracing and write the start marker right before exec
+ * @input: connect its standard input to workload_say()
  * @report: out, on failure
  *
  * Return: 0 once the program runs, or a negative errno with @report filled.
@@ -182,12 +182,12 @@ static void close_input(struct workload *workload)
 }
 
 /**
- * workload_say() - give the program a line
- * @workload: a started one
+ * workload_say() - write a line to the program's standard input
+ * @workload: from workload_start()
  * @text: the line, without its newline
- * @len: its bytes, less than PIPE_BUF
+ * @len: bytes of @text, less than PIPE_BUF
  *
- * Return: 0, -EPIPE if it takes no input, -EAGAIN if it has not read what was said before.
+ * Return: 0, -EPIPE if it has no input, -EAGAIN if its pipe is full.
  */
 int workload_say(struct workload *workload, const char *text, size_t len)
 {
@@ -197,11 +197,11 @@ int workload_say(struct workload *workload, const char *text, size_t len)
 		return -EPIPE;
 	memcpy(line, text, len);
 	line[len] = '\n';
-	/* A pipe takes so little at once or not at all. */
+	/* A write of less than PIPE_BUF is atomic. */
 	return write(workload->input, line, len + 1) < 0 ? -errno : 0;
 }
 
-/* Hand out all whole lines; a line longer than the memory is split. */
+/* Pass on all whole lines; a line longer than the buffer is split. */
 static void cut_lines(struct workload_output *output, int stream, bool last, workload_line_fn line,
 		      void *context)
 {
@@ -221,7 +221,7 @@ static void cut_lines(struct workload_output *output, int stream, bool last, wor
 	memmove(output->text, at, output->len);
 }
 
-/* Returns bytes read, 0 at the end, or a negative errno. */
+/* Read once and pass on whole lines. Return bytes read, 0 at the end, or a negative errno. */
 static long read_some(struct workload_output *output, int stream, workload_line_fn line,
 		      void *context)
 {
@@ -238,8 +238,8 @@ static long read_some(struct workload_output *output, int stream, workload_line_
 }
 
 /**
- * workload_read() - take what the program wrote
- * @workload: a started one
+ * workload_read() - read what the program has written
+ * @workload: from workload_start()
  * @index: 0 standard output, 1 standard error
  * @line: called with each line
  * @context: for @line
@@ -257,9 +257,9 @@ void workload_read(struct workload *workload, int index, workload_line_fn line, 
 }
 
 /**
- * workload_signal() - signal the whole process group
- * @workload: may have ended already
- * @signal: which
+ * workload_signal() - send a signal to the whole process group
+ * @workload: from workload_start(); may have ended
+ * @signal: number of the signal
  */
 void workload_signal(struct workload *workload, int signal)
 {
@@ -268,12 +268,12 @@ void workload_signal(struct workload *workload, int signal)
 }
 
 /**
- * workload_finish() - after the program was reaped: end its group, read its last lines
- * @workload: with @reaped set
+ * workload_finish() - kill the process group of a reaped program, and read its last lines
+ * @workload: its wait_status is set
  * @line: called with each line
  * @context: for @line
  *
- * Return: exit code, or minus the signal that ended it.
+ * Return: exit code, or the negative number of the signal that ended it.
  */
 int workload_finish(struct workload *workload, workload_line_fn line, void *context)
 {

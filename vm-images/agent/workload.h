@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * workload.h - the program under observation: start, its lines, its end.
+ * workload.h - the workload: start it, read its lines, wait for its end.
  */
 #ifndef DUET_WORKLOAD_H
 #define DUET_WORKLOAD_H
@@ -12,7 +12,7 @@
 #include "frame.h"
 #include "report.h"
 
-/* One of the two outputs, cut into lines. */
+/* Standard output or standard error, split into lines. */
 struct workload_output {
 	int fd; /* -1 when closed */
 	size_t len;
@@ -24,10 +24,10 @@ struct workload {
 	bool reaped;
 	int wait_status;
 	struct workload_output output[2];
-	int input; /* what the host says goes here; -1 when it takes nothing */
+	int input; /* pipe to its standard input; -1 if it gets none */
 };
 
-/* Called with each line, without its newline. */
+/* Callback for each line, without its newline. */
 typedef void (*workload_line_fn)(void *context, int stream, const char *text, size_t len);
 
 int workload_start(struct workload *workload, char *const argv[], bool trace, bool input,

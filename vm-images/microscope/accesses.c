@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * accesses.c - how many times QEMU 7.2 reads or writes memory for an instruction, in 64-bit mode.
+ * accesses.c - number of memory accesses that QEMU 7.2 does for an instruction, in 64-bit mode.
  *
- * Each access has at most 8 bytes, so an SSE move of 16 is two. A shift by nothing stores, too.
- * Source: Intel SDM volume 2, A.3 (opcode maps); QEMU's target/i386/tcg/translate.c. Only opcodes
- * that compilers and kernels use are known; the plugin asks for the last instruction of a block.
+ * An access has at most 8 bytes, so an SSE move of 16 bytes is two. A shift by 0 stores as well.
+ * Source: Intel SDM volume 2, A.3 (opcode maps); QEMU's target/i386/tcg/translate.c. The tables
+ * cover the opcodes that compilers and kernels use. The plugin needs the number for the last
+ * instruction of a block.
  */
 #include "accesses.h"
 
-/* Accesses of a one-byte opcode with its operand in memory; @reg is ModRM's middle. 0: unknown. */
+/* Accesses of a one-byte opcode with a memory operand; @reg is ModRM.reg. 0: unknown. */
 static uint8_t operand_accesses(uint8_t opcode, uint8_t reg)
 {
     switch (opcode) {
@@ -39,7 +40,7 @@ static uint8_t operand_accesses(uint8_t opcode, uint8_t reg)
     }
 }
 
-/* The same behind 0f; @single: a prefix makes an SSE move one of 4 or 8 bytes. */
+/* Accesses of an opcode after 0f; @single: a prefix makes an SSE move 4 or 8 bytes wide. */
 static uint8_t operand_accesses_0f(uint8_t opcode, uint8_t reg, bool single, bool wide)
 {
     switch (opcode) {
@@ -86,7 +87,7 @@ static uint8_t operand_accesses_0f(uint8_t opcode, uint8_t reg, bool single, boo
     }
 }
 
-/* Whether an opcode behind 0f has a ModRM byte with an operand that is touched. */
+/* Return whether an opcode after 0f has a ModRM byte whose operand is accessed. */
 static bool touches_0f(uint8_t opcode)
 {
     switch (opcode) {
@@ -106,7 +107,7 @@ static bool touches_0f(uint8_t opcode)
     }
 }
 
-/* Whether a one-byte opcode that operand_accesses() does not know has a touched operand. */
+/* Return whether a one-byte opcode unknown to operand_accesses() accesses its operand. */
 static bool touches(uint8_t opcode)
 {
     switch (opcode) {
@@ -119,7 +120,7 @@ static bool touches(uint8_t opcode)
     }
 }
 
-/* Those that have no ModRM byte and touch memory once: absolute moves, xlat, pushf, popf, leave. */
+/* Opcodes with one access and no ModRM byte: absolute moves, xlat, pushf, popf, leave. */
 static bool is_plain(uint8_t opcode)
 {
     return (opcode >= 0xa0 && opcode <= 0xa3) || opcode == 0xd7 || opcode == 0x9c ||
@@ -134,13 +135,13 @@ void insn_accesses(InsnKind *kind, const uint8_t *at, const uint8_t *end, bool f
         return;
     }
     if (!two && (is_plain(*at) || string_accesses(*at))) {
-        bool port = (*at & 0xfc) == 0x6c; /* ins, outs: what their helper does, is not known */
+        bool port = (*at & 0xfc) == 0x6c; /* ins, outs: their helper's accesses are unknown */
         kind->count = port ? 0 : is_plain(*at) ? 1 : string_accesses(*at);
         kind->operand = port;
         return;
     }
     if (!two && (*at == 0x62 || *at == 0xc4 || *at == 0xc5)) {
-        kind->operand = true; /* EVEX, VEX: no ModRM byte comes next */
+        kind->operand = true; /* EVEX, VEX: the next byte is not ModRM */
         return;
     }
     at += two;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * api.h - what the microscope uses of QEMU's plugin interface, declared by ourselves.
+ * api.h - our declarations of the functions of QEMU's plugin interface that the microscope uses.
  *
- * Debian's QEMU loads plugins but ships no header. SCOPE_API is the interface's version that is
- * declared: 1 up to QEMU 8.2, 2 in 9.0 (n_vcpus and unsafe inline operations went away; not used
- * here), 3 from 9.1 on (insn_data copies). Versions 4 to 6 only add. Version 7 takes the plugin's
- * id out of callbacks. Source: qemu-plugin.h and docs/devel/tcg-plugins.rst of those versions.
+ * Debian's QEMU loads plugins but ships no header. SCOPE_API is the declared version of the
+ * interface: 1 up to QEMU 8.2; 2 in 9.0 (removes n_vcpus and unsafe inline operations, unused
+ * here); 3 since 9.1 (insn_data copies). Versions 4 to 6 only add functions. Version 7 removes the
+ * plugin's id from callbacks. Source: qemu-plugin.h and docs/devel/tcg-plugins.rst.
  */
 #ifndef MICROSCOPE_API_H
 #define MICROSCOPE_API_H

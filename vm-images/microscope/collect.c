@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* collect.c - the collector's side of the core: orders to the vCPUs, sums, and the log. */
+/* collect.c - the collector's side of the core: resets and watches, sums, and the log. */
 #include "core.h"
 
 #include <sys/mman.h>
 
-/* Whole pages, zeroed; those that nobody touches take no memory. */
+/* Allocate zeroed pages; untouched pages take no memory. */
 static void *map(size_t bytes)
 {
     void *made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -21,7 +21,7 @@ static void unmap(void *made, size_t bytes)
 
 bool core_init(Core *core, unsigned int n_vcpus)
 {
-    /* No cell was ever of zero number 0, so an empty slot is one of an older zero. */
+    /* Zeros start at 1, so untouched cells belong to an older zero, and all slots are empty. */
     *core = (Core){.n_vcpus = n_vcpus, .orders = (uint64_t)1 << 32};
     core->vcpus = map(n_vcpus * sizeof(Vcpu));
     for (unsigned int i = 0; core->vcpus && i < n_vcpus; i++) {
@@ -57,9 +57,10 @@ static uint64_t orders(const Core *core)
 }
 
 /*
- * The next watch goes into the slot that vCPUs do not look at; one that is still copying an older
- * one out of it sees that the orders changed. Release throughout: the log's number must be new
- * before the orders are, and a slot is overwritten only after the orders have left it.
+ * Set zero and watch. The new watch goes into the element that vCPUs do not use. A vCPU that is
+ * still copying an older watch from it notices that the orders have changed. All stores are
+ * releases: the log must be reset before the orders change, and an element is overwritten only
+ * after the orders have left it.
  */
 static void order(Core *core, uint64_t zero, const Watch *wanted)
 {
@@ -94,7 +95,7 @@ const Watch *core_watched(const Core *core)
     return &core->watches[orders(core) & 1];
 }
 
-/* Whether the counts of a vCPU belong to the present zero, or to the present watch. */
+/* Return whether a vCPU's counts belong to the current zero or watch. */
 static bool is_present(const _Atomic uint32_t *have, uint64_t wanted)
 {
     return atomic_load_explicit(have, memory_order_acquire) == (uint32_t)wanted;
@@ -125,7 +126,7 @@ uint64_t core_logged(const Core *core)
     return (uint32_t)atomic_load_explicit(&core->logged, memory_order_relaxed);
 }
 
-/* The oldest record of a vCPU that is of the present watch, or NULL. */
+/* Return a vCPU's oldest record of the current watch, or NULL; drop older records. */
 static const Record *oldest(const Core *core, Vcpu *vcpu)
 {
     uint32_t head = atomic_load_explicit(&vcpu->head, memory_order_acquire);
@@ -146,7 +147,7 @@ size_t core_take(Core *core, Record *records, size_t room)
     size_t taken = 0;
     bool more = true;
 
-    /* Numbers are dense, so the next record is at the head of one of the rings, or not there. */
+    /* Numbers are dense, so the next record is the oldest of one ring, or not written yet. */
     while (more && taken < room) {
         more = false;
         for (unsigned int cpu = 0; cpu < core->n_vcpus && taken < room; cpu++) {

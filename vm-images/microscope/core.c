@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* core.c - what a vCPU does at an access, at an operation's ends, and at a new zero. */
+/* core.c - a vCPU's side of the core: accesses, starts and ends of operations, and resets. */
 #include "core.h"
 
 #include <time.h>
@@ -9,13 +9,13 @@ static inline uint64_t get(const _Atomic uint64_t *from)
     return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-/* There is one writer: a plain addition, which no other thread ever sees halfway. */
+/* Increment. There is one writer, so a load and a store suffice. */
 static inline void add(_Atomic uint64_t *to)
 {
     atomic_store_explicit(to, get(to) + 1, memory_order_relaxed);
 }
 
-/* A new zero or watch was ordered: take it on. The watch is copied, and again if it changed. */
+/* Adopt a new zero or watch. Copy the watch, and repeat if it has changed meanwhile. */
 static __attribute__((noinline)) void obey(Core *core, Vcpu *vcpu)
 {
     uint64_t orders = atomic_load_explicit(&core->orders, memory_order_acquire);
@@ -38,7 +38,7 @@ static __attribute__((noinline)) void obey(Core *core, Vcpu *vcpu)
         uint64_t last = (vcpu->address + vcpu->bytes - 1) >> CORE_LINE_SHIFT;
         vcpu->n_lines = last - vcpu->first_line + 1;
     }
-    /* An operation that is open now has begun before the zero, and counts on neither side. */
+    /* An operation that is open now has begun before the reset, and is not counted. */
     vcpu->open = false;
     if (atomic_load_explicit(&vcpu->zero, memory_order_relaxed) != orders >> 32) {
         for (int i = 0; i < COUNT_LOST; i++) {
@@ -69,8 +69,8 @@ static inline Vcpu *enter(Core *core, unsigned int cpu)
 }
 
 /*
- * The next cell, for a slot that is empty or of an older zero. The collector comes there only once
- * `used` says so, when the cell is complete.
+ * Allocate the next cell for a slot that is empty or belongs to an older zero. The collector reads
+ * only cells below `used`, which is incremented when the cell is complete.
  */
 static __attribute__((noinline)) Cell *claim(Vcpu *vcpu, uint32_t slot, uint64_t address,
                                              uint64_t tag)
@@ -94,8 +94,8 @@ static __attribute__((noinline)) Cell *claim(Vcpu *vcpu, uint32_t slot, uint64_t
 }
 
 /*
- * The cell of this key, or NULL when there is no room. A slot is empty when its cell is of an older
- * zero, or was taken by another slot since.
+ * Return the cell of a key, or NULL if there is no room. A slot is empty if its cell belongs to an
+ * older zero, or to another slot by now.
  */
 static inline Cell *find(Vcpu *vcpu, uint64_t address, uint64_t tag)
 {
@@ -115,7 +115,7 @@ static inline Cell *find(Vcpu *vcpu, uint64_t address, uint64_t tag)
     return NULL;
 }
 
-/* Most instructions touch what they touched before, which spares them the search. */
+/* Return the cell of a key. Most instructions access the same address as before, so try that. */
 static inline Cell *recall(Vcpu *vcpu, uint16_t *site, uint64_t address, uint64_t tag)
 {
     Cell *cell = &vcpu->cells[*site];
@@ -139,8 +139,8 @@ static uint64_t host_ns(void)
 }
 
 /*
- * Take the next number of the log, if it is this watch's and not used up and this vCPU has room;
- * what is lost takes none. False: nothing to be written.
+ * Take the next number of the log. False if a new watch was set, the log is full, or this vCPU's
+ * ring is full; a lost access gets no number.
  */
 static bool take_number(Core *core, Vcpu *vcpu, uint32_t head, uint64_t *number)
 {
@@ -149,7 +149,7 @@ static bool take_number(Core *core, Vcpu *vcpu, uint32_t head, uint64_t *number)
 
     do {
         if ((uint32_t)(logged >> 32) != (uint32_t)vcpu->orders) {
-            return false; /* a new watch was ordered a moment ago */
+            return false; /* a new watch was set meanwhile */
         }
         *number = (uint32_t)logged;
         if (*number >= vcpu->limit) {
@@ -258,7 +258,7 @@ void core_end(Core *core, unsigned int cpu)
     Vcpu *vcpu = enter(core, cpu);
 
     if (!vcpu || !vcpu->open) {
-        return; /* it began before the zero, or slept and was broken then */
+        return; /* the operation began before the reset, or is incomplete */
     }
     vcpu->open = false;
     add(&vcpu->counts[COUNT_ENDED]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frame.c - u32 length, u8 type, payload; little endian, which the hosts of this plugin are. */
+/* frame.c - frames: u32 length, u8 type, payload. Little endian, as the hosts of this plugin. */
 #include "frame.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ typedef struct __attribute__((packed)) {
 
 static_assert(sizeof(CellsHead) == 108, "twelve counts and three numbers");
 
-/* @count more bytes at the end, or NULL. */
+/* Append @count bytes and return their address, or NULL if out of memory. */
 static uint8_t *extend(Outbox *outbox, size_t count)
 {
     if (outbox->begin == outbox->end) {
@@ -101,7 +101,7 @@ size_t frame_log(Outbox *outbox, Core *core)
     return count;
 }
 
-/* Sum up: watched cells (or all) by key, the other lines by line. False: no memory. */
+/* Sum watched cells (or all) by key, and other cells by line. False if out of memory. */
 static bool add_up(const Core *core, Table *table, bool full)
 {
     const Watch *watch = core_watched(core);

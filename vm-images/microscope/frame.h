@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frame.h - bytes on their way to the client, and the frames that are put there. */
+/* frame.h - the send buffer of the client, and the frames that are appended to it. */
 #ifndef MICROSCOPE_FRAME_H
 #define MICROSCOPE_FRAME_H
 
@@ -9,11 +9,11 @@ enum { FRAME_PROTOCOL = 2 };
 enum { FRAME_HELLO = 1, FRAME_CELLS, FRAME_LOG, FRAME_REPLY };
 enum { CELLS_FULL = 1, CELLS_ANSWER = 2 };
 
-/* Bytes [begin, end) of @bytes are still to be sent. */
+/* A send buffer. Bytes [begin, end) of @bytes are unsent. */
 typedef struct {
     uint8_t *bytes;
     size_t begin, end, room;
-    bool broken; /* memory was short: what follows would be rubbish */
+    bool broken; /* out of memory: a frame is incomplete, so the connection must end */
 } Outbox;
 
 typedef struct {
@@ -31,10 +31,10 @@ void outbox_exit(Outbox *outbox);
 void frame_hello(Outbox *outbox, const Core *core, unsigned int api, unsigned int functions);
 void frame_reply(Outbox *outbox, const char *text);
 
-/* A page of the log; how many records it has. */
+/* Append a page of the log; return its number of records. */
 size_t frame_log(Outbox *outbox, Core *core);
 
-/* Counts and cells: of watched lines, or with CELLS_FULL in @flags all of them. */
+/* Append counts and cells: of watched lines, or with CELLS_FULL in @flags of all lines. */
 void frame_cells(Outbox *outbox, const Core *core, Table *table, uint32_t flags,
                  uint32_t top_lines);
 

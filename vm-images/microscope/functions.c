@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* functions.c - the plugin's arguments and the functions file, read strictly. */
+/* functions.c - strict parsers of the plugin's arguments and the functions file. */
 #include "functions.h"
 
 #include <ctype.h>
@@ -95,7 +95,7 @@ static bool add_function(Parser *parser, const char *name, const char *low, cons
     return true;
 }
 
-/* Words of @line, cut apart in place; more than @room are counted as @room. */
+/* Split @line into words in place; return their number, at most @room. */
 static size_t cut_words(char *line, char **words, size_t room)
 {
     size_t count = 0;
@@ -150,7 +150,7 @@ static int by_address(const void *one, const void *two)
     return (a->low > b->low) - (a->low < b->low);
 }
 
-/* Number of the function that @name is, -1 if it is empty; false if there is none of that name. */
+/* Look up the function @name (-1 if empty); false if there is no such function. */
 static bool take_end(Parser *parser, const char *what, const char *name, int *function)
 {
     *function = name[0] ? find_name(parser->functions, name) : -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * functions.h - what to look at: the plugin's arguments and the functions file. No QEMU.
+ * functions.h - the plugin's arguments, and the file of instrumented functions. No QEMU.
  *
- * Whatever is refused is refused with one sentence.
+ * Each refusal has one sentence.
  */
 #ifndef MICROSCOPE_FUNCTIONS_H
 #define MICROSCOPE_FUNCTIONS_H
@@ -16,7 +16,7 @@ enum {
     FUNCTIONS_MAX_RANGES = 4096,
     FUNCTIONS_MAX_NAME = 128,
     FUNCTIONS_MAX_TEXT = 1 << 20,
-    FUNCTIONS_WIDE = 1 << 20, /* bytes; a wider range works, with a remark */
+    FUNCTIONS_WIDE = 1 << 20, /* bytes; a wider range is accepted with a remark */
     SENTENCE_BYTES = 320,
 };
 
@@ -33,9 +33,9 @@ typedef struct {
     unsigned int n_ranges;
     Range ranges[FUNCTIONS_MAX_RANGES]; /* by address */
     int operation;                      /* function whose entry begins an operation, or -1 */
-    int until;                          /* function whose return ends it; as a rule the same */
-    uint64_t switch_at;                 /* address, or 0 */
-    char remark[SENTENCE_BYTES];        /* empty, or a sentence to be told */
+    int until;                          /* function whose return ends it; usually the same */
+    uint64_t switch_at;                 /* address of the task switch, or 0 */
+    char remark[SENTENCE_BYTES];        /* a warning to print, or "" */
 } Functions;
 
 typedef struct {
@@ -43,16 +43,16 @@ typedef struct {
     const char *functions;
 } Arguments;
 
-/* Fill @functions from @text; false with @sentence, and @functions then means nothing. */
+/* Parse @text. False with @sentence, and @functions is then undefined. */
 bool functions_parse(Functions *functions, const char *text, size_t length, char *sentence);
 
-/* The same from a file. */
+/* Parse a file, as functions_parse() does. */
 bool functions_read(Functions *functions, const char *path, char *sentence);
 
-/* The function that @address lies in, or -1. */
+/* Index of the function that contains @address, or -1. */
 int functions_find(const Functions *functions, uint64_t address);
 
-/* Sort out "socket=PATH" and "functions=PATH"; false with @sentence. */
+/* Parse "socket=PATH" and "functions=PATH"; false with @sentence. */
 bool arguments_parse(Arguments *arguments, int argc, char **argv, char *sentence);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * insn.c - atomic? wide? return? out of the bytes of an instruction, in 64-bit mode.
+ * insn.c - classify an instruction by its bytes, in 64-bit mode.
  *
  * Source: Intel SDM volume 2, 2.1 (prefixes, ModRM, SIB), A.3 (opcode maps), and the pages of LOCK,
  * XCHG, CMPXCHG16B, CALL, RET, JMP, PUSH, POP and REP.
@@ -44,18 +44,18 @@ uint8_t string_accesses(uint8_t opcode)
     }
 }
 
-/* One-byte opcodes with one operand in memory, given by a ModRM byte, that compilers use. */
+/* One-byte opcodes with a memory operand (ModRM) that compilers use. */
 static bool has_operand(uint8_t opcode)
 {
     switch (opcode) {
     case 0x00 ... 0x3f:
-        return (opcode & 7) < 4; /* add to cmp, but for those on %rax */
+        return (opcode & 7) < 4; /* add to cmp, except the forms with %rax and an immediate */
     case 0x63:
     case 0x69:
     case 0x6b:
     case 0x80:
     case 0x81:
-    case 0x83 ... 0x8b: /* with xchg, which is atomic */
+    case 0x83 ... 0x8b: /* includes xchg, which is atomic */
     case 0xc0:
     case 0xc1:
     case 0xc6:
@@ -70,7 +70,7 @@ static bool has_operand(uint8_t opcode)
     }
 }
 
-/* The same behind 0f: moves, cmov, setcc, imul, movzx, movsx. */
+/* Opcodes after 0f with a memory operand: moves, cmov, setcc, imul, movzx, movsx. */
 static bool has_operand_0f(uint8_t opcode)
 {
     switch (opcode) {
@@ -94,7 +94,7 @@ static bool has_operand_0f(uint8_t opcode)
     }
 }
 
-/* Whether @at, of an instruction with prefix @rex, is push, pop or an operand N(%rsp), no index. */
+/* Return whether the opcode @at with prefix @rex is push or pop, or has an operand N(%rsp). */
 static bool is_frame(const uint8_t *at, const uint8_t *end, uint8_t rex)
 {
     bool two = at < end && *at == 0x0f;
@@ -109,7 +109,7 @@ static bool is_frame(const uint8_t *at, const uint8_t *end, uint8_t rex)
     return at[1] >> 6 != 3 && (at[1] & 7) == 4 && at[2] == 0x24 && !(rex & 3);
 }
 
-/* Fill in direct and by; @at is behind the opcode. */
+/* Set direct and by; @at points after the opcode. */
 static void take_jump(InsnKind *kind, uint8_t opcode, const uint8_t *at, const uint8_t *end)
 {
     if (opcode == 0xeb && end - at >= 1) {
@@ -153,7 +153,7 @@ InsnKind insn_kind(const uint8_t *bytes, size_t length)
         kind.repeats = true;
         kind.hidden = string_accesses(opcode);
     }
-    /* xchg with memory locks without being told; its register form (mod 3) does not. */
+    /* xchg with memory locks without a LOCK prefix; its register form (mod 3) does not. */
     if ((opcode == 0x86 || opcode == 0x87) && at < length) {
         kind.atomic |= bytes[at] >> 6 != 3;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Microscope - loads and stores of chosen kernel functions, as QEMU (TCG) executes them.
+ * Microscope - counts loads and stores of chosen kernel functions, as QEMU (TCG) executes them.
  *
  * Only instructions inside the given ranges are instrumented. A callback counts and returns; a
- * thread tells the host (wire.c). PROTOCOL.md says what is counted, and what cannot be seen.
+ * thread reports to the host (wire.c). PROTOCOL.md documents what is counted, and what is not.
  *
  *     -plugin file=microscope.so,socket=PATH,functions=PATH
  */
@@ -23,8 +23,8 @@ SCOPE_EXPORT int qemu_plugin_install(uint64_t id, const ScopeInfo *info, int arg
 enum { PAGE_BYTES = 4096 };
 
 /*
- * What the last instruction of a block may still count on a vCPU: see instrument(). Only the vCPU's
- * thread uses it.
+ * Number of accesses that the last instruction of a block may still count on a vCPU; see
+ * instrument_last(). Only the vCPU's thread uses it.
  */
 typedef struct {
     _Alignas(64) const void *place;
@@ -33,7 +33,7 @@ typedef struct {
 
 static Ticket tickets[CORE_MAX_VCPUS];
 
-/* QEMU's processes have one microscope each, and its callbacks take one pointer: a place. */
+/* Global, because a QEMU has one microscope, and its callbacks get one pointer: a place. */
 static Core core;
 static Wire wire;
 static Functions functions;
@@ -41,9 +41,8 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static atomic_uint sites;
 
 /*
- * A place: the function, a number for the instruction, and how many accesses it is if it is the
- * last of its block, all in the one pointer. Numbers are dense; one that is translated again gets a
- * new one.
+ * A place encodes in a pointer: the function, a number of the instruction, and the number of its
+ * accesses if it is the last of its block. Numbers are dense; a new translation gets a new number.
  */
 static void *new_place(int function, uint8_t count)
 {
@@ -71,9 +70,9 @@ static void on_access(unsigned int cpu, uint32_t info, uint64_t address, void *p
 }
 
 /*
- * With several vCPUs an atomic is a helper's, which calls once, as a store. With one (and when
- * QEMU stops the others to do it) it is a load and a store, which call twice. So: the store. One
- * that fails to exchange stores, too.
+ * With several vCPUs a helper does an atomic and calls back once, as a store. With one vCPU, and if
+ * QEMU stops the others, an atomic is a load and a store with two callbacks. So only the store
+ * counts. A failed exchange stores as well.
  */
 static void on_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
@@ -83,7 +82,7 @@ static void on_atomic(unsigned int cpu, uint32_t info, uint64_t address, void *p
     }
 }
 
-/* cmpxchg16b: one store of 16 bytes, or two halves, of which the first begins at 16 bytes. */
+/* cmpxchg16b: one store of 16 bytes, or two halves. The first half is aligned to 16 bytes. */
 static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *place)
 {
     if (qemu_plugin_mem_is_store(info) && address % 16 == 0) {
@@ -91,7 +90,7 @@ static void on_wide(unsigned int cpu, uint32_t info, uint64_t address, void *pla
     }
 }
 
-/* Before the last instruction of a block: its accesses, and no others, are awaited. */
+/* Before the last instruction of a block: expect its accesses, and no others. */
 static void on_last(unsigned int cpu, void *place)
 {
     if (cpu < CORE_MAX_VCPUS) {
@@ -99,7 +98,7 @@ static void on_last(unsigned int cpu, void *place)
     }
 }
 
-/* Whether an access is one that was awaited. */
+/* Return whether an access is expected, and count it off. */
 static inline bool is_awaited(unsigned int cpu, const void *place)
 {
     Ticket *ticket = &tickets[cpu < CORE_MAX_VCPUS ? cpu : 0];
@@ -132,8 +131,7 @@ static void on_last_wide(unsigned int cpu, uint32_t info, uint64_t address, void
     }
 }
 
-/* Before the operation's return is executed; what that reads itself is not seen.
- */
+/* Before the operation's return executes, so the return's own read does not count. */
 static void on_return(unsigned int cpu, void *userdata)
 {
     (void)userdata;
@@ -146,7 +144,7 @@ static void on_entry(unsigned int cpu, void *userdata)
     core_begin(&core, cpu);
 }
 
-/* Before a jump to another function: that returns in its place, at a time that nobody sees. */
+/* Before a jump to another function, which returns instead, at a time that is not observed. */
 static void on_tail(unsigned int cpu, void *userdata)
 {
     (void)userdata;
@@ -177,7 +175,7 @@ static InsnKind classify(const struct qemu_plugin_insn *insn)
 #endif
 }
 
-/* Whether QEMU chains @insn to itself and to its successor without asking for their place. */
+/* Return whether QEMU chains @insn to itself and to its successor without a lookup. */
 static bool is_chained(const struct qemu_plugin_insn *insn, uint64_t at, uint64_t block)
 {
     uint64_t next = at + qemu_plugin_insn_size(insn);
@@ -194,16 +192,17 @@ static void count_untold(struct qemu_plugin_insn *insn, unsigned int count)
 }
 
 /*
- * The last instruction of a block. QEMU before 8.0 arms the callbacks for memory of an instruction
- * whose translation calls any helper, and disarms them behind it; but not behind one that ends its
- * block: a jump (whose target or flags a helper looks up), the last before a page's end (whose
- * successor is looked up so), what changes the CPU's mode. What helpers do next on this vCPU would
- * then be counted as this instruction's: what interrupts push, all atomics with several vCPUs, FPU
- * states. After a flush of the translations the callback lies in freed memory. So it has one only
- * if it is known how many accesses it is: each execution awaits so many, and the callback takes no
- * more. One that is not known is untold. PROTOCOL.md says more.
+ * Instrument the last instruction of a block. QEMU before 8.0 arms the memory callbacks of an
+ * instruction whose translation calls a helper, and disarms them after it. It does not disarm them
+ * after an instruction that ends its block: a jump whose target or flags a helper looks up, the
+ * last one before a page's end, whose successor is looked up, and one that changes the CPU's mode.
+ * Later accesses of helpers on this vCPU would then count for this instruction: pushes of
+ * interrupts, all atomics with several vCPUs, FPU states. After a flush of the translations the
+ * callback is freed memory. So a callback is registered only if the number of accesses is known.
+ * Each execution expects that number, and the callback counts no more. Other accesses count as
+ * untold. PROTOCOL.md has the details.
  *
- * A rep that goes on in its page calls no helper, so nothing is armed.
+ * A REP that stays in its page calls no helper, so nothing is armed.
  */
 static void instrument_last(struct qemu_plugin_insn *insn, InsnKind kind, bool chained,
                             int function)
@@ -221,7 +220,7 @@ static void instrument_last(struct qemu_plugin_insn *insn, InsnKind kind, bool c
     }
 }
 
-/* Where operations end, and break off by a jump out of the function that ends them. */
+/* Instrument the ends of operations: returns, and jumps out of the function that ends them. */
 static void instrument_end(struct qemu_plugin_insn *insn, InsnKind kind, uint64_t at)
 {
     uint64_t target = at + qemu_plugin_insn_size(insn) + (uint64_t)(int64_t)kind.by;
@@ -234,8 +233,9 @@ static void instrument_end(struct qemu_plugin_insn *insn, InsnKind kind, uint64_
 }
 
 /*
- * One that touches its function's frame alone, which nobody else does, has no callback: that is
- * nearly half of all, and each callback costs some nanoseconds.
+ * Instrument one instruction. Instructions that access only their function's stack frame, which no
+ * other CPU uses, get no memory callback: they are nearly half of all, and a callback takes some
+ * nanoseconds.
  */
 static void instrument(struct qemu_plugin_insn *insn, uint64_t at, uint64_t block, bool last,
                        int function)
@@ -287,7 +287,7 @@ static void start(void)
     }
 }
 
-/* vCPUs come after QEMU went into the background, if it was asked to; a thread would not follow. */
+/* Start the thread with the first vCPU: that is after QEMU has daemonized, which ends threads. */
 static void on_vcpu(uint64_t id, unsigned int vcpu)
 {
     (void)id;
@@ -299,7 +299,7 @@ static void on_exit_of_qemu(uint64_t id, void *userdata)
 {
     (void)id;
     (void)userdata;
-    /* Memory stays: vCPUs may still count while the process goes down. */
+    /* Memory is not freed, because vCPUs may still count while the process exits. */
     wire_close(&wire);
 }
 

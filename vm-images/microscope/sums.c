@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sums.c - a hash table of keys and their sums, made anew for each frame. */
+/* sums.c - a hash table of keys and their sums, rebuilt for each frame. */
 #include "sums.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static uint64_t total(const Sum *sum)
     return sum->counts[ACCESS_READ] + sum->counts[ACCESS_WRITE] + sum->counts[ACCESS_RMW];
 }
 
-/* Busier first; of equals the lower address, so that the order does not jump. */
+/* Order by accesses, then by address, so that the order of equal sums is stable. */
 static bool is_busier(const Sum *one, const Sum *two)
 {
     uint64_t a = total(one);
@@ -91,7 +91,7 @@ uint32_t sums_busiest(Sums *sums, uint32_t top)
         if (found == top && !is_busier(&sum, &sums->sums[top - 1])) {
             continue;
         }
-        /* What falls off the end takes the place that this one left. */
+        /* Swap: the sum that drops out of the top moves to this sum's place. */
         if (found == top) {
             sums->sums[i] = sums->sums[--place];
         } else {

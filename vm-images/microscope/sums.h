@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sums.h - cells of all vCPUs added up by their key, or by line. The collector's alone. */
+/* sums.h - sums of the cells of all vCPUs, by key or by line. For the collector's thread only. */
 #ifndef MICROSCOPE_SUMS_H
 #define MICROSCOPE_SUMS_H
 
@@ -7,7 +7,7 @@
 
 enum { SUMS_NO_FUNCTION = 0xffff };
 
-/* As it goes over the wire. */
+/* In the format of the wire. */
 typedef struct {
     uint64_t address;
     uint16_t function;
@@ -18,22 +18,22 @@ typedef struct {
 } Sum;
 
 typedef struct {
-    Sum *sums; /* dense, in the order they came */
+    Sum *sums; /* dense, in order of insertion */
     uint32_t count;
     uint32_t room;
     uint32_t *slots; /* 1 + index of a sum, or 0; twice as many as room */
-    uint32_t mask;   /* of the slots used this time */
+    uint32_t mask;   /* mask of the slots in use */
 } Sums;
 
-/* Forget all; room for @room keys. False when memory is short. */
+/* Clear the sums and make room for @room keys. False if out of memory. */
 bool sums_begin(Sums *sums, uint32_t room);
 void sums_exit(Sums *sums);
 
-/* Add a cell of a vCPU under a key; there is room for as many keys as sums_begin() was told. */
+/* Add a vCPU's cell to the sum of a key. At most @room keys of sums_begin() may be used. */
 void sums_add(Sums *sums, uint64_t address, uint16_t function, uint8_t inside, unsigned int cpu,
               const Cell *cell);
 
-/* Bring the @top busiest to the front, busiest first; how many there are. */
+/* Move the @top busiest sums to the front, busiest first; return their number. */
 uint32_t sums_busiest(Sums *sums, uint32_t top);
 
 #endif

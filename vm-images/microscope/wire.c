@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* wire.c - the collector's thread: accepts, reads lines, sends frames, and waits for nobody. */
+/* wire.c - the collector's thread: accepts a client, reads lines, sends frames. Never blocks. */
 #define _GNU_SOURCE /* accept4 */
 #include "wire.h"
 
@@ -20,10 +20,10 @@
 
 enum {
     LINE_BYTES = 96,
-    LOG_PENDING = 256 << 10,  /* no further page of the log beyond that */
-    CELLS_PENDING = 64 << 10, /* counts are cumulative: a slow client gets fewer of them */
-    INPUT_PENDING = 1 << 20,  /* no further line is read */
-    SOON_MS = 1,              /* a vCPU is about to write the log's next record */
+    LOG_PENDING = 256 << 10,  /* unsent bytes beyond which no page of the log is appended */
+    CELLS_PENDING = 64 << 10, /* beyond this no counts are appended: they are cumulative */
+    INPUT_PENDING = 1 << 20,  /* beyond this no line is read */
+    SOON_MS = 1,              /* wait for a vCPU to write the log's next record */
 };
 
 typedef struct {
@@ -31,11 +31,11 @@ typedef struct {
     int fd; /* the client, or -1 */
     Outbox outbox;
     Table table;
-    uint64_t due_ns; /* next counts */
-    bool asked;      /* a snapshot is owed, once the log is sent up to: */
-    uint64_t asked_at;
+    uint64_t due_ns;   /* time of the next counts */
+    bool asked;        /* a snapshot was requested */
+    uint64_t asked_at; /* number of the log's record before which the snapshot is not sent */
     char line[LINE_BYTES];
-    size_t line_bytes; /* LINE_BYTES: too long, skipped to its end */
+    size_t line_bytes; /* LINE_BYTES: the line is too long, and skipped to its end */
 } Client;
 
 static uint64_t now_ns(void)
@@ -92,7 +92,7 @@ static void welcome(Client *client)
     }
 }
 
-/* Carry out a line; the words of `watch` are ADDRESS (hex), BYTES and LOG (decimal). */
+/* Execute a line. The arguments of `watch` are ADDRESS (hex), BYTES and LOG (decimal). */
 static void obey(Client *client, const char *line)
 {
     Core *core = client->wire->core;
@@ -140,7 +140,7 @@ static void take_bytes(Client *client, const char *bytes, size_t count)
     }
 }
 
-/* False: the client is gone. */
+/* Read and execute lines; false if the client has disconnected. */
 static bool take_lines(Client *client)
 {
     char bytes[4096];
@@ -167,7 +167,7 @@ static bool send_some(Client *client)
     return !outbox->broken;
 }
 
-/* Put what is due into the outbox, as far as the client keeps up. */
+/* Append due frames to the send buffer, if the client keeps up. */
 static void fill(Client *client)
 {
     const Core *core = client->wire->core;
@@ -256,7 +256,7 @@ bool wire_start(Wire *wire)
 {
     sigset_t all, before;
 
-    /* QEMU's signals are for its own threads. */
+    /* The new thread blocks all signals: they are for QEMU's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     wire->runs = !pthread_create(&wire->thread, NULL, collect, wire);

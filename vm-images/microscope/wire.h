@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * wire.h - the collector: a thread that listens on a socket and tells one client at a time what
- * the core has counted. PROTOCOL.md says how. No QEMU.
+ * wire.h - the collector: a thread that listens on a socket and sends the core's counts to one
+ * client at a time, as PROTOCOL.md describes. No QEMU.
  */
 #ifndef MICROSCOPE_WIRE_H
 #define MICROSCOPE_WIRE_H
@@ -22,19 +22,19 @@ typedef struct {
     unsigned int api, functions;
     struct sockaddr_un name;
     int listener, wake;
-    pid_t owner; /* who listens; a fork of it does not */
+    pid_t owner; /* process that listens, but not its forks */
     pthread_t thread;
     bool runs;
 } Wire;
 
-/* Listen on @path; false with @sentence. Nobody is served before wire_start(). */
+/* Listen on @path; false with @sentence. Clients are served after wire_start(). */
 bool wire_open(Wire *wire, Core *core, const char *path, unsigned int api, unsigned int functions,
                char *sentence);
 
-/* Start the thread; false when there is none to be had. */
+/* Start the thread; false if that fails. */
 bool wire_start(Wire *wire);
 
-/* End the thread, close and remove the socket. In a fork of the owner: nothing. */
+/* End the thread, close and remove the socket. No effect in a fork of the owner. */
 void wire_close(Wire *wire);
 
 #endif
