@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How lanes are laid over each other: an offset per lane, added to its own time. */
+/** Alignment of lanes: an offset per lane, added to the lane's own time. */
 
 import { assertNever } from '../base/assert.ts';
 import { firstAtLeast } from '../base/columns.ts';
@@ -14,14 +14,14 @@ export type Offsets = ReadonlyMap<string, number>;
 
 export const noOffsets: Offsets = new Map();
 
-/** When the n-th operation of a lane ended (n from 1); null if it did not, or is no longer kept. */
+/** End of a lane's n-th operation (n from 1); null if it has not ended, or was evicted. */
 export function opEnd(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
   if (at < 0 || at >= lane.opsByEnd.length) return null;
   return ns(lane.ops.t1[lane.opsByEnd.order[at]!]!);
 }
 
-/** When the n-th operation of a lane began (n from 1, counted by their ends); null if it is not kept. */
+/** Begin of a lane's n-th operation (n from 1, in order of end); null if it has not ended, or was evicted. */
 export function opBegin(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
   if (at < 0 || at >= lane.opsByEnd.length) return null;
@@ -29,13 +29,12 @@ export function opBegin(lane: LaneIndex, n: number): Nanos | null {
 }
 
 /**
- * Offsets that put the lanes over each other.
- *
- * - time: since the workload's start on each lane; no offset.
- * - operation: the nth operation ends on every lane at once; with none asked for, the one that the slowest lane has
- *   ended last by `around`.
- * - marker: the first operation of every lane ends at once.
- * - begin: the nth operation of every lane begins at once.
+ * Return the offset of each lane for an alignment:
+ * - `time`: the workload's start; all offsets are 0.
+ * - `operation`: operation n ends at the same frame time on every lane; without `n`, the last operation that the
+ *   slowest lane has ended by `around`.
+ * - `marker`: the first operation ends at the same frame time on every lane.
+ * - `begin`: operation n begins at the same frame time on every lane.
  */
 export function offsetsOf(
   index: RunIndex,
@@ -46,7 +45,7 @@ export function offsetsOf(
   return together(index, alignment, operationOf(index, alignment, around, nth)).offsets;
 }
 
-/** The number of the operation that lanes are aligned at, from 1. */
+/** Number (from 1) of the operation at which lanes are aligned. */
 export function operationOf(
   index: RunIndex,
   alignment: Alignment,
@@ -68,11 +67,11 @@ export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | nu
 
 export interface Together {
   readonly offsets: Offsets;
-  /** Frame time at which it happens on every lane; null: lanes are not shifted, or none has so many. */
+  /** Frame time of the aligned operation; null: lanes are not shifted, or no lane has that many operations. */
   readonly at: Nanos | null;
-  /** The lane that is last and stays where it is: the axis is its own. */
+  /** The lane that reaches the operation last. It is not shifted, so the axis shows its time. */
   readonly last: string | null;
-  /** Lanes that have no such operation, or not any more: they are not shifted. */
+  /** Lanes without that operation, or whose operation was evicted: they are not shifted. */
   readonly lacking: readonly string[];
 }
 
@@ -93,7 +92,7 @@ export function together(index: RunIndex, alignment: Alignment, n: number): Toge
   }
 }
 
-/** How many operations every lane with any has ended: as far as lanes can be aligned by their number. */
+/** Operations that every lane with any has ended: the highest number by which lanes can be aligned. */
 export function operationsOfAll(index: RunIndex): number {
   const counts = index.lanes
     .filter((l) => l.opsByEnd.length > 0)
@@ -101,13 +100,13 @@ export function operationsOfAll(index: RunIndex): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The number of the operation that the lane with the fewest has ended by `around`, at least 1. */
+/** Number of operations that the slowest lane has ended by `around`, at least 1. */
 function commonOperation(index: RunIndex, around: number): number {
   const counts = index.lanes.filter((l) => l.opsByEnd.length > 0).map((l) => opsUpTo(l, around));
   return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));
 }
 
-/** The lane that is last stays where it is; the others wait for it. */
+/** Shift every lane so that its operation coincides with that of the lane that reaches it last. */
 function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Together {
   const times = index.lanes.map((lane) => [lane.arm, of(lane)] as const);
   const latest = Math.max(...times.map(([, t]) => t ?? Number.NEGATIVE_INFINITY));
@@ -121,17 +120,17 @@ function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null):
   };
 }
 
-/** A moment of the frame on a lane's own axis. */
+/** Convert frame time to a lane's own time. */
 export function laneTime(offset: Offsets, arm: string, t: number): Nanos {
   return ns(t - (offset.get(arm) ?? 0));
 }
 
-// A lane that stands still after one operation, so that the same operation can be compared on all of them.
+// Lanes that stop after one operation, so that all lanes can be compared at that operation.
 
-/** Half a step of a counting axis: begins are compared after a sum of offsets. */
+/** Tolerance, ns: half a step of a counting axis. Offsets are sums, so a begin may be rounded. */
 const slack = 500;
 
-/** Place in `opsByEnd` of the first operation that begins in the window; -1: there is none. */
+/** Index in `opsByEnd` of the first operation that begins in the window; -1: none. */
 export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>): number {
   const { order, length } = lane.opsByEnd;
   const start = laneTime(frame.offset, lane.arm, frame.start);
@@ -139,26 +138,26 @@ export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>):
   return p < length ? p : -1;
 }
 
-/** The moment on a lane's own axis, at most the end of the operation that it is held at. */
+/** The frame's moment in the lane's own time, at most the end of the operation where the lane stops. */
 export function heldTime(lane: LaneIndex, frame: Frame): Nanos {
   const t = laneTime(frame.offset, lane.arm, frame.moment);
   const p = frame.hold === true ? heldOp(lane, frame) : -1;
   return p < 0 ? t : ns(Math.min(t, lane.ops.t1[lane.opsByEnd.order[p]!]!));
 }
 
-/** Operations of a lane up to the moment, for the header over it. */
+/** Operations of a lane up to the moment, for the lane's header. */
 export function opsNow(lane: LaneIndex, frame: Frame): number {
   return opsUpTo(lane, heldTime(lane, frame));
 }
 
-// What the common axis of the lanes counts, and where they are laid over each other, in words.
+// What the common axis counts, and where lanes are aligned, in words.
 
 type Names = Pick<Lesson, 'operation' | 'arms'>;
 
 export interface AxisWords {
   /** "guest time since the workload's start" */
   readonly title: string;
-  /** The moment that all lanes share, and its name: "umount 100"; null: the start of the workload. */
+  /** The aligned moment and its name, such as "umount 100"; null: lanes start together. */
   readonly flag: { readonly t: Nanos; readonly words: string } | null;
 }
 
@@ -166,7 +165,7 @@ function counted(axis: Axis | null): string {
   return axis === null ? t('guest time') : axis.plural;
 }
 
-/** The moment that all lanes share, and its name; null where each has its own time. */
+/** The aligned moment and its name; null: lanes are not shifted. */
 export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
   const { by, n, at = together(index, by, n).at } = frame.aligned ?? { by: 'time', n: 1 };
   return at === null ? null : { t: at, words: nthWords(operation, n) };
@@ -176,7 +175,7 @@ function nthWords(operation: string, n: number): string {
   return `${operation} ${n.toLocaleString(locale())}`;
 }
 
-/** The axis of a frame, in words. */
+/** Describe the axis of a frame. */
 export function axisWords(index: RunIndex, frame: Frame, lesson: Names): AxisWords {
   const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
   const since = t("{axis} since the workload's start", { axis: counted(index.axis) });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What lies behind a mark: the events or accesses that made it, where its trace records are, and how it came out of
- * them. A view whose marks are no rows, points or samples of their own says it itself (`behind` in views/contract.ts).
- * All times are guest times, whatever the axis counts. Pure.
+ * What a mark was made from: its events or accesses, the time and CPU of its trace records, and how it was computed. A
+ * view whose marks are no rows, points or samples has its own `behind` (views/contract.ts). All times are guest times,
+ * whatever the axis counts. Pure.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -15,13 +15,13 @@ import { fieldValue, fieldWords } from './words.ts';
 /** An event, an access or a sample. */
 export interface BehindRow {
   readonly t: Nanos;
-  /** -1: of none. */
+  /** -1: no CPU. */
   readonly cpu: number;
   readonly what: string;
   readonly fields: string;
 }
 
-/** Which records of the trace are asked for. */
+/** Which trace records to request. */
 export interface TraceAsked {
   readonly t: Nanos;
   /** A row of the lane: its thread, or its track. */
@@ -32,30 +32,30 @@ export interface TraceAsked {
 export interface Behind {
   readonly arm: string;
   readonly title: string;
-  /** The thread, inode, block or field that it is of; empty: of none. */
+  /** The thread, inode, block or field that the mark belongs to; empty: none. */
   readonly who: string;
   readonly t0: Nanos;
   readonly t1: Nanos;
   readonly evidence: Kind['evidence'];
-  /** How it came out of the rows, one sentence; empty: an event of its own made it. */
+  /** How it was computed from the rows, one sentence; empty: one event made it. */
   readonly how: string;
   readonly rows: readonly BehindRow[];
-  /** null: no event of the trace made it. */
+  /** Null: no trace event made it. */
   readonly trace: TraceAsked | null;
 }
 
 type Facts = Pick<Lesson, 'kinds' | 'points' | 'operation' | 'counters'>;
 
-/** A drawer lists at most so many events. */
+/** Most events that a drawer lists. */
 export const mostRows = 12;
 
-/** Place of the point that a mark was made from; -1: it is gone. */
+/** Index of the point that a mark was made from; -1: evicted. */
 export function placeOfPoint({ points }: LaneIndex, { id, t0 }: Pick<Mark, 'id' | 't0'>): number {
   for (let i = 0; i < points.length; i++) if (points.id[i] === id && points.t[i] === t0) return i;
   return -1;
 }
 
-/** A point of the lane as a row, by what it is in the lesson. */
+/** A point as a row, titled as the lesson declares it. */
 export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: number): BehindRow {
   const { points } = lane;
   const point = lesson.points[points.kind[i]!];
@@ -67,7 +67,7 @@ export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: num
   };
 }
 
-/** Records on the CPU of a point, around its time. */
+/** Trace records on a point's CPU, around its time. */
 export function traceOfPoint(lane: LaneIndex, i: number): TraceAsked {
   const cpu = lane.points.cpu[i]!;
   return { t: lane.pointTime(i), ...(cpu < 0 ? {} : { cpu }) };
@@ -76,17 +76,17 @@ export function traceOfPoint(lane: LaneIndex, i: number): TraceAsked {
 interface Made {
   readonly who: string;
   readonly how?: string;
-  /** Places of the lane's points, in order of time. */
+  /** Indices of the lane's points, in order of time. */
   readonly places: readonly number[];
-  /** The one that made it; without it the first of them. */
+  /** The point that made the mark; default: the first of `places`. */
   readonly made?: number;
 }
 
-/** A mark that a view made from points of the trace; its kind is one of the lesson's kinds. */
+/** Explain a mark that a view made from trace points; its kind is one of the lesson's. */
 export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: Made): Behind {
   const kind = lesson.kinds[mark.kind];
   const first = from.made ?? from.places[0] ?? -1;
-  // On an axis that counts, a moment stands for the point before it; the mark's own event has a time of its own.
+  // On a counting axis a moment means the preceding point, but the mark's own event has an exact time.
   const exact = first >= 0 && mark.t0 === mark.t1 ? lane.pointTime(first) : null;
   return {
     arm: lane.arm,
@@ -101,7 +101,7 @@ export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: M
   };
 }
 
-/** A mark of rows, of points or of samples, as the lane's own tables have it. */
+/** Explain a mark of rows, points or samples from the lane's own tables. */
 export function behindMark(index: RunIndex, lesson: Facts, mark: Mark): Behind | null {
   const lane = laneOf(index, mark.arm);
   if (lane === null) return null;
@@ -178,7 +178,7 @@ function behindSample(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
   };
 }
 
-/** From what a mark of the x-ray was computed. */
+/** How an x-ray mark was computed. */
 export function sampleWords(probe: string, error: Nanos): string {
   const within =
     error > 0 ? t(', at a guest time known within {error}', { error: formatNs(error) }) : '';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Figures as they are written. Whoever writes a number says what it counts, of which part of the run, and of which
- * mark. The text stays a string; whoever collects gets the figures that went into it: the page outlines their marks,
- * and a test finds no two of one moment that disagree (test/figures).
+ * Figures in texts. Code that writes a number also states what it counts, in which part of the run, and on which mark.
+ * The text stays a string; `collect` returns the figures in it. The page outlines their marks, and a test checks that
+ * no two figures of one moment disagree (test/figures).
  */
 
 import { t } from '../base/lang/t.ts';
@@ -10,14 +10,13 @@ import { formatCount, formatNs } from '../base/units.ts';
 import type { Mark, Region } from './types.ts';
 
 /**
- * Of which part of the run a figure speaks. The first three are plain; each other one is named in words next to it.
- *
- * - `mark`: the whole mark, whatever of it is in sight
- * - `now`: as it stands at the moment
- * - `setup`: what the run was given, the same at every moment
- * - `operation`: the operation that is under way, up to the moment; the one before while none is
+ * Part of the run that a figure covers. The first three need no words; the text names each other one.
+ * - `mark`: the whole mark, also its part outside the window
+ * - `now`: the state at the moment
+ * - `setup`: parameters of the run, the same at every moment
+ * - `operation`: the current operation up to the moment, or the previous one if none is running
  * - `window`: the whole window; `recent`: the time just before the moment
- * - `far`: the run up to the moment; `run`: all of it; `model`: what a model makes of all of it
+ * - `far`: the run up to the moment; `run`: the whole run; `model`: a model's result for the whole run
  */
 export type Scope =
   | 'mark'
@@ -33,19 +32,19 @@ export type Scope =
 export interface Figure {
   readonly scope: Scope;
   readonly arm: string;
-  /** What is counted or how long it lasts; equal for equal things, whoever writes them. */
+  /** The quantity; equal quantities have equal names, whichever code writes them. */
   readonly what: string;
   readonly value: number;
   readonly text: string;
   readonly mark: Mark | null;
 }
 
-/** Texts that stand still while a picture moves, by what they say; null: each is of its own moment. */
+/** Texts frozen while a picture moves, by quantity; null: nothing is frozen. */
 let held: Map<string, string> | null = null;
 
 /**
- * Draws with figures that stand still: those that are in `texts` already keep the text that they have there, new ones
- * go in. Null: every figure is of its own moment.
+ * Call `make` with frozen figures: a figure in `texts` keeps its text there, a new one is added. Null: nothing is
+ * frozen.
  */
 export function holding<T>(texts: Map<string, string> | null, make: () => T): T {
   const outer = held;
@@ -57,7 +56,7 @@ export function holding<T>(texts: Map<string, string> | null, make: () => T): T 
   }
 }
 
-/** A text that stands still with the figures; `what` says which it is. */
+/** A text that is frozen together with the figures; `what` is its key. */
 export function steady(what: string, text: string): string {
   if (held === null) return text;
   const known = held.get(what);
@@ -65,7 +64,7 @@ export function steady(what: string, text: string): string {
   return known ?? text;
 }
 
-/** One number is written in several ways: "3", "3 visits". */
+/** Compare only the number: "3" and "3 visits" are one form. */
 function form(text: string): string {
   return text.replaceAll(/\d[\d,.]*/g, '#');
 }
@@ -77,7 +76,7 @@ interface Collected {
 
 let collected: Collected | null = null;
 
-/** The text of a figure. */
+/** Record a figure and return its text. */
 export function figure(
   scope: Scope,
   arm: string,
@@ -92,26 +91,26 @@ export function figure(
   return steady(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
-/** How long a mark is, all of it. */
+/** Length of a whole mark. */
 export function lengthOf(mark: Mark): string {
   const value = mark.t1 - mark.t0;
   return figure('mark', mark.arm, 'length', value, formatNs(value), mark);
 }
 
-/** How long ago a mark began, or how long it has lasted so far. */
+/** Time since a mark began, up to `at`. */
 export function sinceBegin(mark: Mark, at: number): string {
   const value = at - mark.t0;
   return figure('now', mark.arm, t('since its start'), value, formatNs(value), mark);
 }
 
-/** Words that speak of a part of the picture rather than of a mark. */
+/** Words about a region of the picture instead of a mark. */
 export function about(arm: string, name: string, text: string): string {
   const known = collected?.regions.some((one) => one.arm === arm && one.name === name);
   if (known === false) collected?.regions.push({ arm, name });
   return text;
 }
 
-/** What `make` gives, the figures that it wrote, and the parts of the picture that it speaks of. */
+/** Call `make`; return its result, the figures it wrote, and the regions it mentioned. */
 export function collect<T>(make: () => T): {
   readonly made: T;
   readonly figures: readonly Figure[];
@@ -127,7 +126,7 @@ export function collect<T>(make: () => T): {
   }
 }
 
-/** The marks that figures speak of, each once. */
+/** Marks of the figures, without duplicates. */
 export function marksOf(figures: readonly Figure[]): readonly Mark[] {
   const found = new Map<string, Mark>();
   for (const { mark } of figures)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Jumps: the moments to step to, where lanes part, and a sentence on each: why it cannot be made, or what is where
- * it has led. Pure.
+ * Jumps: moments to step to, the first divergence of lanes, and a sentence on each: why it is unavailable, or where it
+ * led. Pure.
  */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
@@ -14,11 +14,11 @@ import { momentWords, stepNs } from './retime.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, fieldValue, list, shortTitle } from './words.ts';
 
-// Moments to step to. All times are of the frame: lane time plus the lane's offset.
+// Moments to step to, in frame time: lane time plus the lane's offset.
 
 export type Direction = 1 | -1;
 
-/** The nearest of the lanes' answers, forward or backward. */
+/** The nearest of the lanes' answers in the direction. */
 function nearest(
   index: RunIndex,
   offset: Offsets,
@@ -36,7 +36,7 @@ function nearest(
   return best === null ? null : ns(best);
 }
 
-/** In a sorted sequence: the first value after t, or the last before it. */
+/** In a sorted sequence, the first value after t, or the last before it. */
 function neighbour(
   length: number,
   at: (i: number) => number,
@@ -47,7 +47,7 @@ function neighbour(
   return i >= 0 && i < length ? at(i) : null;
 }
 
-/** The next or previous point that the lesson calls a beat, or end of an operation, on any lane. */
+/** The next or previous beat (a point that the lesson declares, or the end of an operation) on any lane. */
 export function beatAfter(
   index: RunIndex,
   offset: Offsets,
@@ -64,7 +64,7 @@ export function beatAfter(
   });
 }
 
-/** The next or previous begin of any span, or point, on any lane. */
+/** The next or previous begin of a span, or point, on any lane. */
 export function eventAfter(
   index: RunIndex,
   offset: Offsets,
@@ -87,7 +87,7 @@ export function eventAfter(
   });
 }
 
-/** The first loss that begins after t on any lane; from the start again if there is none. */
+/** The first loss that begins after t on any lane, wrapping around to the start. */
 export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | null {
   const after = (from: number) =>
     nearest(index, offset, 1, (lane, shift) => {
@@ -105,12 +105,12 @@ export interface LongWait {
   readonly t1: Nanos;
 }
 
-/** A wait is long from half of the longest on any lane shown. */
+/** Least length of a long wait, ns: half of the longest on any lane shown. */
 function longFrom(index: RunIndex): number {
   return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
 }
 
-/** The first long wait that begins after t (frame time); from the start again if there is none. */
+/** The first long wait that begins after t (frame time), wrapping around to the start. */
 export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongWait | null {
   const least = longFrom(index);
   if (least <= 0) return null;
@@ -143,7 +143,7 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
   return best;
 }
 
-/** The longest waits of the lesson on any lane that last at most `longest`, longest first. */
+/** The lesson's waits of at most `longest` ns on any lane, longest first. */
 export function longestWaits(
   index: RunIndex,
   offset: Offsets,
@@ -176,11 +176,11 @@ function trimToLongest(waits: LongWait[], most: number): void {
   waits.length = Math.min(waits.length, most);
 }
 
-// Where lanes part: the first operation that took at least twice as long on the lane that is slower in all as on the one
-// that is faster; where the axis counts entries, the first entry that is not the same on every lane. Or why nothing of
-// the kind can be named. Pure, and in each lane's own time.
+// The first divergence of lanes: the first operation that took at least twice as long on the lane with the longer mean.
+// On a counting axis: the first entry that is not equal on every lane. Or the reason that there is none. Pure; times
+// are each lane's own.
 
-/** Why lanes cannot be compared, or do not part. */
+/** Why lanes cannot be compared, or do not diverge. */
 type NoParting =
   | 'alone'
   | 'host_order'
@@ -192,15 +192,15 @@ type NoParting =
 
 interface Parting {
   readonly by: 'operation' | 'entry';
-  /** From 1. */
+  /** Counted from 1. */
   readonly n: number;
-  /** Of each lane: when it is over there, and its place in the table of operations, or of points. */
+  /** Per lane: when it ends there, and its index in the table of operations or points. */
   readonly lanes: readonly { readonly arm: string; readonly t: number; readonly place: number }[];
 }
 
-/** At least so many times as long. */
+/** Least ratio of a divergence. */
 const apart = 2;
-/** Lanes whose operations take as long on average, up to this factor, do not part: single ones always differ. */
+/** Lanes whose mean lengths differ by less than this factor do not diverge: single operations always differ. */
 const alike = 1.25;
 
 const known = new WeakMap<RunIndex, { readonly version: number; readonly found: Found }>();
@@ -242,14 +242,14 @@ function byOperation(lanes: readonly LaneIndex[]): Found {
   return 'never_twice';
 }
 
-/** Mean length of a lane's operations, ns; 0: it has none. */
+/** Mean length of a lane's operations, ns; 0 without operations. */
 function meanOf({ ops, opsByEnd: { order, length } }: LaneIndex): number {
   let sum = 0;
   for (let i = 0; i < length; i++) sum += ops.t1[order[i]!]! - ops.t0[order[i]!]!;
   return length === 0 ? 0 : sum / length;
 }
 
-/** Where the operation stands in the table; `at` counts from 0, from the start of the workload. */
+/** Index of an operation in the table; `at` counts from 0 at the workload's start. */
 function placeOf(lane: LaneIndex, at: number): number {
   return lane.opsByEnd.order[at - lane.opsEvicted]!;
 }
@@ -278,17 +278,17 @@ function byEntry(lanes: readonly LaneIndex[], point: string): Found {
   return 'same_entries';
 }
 
-/** The moment of the frame at which every lane is over with that in which they part, and all of it can be seen. */
+/** Frame time at which the diverging operation has ended on every lane. */
 export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null {
   const found = partingOf(index);
   if (typeof found === 'string') return null;
   return ns(Math.max(...found.lanes.map(({ arm, t }) => t + (offset.get(arm) ?? 0))));
 }
 
-/** What a person asked playback for that leads elsewhere. */
+/** Playback requests whose destination depends on the data. */
 export type Jump = 'divergence' | 'long_wait' | 'loss' | 'align';
 
-/** A point of the axis in the words of the lesson's view, by its place in the lane's table. */
+/** Describe a point of the axis in the view's words, by its index in the lane's table. */
 export type EntryWords = (lane: LaneIndex, place: number) => string;
 
 type Names = Pick<Lesson, 'arms' | 'operation' | 'points' | 'axis' | 'thread'>;
@@ -352,7 +352,7 @@ export function noMarker(index: RunIndex, { operation }: Names): string {
     : t('No lane has ended a {name} yet.', { name: operation.name });
 }
 
-/** What is where a jump has led; `from`: the moment at which it was asked for. */
+/** Describe the destination of a jump; `from`: the moment before the jump. */
 export function jumpWords(
   what: Jump,
   from: number,

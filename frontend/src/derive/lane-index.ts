@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The index of one lane, brought up to date with what came since the last look. Never rebuilt while a run grows. */
+/** The index of one lane. Each update adds only what came since the last one; a growing run never causes a rebuild. */
 
 import { firstAbove, firstAtLeast, grown } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
@@ -22,10 +22,10 @@ import type {
   Strand,
 } from './types.ts';
 
-// Spans of one row and layer in order of their begin, and how much time each kind took per bucket.
-// Spans arrive in order of their END, so an outer function span comes after the inner ones: it is inserted.
+// Spans of one row and layer in order of begin, with the time of each kind per bucket. Spans arrive in order of END, so
+// an outer function span arrives after the inner ones and is inserted before them.
 
-/** 1.05 ms, 8.4 ms, 67 ms, 0.54 s. A finer window draws its spans one by one. */
+/** 1.05 ms, 8.4 ms, 67 ms, 0.54 s. Narrower windows draw spans one by one. */
 export const bucketSizes: readonly number[] = [2 ** 20, 2 ** 23, 2 ** 26, 2 ** 29];
 
 class Level implements LodLevel {
@@ -51,7 +51,7 @@ class Level implements LodLevel {
       this.buckets = last + 1;
     }
     if (first === last) {
-      // Nearly all spans lie in one bucket.
+      // Fast path: nearly all spans fit in one bucket.
       const at = first * this.kinds + local;
       this.ns[at] = this.ns[at]! + Math.max(t1 - from, 1);
       return;
@@ -59,7 +59,7 @@ class Level implements LodLevel {
     for (let bucket = first; bucket <= last; bucket++) {
       const begin = Math.max(from, bucket * this.bucketNs);
       const end = Math.min(t1, (bucket + 1) * this.bucketNs);
-      // An instant counts 1 ns, so that it is never nothing.
+      // An instant counts as 1 ns, so that it is never 0.
       const at = bucket * this.kinds + local;
       this.ns[at] = this.ns[at]! + Math.max(end - begin, bucket === first ? 1 : 0);
     }
@@ -73,7 +73,7 @@ export class StrandBuilder implements Strand {
   length = 0;
   longest = 0;
   readonly levels: readonly Level[];
-  /** Kind -> its place in the levels; -1: of another layer. */
+  /** Kind -> its column in the levels; -1: the kind belongs to another layer. */
   readonly #local: Int16Array;
 
   /** `kindOf` lists the lesson's kinds of this layer. */
@@ -85,7 +85,7 @@ export class StrandBuilder implements Strand {
     for (const [local, kind] of kindOf.entries()) this.#local[kind] = local;
   }
 
-  /** Takes span `index` of the table; keeps `order` sorted by t0. */
+  /** Insert span `index` of the table; `order` stays sorted by t0. */
   add(spans: SpanTable, index: number): void {
     const t0 = spans.t0[index]!;
     const t1 = spans.t1[index]!;
@@ -104,7 +104,7 @@ export class StrandBuilder implements Strand {
     for (const level of this.levels) level.add(t0, t1, local);
   }
 
-  /** The oldest `dropped` entries of the table are gone; the rest moved down by as many. */
+  /** Follow an eviction: the table dropped its oldest `dropped` entries and moved the rest down. */
   shift(dropped: number): void {
     let live = 0;
     for (let i = 0; i < this.length; i++) {
@@ -115,7 +115,7 @@ export class StrandBuilder implements Strand {
   }
 }
 
-// The strands of a lane: its spans by row and layer, followed as they come and as the oldest go.
+// The strands of a lane: spans by row and layer, updated on arrival and eviction.
 
 const layers: readonly Layer[] = ['state', 'function', 'track'];
 
@@ -145,12 +145,12 @@ class Strands {
     this.#epoch = spans.epoch;
   }
 
-  /** By row, then by layer. */
+  /** Ordered by row, then by layer. */
   get sorted(): readonly StrandBuilder[] {
     return this.#sorted;
   }
 
-  /** Of the kinds that the lesson marks as waits, ns. */
+  /** Of kinds that the lesson marks as waits, ns. */
   get longestWait(): number {
     return this.#longestWait;
   }
@@ -163,7 +163,7 @@ class Strands {
     return this.#strands.get(keyOf(row, layer)) ?? null;
   }
 
-  /** Takes the spans that came since the last call. */
+  /** Add the spans that came since the last call. */
   update(): void {
     this.#followMoves();
     const spans = this.#spans;
@@ -193,7 +193,7 @@ class Strands {
     return strand;
   }
 
-  /** Spans moved: they were evicted, or the table began anew. */
+  /** Spans were evicted, or the table was reset. */
   #followMoves(): void {
     const { epoch, evicted } = this.#spans;
     if (epoch === this.#epoch) return;
@@ -216,9 +216,9 @@ function keyOf(row: number, layer: Layer): number {
   return row * layers.length + layers.indexOf(layer);
 }
 
-// The rows of a growing table in the order of one of its columns.
+// Orders of a growing table by one of its columns.
 
-/** Indices of a growing table, sorted by one of its columns. Arrival is nearly sorted. */
+/** Indices of a growing table, sorted by one column. Rows arrive nearly sorted. */
 class SortedOrder implements Order {
   order = new Uint32Array(0);
   length = 0;
@@ -239,11 +239,11 @@ class SortedOrder implements Order {
 
 interface Table {
   readonly length: number;
-  /** Another one: rows were evicted, or the table began anew. */
+  /** Changes when rows were evicted, or the table was reset. */
   readonly epoch: number;
 }
 
-/** Follows a table row by row; begins anew when its rows moved. */
+/** Follows a table row by row; starts over when its rows moved. */
 class TableOrder<T extends Table> {
   readonly #table: T;
   readonly #key: (table: T) => Float64Array;
@@ -261,7 +261,7 @@ class TableOrder<T extends Table> {
     return this.#sorted;
   }
 
-  /** Takes the rows that came since the last call. */
+  /** Add the rows that came since the last call. */
   update(): void {
     const { epoch, length } = this.#table;
     if (epoch !== this.#epoch) {
@@ -273,7 +273,7 @@ class TableOrder<T extends Table> {
   }
 }
 
-// Points by name: places in the table, in order of time. Grows with the table, is rebuilt when entries move.
+// Points by name: table indices in order of time. Grows with the table; rebuilt when entries move.
 
 class Places implements Order {
   order = new Uint32Array(0);
@@ -316,7 +316,7 @@ export class PointIndex {
   }
 }
 
-/** Positions [from, to) in an order of points whose times lie in [a, b). */
+/** Positions [from, to) in an order of points with times in [a, b). */
 export function pointRange(
   points: PointTable,
   of: Order,
@@ -327,7 +327,7 @@ export function pointRange(
   return { from: firstAtLeast(of.length, at, a), to: firstAtLeast(of.length, at, b) };
 }
 
-/** How many points of an order lie at or before t. */
+/** Number of points in an order at or before t. */
 export function pointsUpTo(points: PointTable, of: Order, t: number): number {
   return firstAbove(of.length, (i) => points.t[of.order[i]!]!, t);
 }
@@ -429,7 +429,7 @@ export class LaneIndexer implements LaneIndex {
     return this.#strands.layerOf(kind);
   }
 
-  /** Takes what came since the last call. */
+  /** Add what came since the last call. */
   update(): void {
     this.#points.update();
     this.#strands.update();
@@ -438,7 +438,7 @@ export class LaneIndexer implements LaneIndex {
   }
 }
 
-/** Nothing of a lane is known beyond this, and nothing more will come if it ended. */
+/** Time up to which a lane is known; infinite once it has ended. */
 export function completeUpTo(lane: Pick<LaneIndex, 'watermark' | 'ended'>): Nanos {
   return lane.ended ? ns(Number.POSITIVE_INFINITY) : lane.watermark;
 }

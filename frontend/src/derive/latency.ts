@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How long operations took, as dots: one per operation, thinned by id when there are too many to see. */
+/** Durations of operations as dots: one per operation, thinned by id when there are too many. */
 
 import { firstAbove, hashUnit, quantile } from '../base/columns.ts';
 import type { LaneIndex } from './types.ts';
@@ -13,7 +13,7 @@ export interface LatencySample {
 
 export interface Latencies {
   readonly arm: string;
-  /** Operations that ended up to the moment; the dots are at most `most` of them. */
+  /** Operations that ended up to the moment; `dots` has at most `most` of them. */
   readonly n: number;
   readonly mean: number;
   readonly median: number;
@@ -24,7 +24,7 @@ export interface Latencies {
 
 const quantilesOfNewest = 20_000;
 
-/** Operations of a lane that ended up to `until` (lane time); dots are the newest, thinned the same way each time. */
+/** Durations of the operations that ended up to `until` (lane time). The newest are kept, thinned deterministically. */
 export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latencies {
   const { order, length } = lane.opsByEnd;
   const { ops } = lane;

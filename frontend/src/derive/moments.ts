@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Scene -> window and moment: where a step of the story begins to look. */
+/** Scene -> window and moment: where a step opens. */
 
 import { firstAtLeast, quantile } from '../base/columns.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
@@ -9,9 +9,9 @@ import { isWait, opsUpTo, spansIn, threadRows } from './query.ts';
 import { stepNs } from './retime.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
-// Which of several windows of a run is most like the others: its operations and its waiting are the usual ones.
+// The most typical of several windows of a run: operations and waiting closest to the usual.
 
-/** Operations per lane in the window of each start. */
+/** Operations per lane in the window at each start. */
 function countsPerWindow(
   index: RunIndex,
   starts: readonly number[],
@@ -26,7 +26,7 @@ function countsPerWindow(
     });
 }
 
-/** Time that the threads of a lane waited for the lesson's sake up to each bucket of the pyramid's finest level. */
+/** Cumulative time that a lane's threads spent in the lesson's waits, per bucket of the finest level. */
 function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
   const buckets = Math.max(0, ...strands.map((level) => level.buckets));
@@ -41,7 +41,7 @@ function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums:
   return { bucketNs: strands[0]?.bucketNs ?? 1, sums };
 }
 
-/** How far each window's share of waiting is from the lane's own, 0 to about 1. */
+/** Deviation of each window's share of waiting from the lane's own, 0 to about 1. */
 function waitsOff(
   index: RunIndex,
   starts: readonly number[],
@@ -61,7 +61,7 @@ function waitsOff(
   });
 }
 
-/** The start of the most typical of windows of this span; null: of none, or without operations. */
+/** Start of the most typical window of this span; null: no windows, or no operations. */
 export function mostTypical(
   index: RunIndex,
   starts: readonly number[],
@@ -88,14 +88,14 @@ export function mostTypical(
   return starts[best] ?? null;
 }
 
-// What the oscilloscope shows: the newest window that is complete in every lane.
+// Windows of the oscilloscope: the newest window that is complete on every lane.
 
 export interface Window {
   readonly start: Nanos;
   readonly span: number;
 }
 
-/** The last operation of a lane, on the frame; its watermark if it has none. */
+/** End of a lane's last operation, frame time; its watermark without operations. */
 function lastOp(lane: LaneIndex, shift: number): number {
   const { order, length } = lane.opsByEnd;
   return (length > 0 ? lane.ops.t1[order[length - 1]!]! : lane.watermark) + shift;
@@ -112,7 +112,7 @@ function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): numbe
   return Number.isFinite(end) ? end : 0;
 }
 
-/** Something happened on this lane in [a, b): an operation or a link. */
+/** Whether an operation or a link occurred on this lane in [a, b). */
 function isActive(lane: LaneIndex, a: number, b: number): boolean {
   if (opsUpTo(lane, b) > opsUpTo(lane, a)) return true;
   const { order, length } = lane.linksByTime;
@@ -120,7 +120,7 @@ function isActive(lane: LaneIndex, a: number, b: number): boolean {
   return firstAtLeast(length, at, b) > firstAtLeast(length, at, a);
 }
 
-/** How many lanes did something in this window. */
+/** Number of lanes that are active in this window. */
 export function activeLanes(
   index: RunIndex,
   window: Window,
@@ -135,8 +135,8 @@ export function activeLanes(
 const triesBack = 24;
 
 /**
- * The newest complete window of `span`, begun at a multiple of `step` so that the grid stands still.
- * A window in which some lane did nothing is passed over, if one nearby is better.
+ * The newest complete window of `span`, starting at a multiple of `step` so that the grid does not move. Prefers a
+ * nearby window in which more lanes are active.
  */
 export function newestEpisode(
   index: RunIndex,
@@ -162,9 +162,8 @@ export function newestEpisode(
 const mostWindows = 4000;
 
 /**
- * The window of a recording that is most like all the others: on every lane, operations as near as can be to the
- * median of the windows that have any, and as much waiting as usual. Neither the liveliest nor the calmest, since
- * a picture stands for the run.
+ * The most typical window of a recording. On every lane, its operations are close to the median of the non-empty
+ * windows, and its waiting is the usual amount. It represents the run, so it is neither the liveliest nor the calmest.
  */
 function typicalEpisode(
   index: RunIndex,
@@ -180,7 +179,7 @@ function typicalEpisode(
   return best === null ? null : { start: ns(best), span };
 }
 
-/** The window after this one in a recording; the first again at the end. */
+/** The next window of a recording, wrapping around at the end. */
 export function nextEpisode(
   index: RunIndex,
   window: Window,
@@ -191,7 +190,7 @@ export function nextEpisode(
   return { start: ns(start + window.span <= limit ? start : 0), span: window.span };
 }
 
-/** Frame time at which nothing more will be seen on any lane, or is not seen on some lane yet. */
+/** Frame time at which the frame ends: the least watermark of running lanes, or the end of the last lane. */
 export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
   let live = Number.POSITIVE_INFINITY;
   let end = 0;
@@ -205,42 +204,42 @@ export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): 
 
 export interface Place extends Window {
   readonly moment: Nanos;
-  /** Where the first sweep begins; left out: with the window. */
+  /** Where the first sweep begins; default: the start of the window. */
   readonly begin?: Nanos;
-  /** The place is the newest and moves on with the run. */
+  /** The place is the newest one and moves with the live run. */
   readonly follows: boolean;
-  /** There are events to see; else the scope waits for the first window of them. */
+  /** There are events to see; false: the oscilloscope waits for the first window of events. */
   readonly known: boolean;
 }
 
-/** Windows of half a tick and more begin on a tick, so that the grid stands still from one to the next. */
+/** Step of window starts: windows of half a tick or more start on a tick, so that the grid does not move. */
 export function stepOf(index: RunIndex, span: number): number {
   return span >= 2 * index.tickNs ? index.tickNs : span / 4;
 }
 
-/** The window of this span in which `moment` stands at `share` of the width. */
+/** The window of this span with `moment` at `share` of its width. */
 export function windowAround(moment: number, span: number, share: number): Window {
   return { start: ns(Math.max(0, moment - span * share)), span };
 }
 
-/** What a finder must know of a scene. */
+/** What a finder needs of a scene. */
 export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'> &
   Partial<Pick<Scene, 'focus'>>;
 
 export type Finder = (index: RunIndex, scene: SceneWindow) => Place | null;
 
-/** Length of a scene's window on the axis, ns; 0: as long as what is looked at. */
+/** Length of a scene's window on the axis, ns; 0: fitted to what it shows. */
 export function spanOf(scene: Pick<Scene, 'window_ms' | 'window_steps'>): number {
   return scene.window_ms * millisecond + scene.window_steps * stepNs;
 }
 
-/** A place that is looked for and found: `share` of the window lies before the moment. */
+/** A place that a finder found: `share` of the window lies before the moment. */
 export function placeAround(moment: number, span: number, share: number): Place {
   const window = windowAround(moment, span, share);
   return { ...window, moment: ns(moment), follows: false, known: true };
 }
 
-/** Moments that every view knows. */
+/** Moments that every view has. */
 const common: Readonly<Record<string, Finder>> = {
   start: (_index, scene) => {
     const span = spanOf(scene);
@@ -255,7 +254,7 @@ const common: Readonly<Record<string, Finder>> = {
 
 export const commonMoments: readonly string[] = Object.keys(common);
 
-/** Where a scene looks in this run; `own` are moments of the view. With nothing to point at yet: the newest. */
+/** Where a scene opens in this run; `own` are the view's moments. Without a match: the newest window. */
 export function placeOf(
   index: RunIndex,
   scene: SceneWindow,
@@ -265,7 +264,7 @@ export function placeOf(
   return find?.(index, scene) ?? newest(index, spanOf(scene) || 30 * millisecond);
 }
 
-/** The nth operation, where it begins last; with no window given, as long as the longest of the lanes. */
+/** The nth operation on the lane where it begins last; a window without length gets that of the longest lane. */
 function theOperation(index: RunIndex, scene: SceneWindow): Place | null {
   const begins = index.lanes.map((lane) => opBegin(lane, scene.operation));
   const lengths = index.lanes.map(
@@ -305,8 +304,8 @@ function aroundOp(op: Op): Place {
 const opsLookedAt = 400;
 
 /**
- * The first operation that is like the others: the very first are cold. Its length is within a fifth of the
- * lane's median, and it slept for what every operation sleeps for; failing that, the one nearest to the median.
+ * The first operation that lasts about as long as the lane's median (within a fifth) and has the usual sleep. Otherwise,
+ * the operation nearest to the median. The very first ones run with cold caches.
  */
 function typicalOp(index: RunIndex): Op | null {
   const lane = index.lanes.find((l) => l.opsByEnd.length > 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Two runs of a lesson on one axis. One index of the lanes of both moves playback, alignment and scrubber, as if all
- * were of one run; each lane is drawn from its own run's index, since knobs and workload are a run's own.
+ * Two runs of a lesson on one axis. One index of all lanes drives playback, alignment and scrubber, as for one run.
+ * Each lane is drawn from the index of its own run, because knobs and workload belong to a run.
  */
 
 import { type Offsets, together } from './align.ts';
@@ -10,14 +10,16 @@ import type { Frame, FrameSource, Frames, LaneIndex, Mark, Nanos, RunIndex } fro
 export type Side = 'first' | 'second';
 export const sides: readonly Side[] = ['first', 'second'];
 
-/** What a lane of a run is called among the lanes of both. */
+/** Name of a run's lane among the lanes of both runs. */
 export function laneKey(side: Side, arm: string): string {
   return `${side}:${arm}`;
 }
 
 const made = new WeakMap<RunIndex, { other: RunIndex; arms: string; index: RunIndex }>();
 
-/** Lanes of both: of each arm the first run's, then the second's. The same object while nothing changed. */
+/**
+ * Lanes of both runs: for each arm the first run's, then the second's. Returns the same object while nothing changed.
+ */
 export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[]): RunIndex {
   const key = arms.join('\n');
   const known = made.get(one);
@@ -36,7 +38,7 @@ export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[
   return index;
 }
 
-/** A lane as it is now, under its name among the lanes of both. */
+/** A lane under its name in the pair. */
 function keyed(lane: LaneIndex, side: Side): LaneIndex {
   return {
     arm: laneKey(side, lane.arm),
@@ -67,7 +69,7 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
   };
 }
 
-/** The frame of both as one run's lanes are drawn in it; `at`: where all lanes are laid over each other. */
+/** The pair's frame for one run's lanes; `at`: where all lanes are aligned. */
 export function frameOfSide(frame: Frame, side: Side, offset: Offsets, at: Nanos | null): Frame {
   const { aligned, selection } = frame;
   return {
@@ -93,7 +95,7 @@ function markOfSide(mark: Mark, side: Side): Mark | null {
   return mark.arm.startsWith(prefix) ? { ...mark, arm: mark.arm.slice(prefix.length) } : null;
 }
 
-/** Frames of one run; the same object, and the same offsets, while those of both are the same. */
+/** Frames of one run; the same objects while the pair's frame and offsets are unchanged. */
 export function framesOfSide(
   both: FrameSource,
   side: Side,

@@ -14,13 +14,13 @@ export interface Answer {
   readonly value: number;
   /** Index into the prediction's choices. */
   readonly choice: number;
-  /** What the events say, as a sentence. */
+  /** What the data say, as a sentence. */
   readonly words: string;
-  /** What it rests on; without it the events of the run on the stage. */
+  /** Source of the answer; default: the events of the run on the stage. */
   readonly by?: 'model' | 'table';
 }
 
-/** Who answers, and how, as a card names it. */
+/** Source of the answer and its evidence, as a card names them. */
 export function answeredBy({ by }: Pick<Answer, 'by'>): {
   readonly who: string;
   readonly how: string;
@@ -31,14 +31,14 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
     : { who: t('the events'), how: t('Counted') };
 }
 
-/** Fewer operations than this on either arm prove nothing. */
+/** Least operations per arm for an answer. */
 const least = 5;
 
-/** Operations of one lane in times of another's, over equal guest time; null: it cannot be said. */
+/** Operations of one lane divided by those of the other, over equal guest time; null: unknown. */
 function opsShare(one: LaneIndex | null, other: LaneIndex | null): number | null {
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
-  // A number that rests on lost events is refused.
+  // A ratio that rests on lost events is refused.
   if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   return ops[0] < 1 || ops[1] < least ? null : ops[0] / ops[1];
@@ -60,8 +60,8 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
 }
 
 /**
- * The same from medians of the first recorded table of the prediction's clock and params: its runs were not traced, and
- * one kernel ran after the other. Null: there is none.
+ * The same ratio from the medians of the first recorded table with the prediction's clock and params. Its runs were
+ * untraced, one kernel after the other. Null: no such table.
  */
 export function tableRatio(
   { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
@@ -87,12 +87,12 @@ export function tableRatio(
   return null;
 }
 
-/** What part of a run its answers speak of. */
+/** Part of a run that its answers cover. */
 export function scopeWords({ live, reading }: Pick<RunIndex, 'live' | 'reading'>): string {
   return live || reading === 'coming' ? t('So far') : t('In the whole run');
 }
 
-/** The choice whose bounds hold a value. */
+/** Index of the choice whose bounds contain a value. */
 export function choiceOf(
   prediction: Pick<Prediction, 'bounds' | 'choices'>,
   value: number,
@@ -101,19 +101,19 @@ export function choiceOf(
   return Math.min(above, prediction.choices.length - 1);
 }
 
-/** "2.3 for ten of rwsem's" without claiming more digits than the counts carry. */
+/** "2.3 for ten of rwsem's", with only as many digits as the counts support. */
 export function forTen(ratio: number): string {
   const ten = ratio * 10;
   return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }
 
-// One comparison on every clock that has it: what was published, what was measured, what the run on show counted. Pure.
+// One comparison on every clock: published, measured in tables, counted in the run on the stage. Pure.
 
 export interface RatioRow {
   readonly head: string;
-  /** Of each kernel, in times of the first one's; null: not known there. */
+  /** Ratio of each kernel to the first; null: unknown here. */
   readonly of: ReadonlyMap<string, number | null>;
-  /** It is of the run on the stage. */
+  /** The row comes from the run on the stage. */
   readonly run?: boolean;
 }
 
@@ -123,18 +123,18 @@ export type RatioLesson = Pick<Lesson, 'published' | 'workloads'> & {
 
 interface Asked {
   readonly lesson: RatioLesson;
-  /** The first is what the others are compared with. */
+  /** The first arm is the baseline of the others. */
   readonly arms: readonly string[];
-  /** Of the step: tables of other values of these are of something else. */
+  /** Parameters of the step: tables with other values do not match. */
   readonly params: Readonly<Record<string, number>>;
 }
 
-/** Rows in order of how far they are from this machine: the mail, tables of untraced runs, the run on show. */
+/** Rows from the most distant to the nearest source: the mail, tables of untraced runs, the run on the stage. */
 export function ratioRows(asked: Asked, index: RunIndex | null): readonly RatioRow[] {
   return [...publishedRows(asked), ...measuredRows(asked), ...shownRows(asked, index)];
 }
 
-/** The first published rate of each kernel against the first one's. */
+/** Published rate of each kernel relative to the first. */
 function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
   const of = others.map((arm): [string, number | null] => {
     const found = lesson.published.find(
@@ -169,7 +169,7 @@ function medianOf({ rows }: MeasuredTable, arm: string): number | null {
   return median === null || median <= 0 ? null : median;
 }
 
-/** The workload, where it is not the lesson's usual one. */
+/** The workload, if it is not the lesson's default. */
 function workloadWords({ workloads }: RatioLesson, { workload }: MeasuredTable): string {
   const [usual] = Object.keys(workloads);
   return workload === usual ? '' : `${workloads[workload]?.title ?? workload}, `;

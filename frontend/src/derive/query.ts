@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Questions to a lane's index, by binary search. Times are the lane's own. */
+/** Queries on a lane's index, by binary search. Times are the lane's own. */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
 
-/** One span out of the columns, for text and for pointing; never for drawing. */
+/** One span read out of the columns, for text and pointing; too slow for drawing. */
 export interface SpanRecord {
   readonly t0: Nanos;
   readonly t1: Nanos;
@@ -30,7 +30,7 @@ export function spanRecord(spans: SpanTable, i: number, open: boolean): SpanReco
   };
 }
 
-/** Positions [from, to) in the strand's order of the spans that may touch [a, b). */
+/** Positions [from, to) in the strand's order of spans that may touch [a, b). */
 export function touching(
   spans: SpanTable,
   strand: Strand,
@@ -42,27 +42,27 @@ export function touching(
   if (strand.layer === 'function') {
     return { from: firstAtLeast(strand.length, at, a - strand.longest), to };
   }
-  // States and phases follow each other: only the last one begun before can still be going on.
+  // States and phases do not overlap: only the last one that began before `a` can still be running.
   let from = firstAtLeast(strand.length, at, a);
   while (from > 0 && spans.t1[strand.order[from - 1]!]! > a) from -= 1;
   return { from, to };
 }
 
-/** Is this open span already reported as closed? Then it is stale until the next `open` table comes. */
+/** Whether this open span was already reported as closed, so it is stale until the next `open` table. */
 export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
   const strand = lane.strand(lane.open.row[i]!, layer);
   if (strand === null || strand.length === 0) return false;
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   const t0 = lane.open.t0[i]!;
   if (layer !== 'function') return at(strand.length - 1) >= t0;
-  // Calls inside an open one begin later and have ended: only its own end makes it stale.
+  // Calls inside an open call begin later and have ended: only its own end makes it stale.
   for (let p = firstAtLeast(strand.length, at, t0); p < strand.length && at(p) === t0; p++) {
     if (lane.spans.kind[strand.order[p]!] === lane.open.kind[i]) return true;
   }
   return false;
 }
 
-/** Every span of a layer that touches [a, b), row by row in order of t0, the open ones last. */
+/** Every span of a layer that touches [a, b), row by row in order of t0; open spans last. */
 export function* spansIn(
   lane: LaneIndex,
   layer: Layer,
@@ -84,7 +84,7 @@ export function* spansIn(
   }
 }
 
-/** The span of this row and layer that covers t (the newest begun), or null: idle, or not known. */
+/** The span of this row and layer that covers t (the newest begun); null: idle or unknown. */
 export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
   const strand = lane.strand(row, layer);
   const { spans, open } = lane;
@@ -104,7 +104,7 @@ export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): S
   return null;
 }
 
-/** The state of every thread of the workload at t, in order of rows; null where it is idle or unknown. */
+/** The state of each workload thread at t, by row; null: idle or unknown. */
 export function statesAt(lane: LaneIndex, t: number): (SpanRecord | null)[] {
   return threadRows(lane).map((row) => spanAt(lane, row.row, 'state', t));
 }
@@ -119,12 +119,12 @@ export function opsUpTo(lane: LaneIndex, t: number): number {
   return lane.opsEvicted + firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
 }
 
-/** Was anything lost on this lane in [from, to)? What is counted there is a lower bound. */
+/** Whether events were lost on this lane in [from, to): counts there are lower bounds. */
 export function lostIn(lane: LaneIndex, from: number, to: number): boolean {
   return lane.losses.some((loss) => loss.t0 < to && loss.t1 >= from);
 }
 
-/** Waits of the lesson: state spans coloured `wait`. */
+/** The lesson's waits: state spans coloured `wait`. */
 export function isWait(kind: KindFacts | undefined): boolean {
   return kind?.layer === 'state' && kind.colour === 'wait' && kind.lesson;
 }
@@ -138,7 +138,7 @@ export function laneOf(index: RunIndex, arm: string): LaneIndex | null {
   return index.lanes.find((lane) => lane.arm === arm) ?? null;
 }
 
-/** The newest time up to which every lane that still runs is complete; ended lanes hold nobody back. */
+/** Newest time up to which every running lane is complete; ended lanes do not limit it. */
 export function commonWatermark(index: RunIndex): Nanos {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;
@@ -150,11 +150,13 @@ export function commonWatermark(index: RunIndex): Nanos {
   return ns(Number.isFinite(lowest) ? lowest : highest);
 }
 
-// What is found of a lane, until the index has another version.
+// Results cached per lane until the index has a new version.
 
 type Of<T> = (index: RunIndex, lane: LaneIndex) => T;
 
-/** The length of a lane's table is no key: it may hold spans already that the index does not know. */
+/**
+ * Cache the results of `find` by lane and version. The table's length is no key: the table may be ahead of the index.
+ */
 export function perVersion<T>(find: Of<T>): Of<T> {
   const known = new WeakMap<LaneIndex, { readonly version: number; readonly found: T }>();
   return (index, lane) => {
@@ -166,7 +168,7 @@ export function perVersion<T>(find: Of<T>): Of<T> {
   };
 }
 
-// Which kinds of spans a run has at all: a legend names what its picture can show.
+// Kinds of spans that occur in a run, for legends.
 
 const ofLane = perVersion((_index, { spans, open }: LaneIndex): ReadonlySet<number> => {
   const found = new Set<number>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Which recording fits a scene best, and what does not fit. Pure. */
+/** Which recording fits a scene best, and how it differs. Pure. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -8,7 +8,7 @@ type Recording = Lesson['recordings'][number];
 
 type Request = Pick<Scene, 'arms' | 'params' | 'workload'>;
 
-/** The workload that a step speaks of. */
+/** The workload of a step. */
 export function workloadOf(
   lesson: Pick<Lesson, 'workloads'>,
   scene: Pick<Scene, 'workload'>,
@@ -16,7 +16,7 @@ export function workloadOf(
   return scene.workload ?? Object.keys(lesson.workloads)[0] ?? '';
 }
 
-/** Titles of the knobs of which the scene speaks with other values than `params` has. */
+/** Titles of the knobs whose values differ between a scene and `params`. */
 export function differs(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -28,7 +28,7 @@ export function differs(
   });
 }
 
-/** What a scene says of the knobs, and the defaults of those other scenes speak of. */
+/** Knob values that a scene sets, plus defaults of knobs that other scenes set. */
 function requested(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -40,7 +40,10 @@ function requested(
   return Object.fromEntries(values.filter(([k]) => lesson.params[k]?.applies !== 'model'));
 }
 
-/** The same workload, then the fewest missing arms, the fewest differing knobs, the nearest values, the clock, the order. */
+/**
+ * Prefer the same workload, then the fewest missing arms, the fewest differing knobs, the nearest values, the clock,
+ * the order.
+ */
 export function bestRecording(
   lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
   scene: Request,
@@ -64,20 +67,20 @@ export function bestRecording(
   return rated[0]?.recording ?? null;
 }
 
-/** The name that an address gives a run: a recording's own within its lesson, else the run's id. */
+/** Name of a run in an address: a recording's own name within its lesson, otherwise the run's id. */
 export function runNameOf(lesson: Pick<Lesson, 'slug'>, runId: string): string {
   const prefix = recordingId(lesson, { name: '' });
   return runId.startsWith(prefix) ? runId.slice(prefix.length) : runId;
 }
 
-/** The id of the run that an address names. */
+/** Id of the run that an address names. */
 export function runIdOf(lesson: Pick<Lesson, 'slug' | 'recordings'>, name: string): string {
   return lesson.recordings.some((recording) => recording.name === name)
     ? recordingId(lesson, { name })
     : name;
 }
 
-/** What `open` calls a recording, and what its run is called. */
+/** Argument of `open` for a recording, which is also the run's id. */
 export function recordingId(
   lesson: Pick<Lesson, 'slug'>,
   recording: Pick<Recording, 'name'>,
@@ -85,14 +88,14 @@ export function recordingId(
   return `recorded:${lesson.slug}:${recording.name}`;
 }
 
-/** A run that the server saved; it stays on the stage from step to step. */
+/** Whether the server saved this run. A saved run stays on the stage across steps. */
 export function isSavedRun(runId: string | null | undefined): boolean {
   return runId?.startsWith('kept:') ?? false;
 }
 
 // Which measured table fits a scene. Pure.
 
-/** What the knobs say now. */
+/** Current values of the knobs. */
 interface Asked {
   readonly params: Readonly<Record<string, number>>;
   readonly clock: string;
@@ -100,8 +103,8 @@ interface Asked {
 }
 
 /**
- * The table beside a scene: what somebody measured now stands. Of recorded tables with all arms of the scene it is the
- * one of these very knobs; else the one at hand; else, if that lacks an arm, the first.
+ * Select the table beside a scene. A table that a user measured now wins. Among recorded tables with all arms of the
+ * scene: the one with these knobs, otherwise `atHand`, or the first if `atHand` lacks an arm.
  */
 export function tableFor(
   atHand: MeasuredMessage | null,

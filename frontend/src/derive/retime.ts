@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A lane whose axis counts points instead of guest time: one step is one point (an entry visited, an access).
+ * A lane whose axis counts points instead of guest time: one step is one point (a visited entry, an access).
  *
- * A step is a microsecond of frame time, so that playback, zoom and beats need no second clock. Whatever happened
- * between two points stands at the step of the former. The map rises, so every order by time stays as it was.
+ * One step is one microsecond of frame time, so playback, zoom and beats need no second clock. Events between two
+ * points map to the step of the first. The map is monotonic, so orders by time stay valid.
  */
 
 import { firstAbove } from '../base/columns.ts';
@@ -28,12 +28,12 @@ export function momentWords(axis: Axis | null, t: number): string {
   return plural(Math.max(0, Math.floor(t / stepNs + 1e-6)), axis.unit, axis.plural);
 }
 
-/** What a speed means on this axis. */
+/** Describe a speed on this axis. */
 export function axisSpeedWords(axis: Axis | null, speed: number): string {
   return axis === null ? speedWords(speed) : stepSpeedWords(speed, stepNs, axis);
 }
 
-/** One object per state of a lane, so that what is derived from it is kept as well. */
+/** One object per state of a lane, so that caches keyed by the lane stay valid. */
 const cache = new WeakMap<LaneIndex, { readonly at: string; readonly lane: LaneIndex }>();
 
 export function retimed(lane: LaneIndex, point: string): LaneIndex {
@@ -51,7 +51,7 @@ export function retimed(lane: LaneIndex, point: string): LaneIndex {
 function make(lane: LaneIndex, point: string): LaneIndex {
   const steps = lane.pointsOf(point);
   const guest = (k: number) => lane.points.t[steps.order[k]!]!;
-  /** Steps that are over at a guest time. */
+  /** Steps completed at a guest time. */
   const over = (t: number) => firstAbove(steps.length, guest, t) * stepNs;
   const column = (of: Float64Array, length: number) =>
     Float64Array.from({ length }, (_, i) => over(of[i]!));
@@ -121,7 +121,7 @@ function longestOf(spans: SpanTable, strand: Strand): number {
   return longest;
 }
 
-// Tables are classes whose columns are fields: what is not mapped is taken over by name.
+// Copy a table with mapped columns. Tables are classes whose columns are fields; other columns are copied by name.
 
 function tableOf({ length, t0, t1, row, kind, cpu, arg, id }: SpanTable): SpanTable {
   return { length, t0, t1, row, kind, cpu, arg, id };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a step looks in a run: a window that shows what the step claims, or, where there is none, the usual one. */
+/** Where a step opens in a run: a window that shows what the step claims, otherwise the usual window. */
 
 import { firstAtLeast } from '../base/columns.ts';
 import { t } from '../base/lang/t.ts';
@@ -19,17 +19,17 @@ import {
 import { threadRows } from './query.ts';
 import type { KindFacts, LaneIndex, RunIndex } from './types.ts';
 
-// What a step's `must_show` names, found on a lane: intervals in order of their begin. Points and links are intervals
-// of no length. The lint decides alike (backend/src/duet/runs/sought), held together by tests/fixtures/sought.json.
+// Intervals that a step's `must_show` matches on a lane, in order of begin. Points and links have length 0. The lint
+// has the same rules (backend/src/duet/runs/sought.py); both run tests/fixtures/sought.json.
 
 interface Found {
   readonly t0: Float64Array;
   readonly t1: Float64Array;
-  /** The longest of them: how far before a window one that touches it may begin. */
+  /** Length of the longest: how far before a window an overlapping interval may begin. */
   readonly longest: number;
 }
 
-/** What must be known of a lesson to find what it names. */
+/** What is needed of a lesson to find its names. */
 interface Names {
   readonly kinds: readonly Pick<KindFacts, 'name'>[];
   readonly points: readonly Pick<Lesson['points'][number], 'name' | 'fields'>[];
@@ -38,7 +38,7 @@ interface Names {
 
 type Pairs = readonly (readonly [number, number])[];
 
-/** Everything on this lane that `one` names, before a window asks for it. */
+/** All intervals on this lane that match `one`, before any window is applied. */
 function findOn(lane: LaneIndex, one: Sought, names: Names): Found {
   let pairs = named(lane, one, names);
   if (one.during !== null) pairs = inside(pairs, spansOf(lane, one.during, names));
@@ -108,7 +108,7 @@ function pointsOf(lane: LaneIndex, name: string, where: Sought['where'], names: 
   return pairs;
 }
 
-/** Stretches between looks in which facts grew as asked for, or their share of others did. */
+/** Intervals between x-ray samples in which facts, or their share of others, grew as required. */
 function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pairs {
   const looks = lane.samples(probe);
   const pairs: [number, number][] = [];
@@ -117,20 +117,20 @@ function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pair
     const grown = (fact: string) =>
       (after.facts[fact] ?? Number.NaN) - (before.facts[fact] ?? Number.NaN);
     const whole = among.reduce((sum, fact) => sum + grown(fact), 0);
-    // A share of nothing is none.
+    // A share of 0 is not defined.
     const value = (fact: string) =>
       among.length === 0 ? grown(fact) : whole > 0 ? grown(fact) / whole : Number.NaN;
     const fits = Object.entries(where).every(([fact, [least, largest]]) => {
       const found = value(fact);
       return found >= least && found <= largest;
     });
-    // Two looks at one time tell nothing.
+    // Two samples at one time prove nothing.
     if (fits && after.t > before.t) pairs.push([before.t, after.t]);
   }
   return joined(pairs);
 }
 
-/** Those that touch as one. */
+/** Merge touching intervals. */
 function joined(pairs: Pairs): Pairs {
   const walls: [number, number][] = [];
   for (const [t0, t1] of pairs.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
@@ -141,7 +141,7 @@ function joined(pairs: Pairs): Pairs {
   return walls;
 }
 
-/** The parts of the first that lie in some of the second. */
+/** Parts of the first intervals that lie in some of the second. */
 function inside(pairs: Pairs, others: Pairs): Pairs {
   const walls = joined(others);
   const parts: [number, number][] = [];
@@ -154,9 +154,9 @@ function inside(pairs: Pairs, others: Pairs): Pairs {
   return parts;
 }
 
-/** The times during which at least `n` of them go on. */
+/** Times at which at least `n` intervals overlap. */
 function together(pairs: Pairs, n: number): Pairs {
-  // An end comes before a begin at the same time: who takes turns is not together.
+  // At equal times ends sort before begins: back-to-back intervals do not overlap.
   const turns = pairs
     .flatMap(([t0, t1]) => [
       [t0, 1],
@@ -175,10 +175,10 @@ function together(pairs: Pairs, n: number): Pairs {
 
 // Whether a window shows what is sought on a lane, and how much of it.
 
-/** So much of the window must be filled by what is longer than that and not seen whole. */
+/** Least share of the window for an interval that is longer and not entirely visible. */
 const share = 1 / 20;
 
-/** When the first begins of those that are in [a, b) and long enough there; null: none is. */
+/** Begin of the first interval in [a, b) that is long enough there; null: none. */
 function firstIn(found: Found, one: Sought, a: number, b: number): number | null {
   const { t0, t1 } = found;
   for (let i = 0; i < t0.length && t0[i]! < b; i++) {
@@ -188,7 +188,7 @@ function firstIn(found: Found, one: Sought, a: number, b: number): number | null
   return null;
 }
 
-/** How much of it is in [a, b): time, or the number of what has no length; -1: too little, or too much. */
+/** Amount in [a, b): time, or the number of zero-length intervals; -1: too little, or too much. */
 function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;
   const at = (i: number) => t0[i]!;
@@ -211,15 +211,15 @@ function amountIn(found: Found, one: Sought, a: number, b: number): number {
   return time > 0 ? time : seen;
 }
 
-// Which windows of a run show what a step must show, and which of them is the best. Deterministic.
+// Which windows of a run show what a step must show, and which is best. Deterministic.
 
-/** What must be known of a step. */
+/** What is needed of a step. */
 export type Claimed = Pick<
   Scene,
   'moment' | 'window_ms' | 'window_steps' | 'operation' | 'align' | 'arms' | 'show' | 'must_show'
 >;
 
-/** Windows are compared at most so many. */
+/** Most windows compared. */
 const mostWindows = 4000;
 
 interface Lane {
@@ -227,12 +227,12 @@ interface Lane {
   readonly marks: readonly { readonly one: Sought; readonly found: Found }[];
 }
 
-/** Answers for windows of one run and step; lanes that are not on show are not asked. */
+/** Answers for windows of one run and step. Hidden lanes are ignored. */
 export class Search {
   readonly #index: RunIndex;
   readonly #scene: Claimed;
   readonly #lanes: readonly Lane[];
-  /** Lanes of each window stand apart by this. */
+  /** Offsets at which each window aligns the lanes. */
   readonly offsets: Offsets;
 
   constructor(index: RunIndex, scene: Claimed, names: Names) {
@@ -249,12 +249,12 @@ export class Search {
       scene.align === 'time' ? noOffsets : offsetsOf(index, scene.align, 0, scene.operation);
   }
 
-  /** Whether the run has a lane of which something is claimed. */
+  /** Whether the run has a lane with a claim. */
   get asks(): boolean {
     return this.#lanes.some((lane) => lane.marks.length > 0);
   }
 
-  /** How much of what is marked `most` the window shows; -1: it does not show all that it must. */
+  /** Amount of what is marked `most` in the window; -1: something required is missing. */
   amount({ start, span }: Window): number {
     let most = 0;
     for (const { lane, marks } of this.#lanes) {
@@ -269,7 +269,7 @@ export class Search {
     return most;
   }
 
-  /** When the first of what `opens` the step begins in the window, frame time; null: nothing opens it. */
+  /** Frame time of the first interval that `opens` the step in the window; null: none. */
   opening({ start, span }: Window): number | null {
     let first: number | null = null;
     for (const { lane, marks } of this.#lanes) {
@@ -282,15 +282,15 @@ export class Search {
     return first;
   }
 
-  /** Where the window ends on a lane: in a step that holds lanes, with the operation that it begins with. */
+  /** End of the window on a lane; with `hold`, the end of the operation that the window begins with. */
   #endOn(lane: LaneIndex, start: Window['start'], end: number): number {
     if (!this.#scene.show.includes('hold')) return end;
     const held = heldOp(lane, { start, offset: this.offsets });
-    // What stands at its very end is seen.
+    // Include what lies exactly at the end.
     return held < 0 ? end : Math.min(end, lane.ops.t1[lane.opsByEnd.order[held]!]! + 1);
   }
 
-  /** The windows that are looked at, in order. */
+  /** Candidate windows, in order. */
   windows(): readonly Window[] {
     const { moment } = this.#scene;
     const span = spanOf(this.#scene);
@@ -316,7 +316,10 @@ export class Search {
     return Array.from({ length: n }, (_, i) => ({ start: ns(i * stride), span }));
   }
 
-  /** A quarter of its length before and after each operation of the first lane; else all of the run. */
+  /**
+   * A window around each operation of the first lane, with a quarter of its length before and after; without operations
+   * the whole run.
+   */
   #aroundEach(): Window[] {
     const lane = this.#index.lanes.find((one) => one.ops.length > 0);
     if (lane === undefined) {
@@ -338,7 +341,7 @@ function opTimes(lane: LaneIndex, n: number): { t0: number; t1: number } | null 
   return t0 === null || t1 === null ? null : { t0, t1 };
 }
 
-/** Frame time up to which every lane that has anything shows it. */
+/** Frame time up to which every lane with data shows it. */
 function endOf(index: RunIndex, offsets: Offsets): number {
   let end = Number.POSITIVE_INFINITY;
   for (const { arm, ops, opsByEnd, points, spans, watermark } of index.lanes) {
@@ -350,7 +353,7 @@ function endOf(index: RunIndex, offsets: Offsets): number {
   return Number.isFinite(end) ? end : 0;
 }
 
-/** The windows that show it, those with the most first; of equal ones the earlier. */
+/** Windows that show the claim, largest amount first, then earliest. */
 function bestWindows(search: Search): readonly Window[] {
   return search
     .windows()
@@ -361,30 +364,30 @@ function bestWindows(search: Search): readonly Window[] {
     .map(({ window }) => window);
 }
 
-/** Steps whose window is given, not looked for. */
+/** Moments whose window is fixed instead of searched. */
 const given: ReadonlySet<string> = new Set(['start', 'operation']);
 
 interface Answer {
   readonly place: Place;
-  /** The claim can be seen there; null: nothing is claimed, or nothing can be said yet. */
+  /** Whether the window shows the claim; null: no claim, or not known yet. */
   readonly shown: boolean | null;
 }
 
-/** Of the window: so much is seen to happen before what the step speaks of begins. */
+/** Share of the window before the begin of what the step is about. */
 const lead = 1 / 25;
 
-/** Name under which the browser's profile has each search. */
+/** Name of a search in the browser's profile. */
 export const searchMeasure = 'duet: window of a step';
 
 const answers = new WeakMap<RunIndex, Map<Claimed, Answer>>();
 
-/** Nothing more will come: what is not there now is not in the run. */
+/** No more data will come: what is missing now is not in the run. */
 function isWhole(index: RunIndex): boolean {
   const over = index.lanes.every((lane) => lane.ended || lane.failed);
   return over && !index.live && index.reading !== 'coming';
 }
 
-/** The step's own moment if it shows the claim; else of the windows that do, the most usual one of the best. */
+/** The step's own moment if it shows the claim; otherwise the most typical of the best windows. */
 export function claimedPlace(
   index: RunIndex,
   scene: Claimed & Pick<Scene, 'focus'>,
@@ -405,10 +408,10 @@ export function claimedPlace(
   return answer;
 }
 
-/** Of the window: so much of what is behind the run's end is seen. */
+/** Share of the window after the end of the run. */
 const tail = 1 / 25;
 
-/** A window that would end behind a run that is over shows more of what was before instead. */
+/** A window that would extend past the end of a finished run shifts to earlier time. */
 function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
   if (!isWhole(index) || index.axis !== null || scene.align !== 'time') return place;
   const end = Math.max(...index.lanes.map((lane) => lane.watermark));
@@ -418,7 +421,7 @@ function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
 
 function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place): Answer {
   const ranks = scene.must_show!.marks.some((one) => one.most);
-  // Where a window is ranked or given, the step's own moment has nothing to say.
+  // Where windows are ranked or fixed, the step's own moment is ignored.
   const here = !ranks && usual.known && search.amount(usual) >= 0;
   const window = here ? usual : mostUsual(index, bestWindows(search), search);
   if (window === undefined) return { place: usual, shown: false };
@@ -430,7 +433,7 @@ function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place)
   return { place: { start, span, moment, follows: false, known: true, ...begin }, shown: true };
 }
 
-/** Operations last differently, so windows around each are not compared: the first is taken. */
+/** Windows around operations have different lengths and cannot be compared: the first is taken. */
 function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search) {
   const [first] = best;
   if (first === undefined || best.some(({ span }) => span !== first.span)) return first;
@@ -439,7 +442,7 @@ function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search
   return best.find((one) => one.start === start) ?? first;
 }
 
-/** That a run has no window which shows what the step claims; empty: it has one, or claims nothing. */
+/** Warn that no window of the run shows the claim; empty: one does, or there is no claim. */
 export function unseenWords(
   index: RunIndex | null,
   scene: Claimed & Pick<Scene, 'focus'>,

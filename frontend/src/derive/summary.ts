@@ -39,7 +39,7 @@ export interface LaneSummary {
   readonly sentence: string;
 }
 
-/** Shares of the ${severalOf(titles.thread)}' time per state in the window, per lane. */
+/** Shares of the threads' time per state in the window, by lane. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -108,7 +108,7 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
   for (const lane of index.lanes) {
     const shift = frame.offset.get(lane.arm) ?? 0;
     const t = frame.moment - shift;
-    // Half a window either side is more than 50 marks in any but the emptiest picture.
+    // Half a window on either side has more than 50 marks, except in nearly empty pictures.
     for (const layer of ['state', 'function', 'track'] as const) {
       for (const span of spansIn(lane, layer, t - frame.span / 2, t + frame.span / 2)) {
         const far = Math.max(0, span.t0 - t, t - span.t1);
@@ -132,18 +132,18 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
     }));
 }
 
-// What a lane's threads have waited so far for the lesson's sake: sums by binary search, made once for each strand.
+// Time that a lane's threads have spent in the lesson's waits so far: prefix sums per strand, searched by bisection.
 
 export interface Waited {
-  /** In all, ns. */
+  /** Total, ns. */
   readonly ns: number;
-  /** Of the time of all threads, 0 to 1. */
+  /** Share of the time of all threads, 0 to 1. */
   readonly share: number;
-  /** The longest wait that has begun; null: none has. */
+  /** The longest wait that has begun; null: none. */
   readonly longest: SpanRecord | null;
 }
 
-/** Up to each place of a strand's order: the sum of the waits, ns, and which is the longest (-1: none). */
+/** Per position of a strand's order: the sum of waits, ns, and the index of the longest (-1: none). */
 interface Sums {
   readonly length: number;
   readonly ns: Float64Array;
@@ -175,8 +175,8 @@ function sumsOf(index: RunIndex, lane: LaneIndex, strand: Strand): Sums {
 }
 
 /**
- * Waits of the lesson from the start to `t` (lane time, ns); null where that is not known: history was evicted, events
- * were lost, or nothing has come up to `t`. A wait that goes on counts as far as `t`; as the longest it is whole.
+ * The lesson's waits from the start to `t` (lane time, ns); null: unknown, because history was evicted, events were
+ * lost, or nothing has arrived up to `t`. A wait that is running counts up to `t`, but `longest` has its whole length.
  */
 export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited | null {
   const rows = threadRows(lane);
@@ -210,7 +210,7 @@ export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited 
   return { ns, share: ns / (rows.length * t), longest };
 }
 
-/** "22 %", "0.2 %" where whole ones would say nothing, and "none". */
+/** "22 %"; "0.2 %" where rounding to whole numbers would hide it; "none". */
 export function shareText(share: number): string {
   if (share === 0) return t('none');
   const percent = share * 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Small pieces of the sentences: kinds and lanes as people name them. */
+/** Parts of sentences: names of kinds and lanes. */
 
 import { isEnglish, locale, t } from '../base/lang/t.ts';
 import { formatNs } from '../base/units.ts';
@@ -11,7 +11,7 @@ import type { KindFacts, LaneIndex, PointTable } from './types.ts';
 export interface Titles {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly operation: { readonly name: string; readonly plural: string };
-  /** What the thread of a row is called. */
+  /** What a row's thread is called. */
   readonly thread: string;
 }
 
@@ -33,7 +33,7 @@ export function verbFor(kind: KindFacts, n: number): string {
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 
-/** The plural of what a thread is called: "workers", "processes". */
+/** The plural of a thread's name: "workers", "processes". */
 export function severalOf(thread: string): string {
   return /(s|x|ch|sh)$/.test(thread) ? t('{one}es', { one: thread }) : t('{one}s', { one: thread });
 }
@@ -41,7 +41,7 @@ export function severalOf(thread: string): string {
 /** "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';
-  // English has no comma before its "and" here.
+  // English has no comma before "and" here.
   if (isEnglish()) return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
   return new Intl.ListFormat(locale()).format(parts);
 }
@@ -50,13 +50,13 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** "34 %": of the time of a lane's threads in the window, `share` from 0 to 1. */
+/** "34 %": share of the time of a lane's threads in the window, 0 to 1. */
 export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
   const text = `${Math.round(share * 100)} %`;
   return figure('window', lane.arm, t('share {name}', { name: kind.name }), share, text);
 }
 
-// The fields of a point in words.
+// Fields of a point in words.
 
 const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
@@ -67,7 +67,7 @@ export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts
     .join(', ');
 }
 
-/** Times and sizes with their units; other numbers as they are, since they may be names. */
+/** Times and sizes with units; other numbers unchanged, because they may be names. */
 export function fieldValue(field: string, value: number): string {
   if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
   return field.endsWith('bytes') ? `${value} B` : String(value);
