@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a lesson's author must know of a view. `make contract` writes it down for `./duet views` and `./duet lint`. */
+/**
+ * Facts about a view for authors of lessons. `make contract` writes them to a file that `./duet views` prints and
+ * `./duet lint` checks.
+ */
 
 import type { KindFacts } from '../derive/types.ts';
 
 /** Name -> one sentence. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** The names must be those of the view itself, no more and no less: tools/views.ts compares them. */
+/** Its names must be exactly those that the view exports; tools/views.ts compares them. */
 export interface About {
   /** What the picture shows. */
   readonly draws: string;
-  /** What a lesson must declare for it, a sentence each. */
+  /** What a lesson must declare for the view, one sentence each. */
   readonly needs: readonly string[];
   /** Points that a lesson must declare -> their fields, in order. */
   readonly points?: Readonly<Record<string, readonly string[]>>;
-  /** Layers of which it draws every kind that a lesson declares. */
+  /** Layers whose kinds the view draws, all of them. */
   readonly layers?: readonly KindFacts['layer'][];
   /**
-   * Kinds of the layer `mark` that it draws, by their names; a lesson gives them titles and colours. 'points': those
-   * that are called like a point of the lesson.
+   * Kinds of the layer `mark` that the view draws, by name; a lesson gives them titles and colours. 'points': kinds
+   * named like a point of the lesson.
    */
   readonly marks?: readonly string[] | 'points';
-  /** A layer that is drawn only where a step has the kind in `focus`, but for kinds of these colours. */
+  /** A layer that is drawn only if the step has the kind in `focus`, except for kinds of these colours. */
   readonly onlyInFocus?: {
     readonly layer: KindFacts['layer'];
     readonly but: readonly KindFacts['colour'][];
@@ -30,19 +33,19 @@ export interface About {
   readonly moments?: Texts;
   readonly answers?: Texts;
   readonly panels?: Texts;
-  /** Parts of the picture that `show` asks for; without `show` all. */
+  /** Parts of the picture that `show` can name; without `show` all are drawn. */
   readonly parts?: Texts;
-  /** Knobs with `applies: model` that it reads: numbers of its model. */
+  /** Knobs with `applies: model` that the view's model reads. */
   readonly knobs?: Texts;
   /** Toys that a step may offer. */
   readonly toys?: Texts;
-  /** What `references` may be of. */
+  /** Quantities that `references` can state. */
   readonly quantities?: Texts;
-  /** What the table of counts has for each lane. */
+  /** Content of the table of counts, per lane. */
   readonly counts?: string;
 }
 
-/** Names that every lesson may use, whatever its view. */
+/** Names that every lesson may use, in any view. */
 export const commonAbout = {
   sentences: { none: 'no sentence' },
   moments: {

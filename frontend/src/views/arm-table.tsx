@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Figures with a row each and a column an arm: there are more figures than arms. */
+/** A table of figures with a row per figure and a column per arm. */
 
 import { t as tr } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -11,9 +11,9 @@ interface Props {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly rows: readonly {
     readonly head: string;
-    /** Where the figure comes from, on hover. */
+    /** How the figure was obtained, as a tooltip. */
     readonly evidence?: string;
-    /** The same in sight, where the rows of a table differ. */
+    /** A visible badge, where the rows of a table differ in evidence. */
     readonly badge?: string | undefined;
     readonly of: (arm: string) => string;
   }[];
@@ -51,7 +51,7 @@ export function ArmTable({ arms, rows, testId }: Props) {
   );
 }
 
-/** What a view counts. */
+/** A view's counts as a table. */
 export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly counts: Counts }) {
   const rows = counts.heads.map((head, i) => ({
     head,
@@ -61,7 +61,7 @@ export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly c
   return <ArmTable arms={arms} rows={rows} />;
 }
 
-// One comparison in one table, a row for each clock and way of running that it stands on.
+// One comparison in one table: a row for each clock and way of running.
 
 function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   const { arms, params } = scene;
@@ -95,13 +95,13 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   );
 }
 
-/** Of the run on the stage. */
+/** The ratio that the run on the stage shows. */
 function shownWords(arm: string, ratio: number | null | undefined): string {
   const words = wordsOf(ratio);
   return ratio == null ? words : figure('run', arm, 'ops for each 100', 100 * ratio, words);
 }
 
-/** As many digits as such a ratio carries. */
+/** With the digits that such a ratio supports. */
 function wordsOf(ratio: number | null | undefined): string {
   return ratio == null ? '–' : formatFigure(Number((100 * ratio).toPrecision(2)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks of every axis that is drawn: d3's round values, as many as have room for their words. */
+/** Ticks of axes: d3's round values, as many as there is room for labels. */
 
 import { precisionFixed } from 'd3-format';
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
@@ -20,7 +20,7 @@ export interface TimeTick extends AxisTick {
 
 type Scale = ScaleLinear<number, number>;
 
-/** The most of d3's ticks that stand at least `leastPx` apart, at most one more than `most`. */
+/** The most ticks from d3 that are at least `leastPx` apart. d3 may return one more than `most`. */
 export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly number[] {
   const [from, to] = scale.range() as [number, number];
   const px = Math.abs(to - from);
@@ -33,18 +33,18 @@ export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly 
   return scale.ticks(1);
 }
 
-/** Whole numbers alone. */
+/** Ticks at integers only. */
 export function wholeTicks(scale: Scale, leastPx: number, most = 100): readonly number[] {
   return ticksApart(scale, leastPx, most).filter(Number.isInteger);
 }
 
-/** Places after the point that tell ticks so far apart from each other. */
+/** Decimal places that distinguish neighbouring ticks. */
 export function placesOf(ticks: readonly number[]): number {
   const [first = 0, next = first + 1] = ticks;
   return Math.min(6, precisionFixed(next - first));
 }
 
-/** A window of time, ns, and where it stands, px. */
+/** A window of time, ns, and its place, px. */
 export interface Span {
   readonly start: number;
   readonly span: number;
@@ -53,8 +53,8 @@ export interface Span {
 }
 
 /**
- * Ticks in ms without their unit. `grid`: length of what is drawn behind them, ns; where its lines stand apart, the
- * ticks are lines of it.
+ * Ticks in ms without the unit. `grid`: distance of the lines drawn behind them, ns; if these are far enough apart, the
+ * ticks are on the lines.
  */
 export function msTicks(window: Span, leastPx: number, grid: number | null = null): TimeTick[] {
   const { start, span, left, right } = window;
@@ -86,26 +86,26 @@ export function runTicks(end: number, left: number, right: number, leastPx: numb
   return values.map((t) => ({ x: scale(t), label: `${formatPlaces(t, places)} ${name}` }));
 }
 
-/** Ticks of what is counted from 0 to `most`: "0", "200", "400". */
+/** Ticks of a count from 0 to `most`: "0", "200", "400". */
 export function countTicks(most: number, left: number, right: number, leastPx: number): AxisTick[] {
   const scale = scaleLinear([0, most], [left, right]);
   return wholeTicks(scale, leastPx, 6).map((n) => ({ x: scale(n), label: formatCount(n) }));
 }
 
-// Where lanes are laid over each other: a dotted line through all of them, with the name of what they share.
+// Aligned lanes: a dotted line through all of them, labelled with the aligned operation.
 
 export interface Flag {
   readonly x: number;
   readonly words: string;
-  /** Room that it may take. */
+  /** Horizontal limits of the label. */
   readonly left: number;
   readonly right: number;
-  /** The words stand at the top, the line goes down to the bottom. */
+  /** The label is at the top, the line ends at the bottom. */
   readonly top: number;
   readonly bottom: number;
 }
 
-/** Draws nothing where the moment is out of the window. */
+/** Draws nothing if the moment is outside the window. */
 export function drawFlag(pen: Pen, theme: Theme, flag: Flag, fontSize: number): void {
   const { left, right, top, bottom, words } = flag;
   const x = Math.round(flag.x);

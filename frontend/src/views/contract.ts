@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The one contract of views. A folder below views/ whose index.tsx exports `view` is found by its files. A view brings
- * pure functions of (index, frame, size); LaneCanvas brings canvas, pointer, keys and tips.
+ * The interface of views. A folder below views/ whose index.tsx exports `view` is found by its path. A view has pure
+ * functions of (index, frame, size); LaneCanvas adds canvas, pointer, keys and tooltips.
  */
 
 import type { ComponentType, ReactNode } from 'react';
@@ -19,7 +19,7 @@ import type { Toy } from '../toys/types.ts';
 import type { About } from './about.ts';
 import type { Pen, TileMaker } from './paints.ts';
 
-/** What everyone in a class is to look at. */
+/** What an instructor highlights for the class. */
 export interface Spotlight {
   readonly arm: string;
   /** Null: the whole lane. */
@@ -31,26 +31,26 @@ export interface CanvasProps {
   readonly lesson: Lesson;
   readonly frame: FrameSource;
   readonly theme: Theme;
-  /** Parts that the scene shows; without it all. */
+  /** Parts that the scene shows; default: all. */
   readonly show?: Scene['show'];
-  /** The sentence that is written beside the picture: the marks that it speaks of are outlined. */
+  /** Name of the sentence beside the picture: the picture outlines the marks that it mentions. */
   readonly sentence?: string;
-  /** Put over each lane instead of the title that the view would draw. */
+  /** Replaces the title over each lane that the view would draw. */
   readonly header?: (arm: string) => ReactNode;
   readonly headerHeight?: number;
-  /** Of labels, axis and readout, px; at least 13. Present mode: 20. */
+  /** Size of labels, axis and readout, px; at least 13. Slides: 20. */
   readonly fontSize?: number;
   readonly onHover?: (mark: Mark | null) => void;
   readonly onSelect?: (mark: Mark | null) => void;
-  /** The playhead was dragged to this moment (frame time). */
+  /** The user dragged the playhead to this moment (frame time). */
   readonly onSeek?: (moment: number) => void;
-  /** The window was zoomed, moved or brushed (frame time, ns). */
+  /** The user zoomed, moved or brushed the window (frame time, ns). */
   readonly onWindow?: (start: number, span: number) => void;
-  /** What everyone in a class is to look at. */
+  /** What an instructor highlights for the class. */
   readonly spotlight?: Spotlight | null;
 }
 
-/** Everything a pure drawing needs. */
+/** All inputs of a pure drawing. */
 export interface Drawing {
   readonly index: RunIndex;
   readonly frame: Frame;
@@ -60,7 +60,7 @@ export interface Drawing {
   readonly show?: Scene['show'];
 }
 
-/** Where a lane stands; its header is put there. */
+/** Place of a lane; its header is drawn there. */
 export interface LaidLane {
   readonly arm: string;
   readonly left: number;
@@ -80,7 +80,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** A part of the canvas, CSS px. */
+/** A rectangle on the canvas, CSS px. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -88,81 +88,81 @@ export interface Box {
   readonly h: number;
 }
 
-/** A mark, and where a pointer finds it. */
+/** A mark, and the box in which a pointer hits it. */
 export interface Item {
   readonly mark: Mark;
   readonly box: Box;
-  /** Of items that lie over each other the highest is meant; without it 0. */
+  /** Of overlapping items the highest rank is hit; default 0. */
   readonly rank?: number;
-  /** Short and important: a pointer that misses it a little means it all the same. */
+  /** A short and important mark: a pointer that narrowly misses it still hits it. */
   readonly brief?: boolean;
-  /** Its shape, where that is no box. */
+  /** Hit test of a shape that is no box. */
   readonly holds?: (at: Point) => boolean;
-  /** The arrow keys pass it by. */
+  /** The arrow keys skip it. */
   readonly pointerOnly?: boolean;
 }
 
-/** Items that the left and right keys go along; up and down go from row to row. */
+/** Items that the left and right keys visit; up and down move between rows. */
 export interface Row {
   readonly arm: string;
   readonly area: Box;
-  /** Items that touch the columns from x0 to x1, and perhaps their neighbours, from left to right. */
+  /** Items that touch the columns from x0 to x1, and possibly their neighbours, from left to right. */
   readonly items: (x0: number, x1: number) => readonly Item[];
-  /** A pointer may miss an item by so much at its sides, px. */
+  /** Horizontal tolerance of a pointer, px. */
   readonly slop?: number;
-  /** Where its end goes on: in the next row, as a line of text does, or in the same row of the next lane. */
+  /** Where the right key continues at the end: in the next row, like text, or in the same row of the next lane. */
   readonly flows?: 'row' | 'lane';
-  /** Up and down come in here, px; without it where they come from. */
+  /** Where the up and down keys enter this row, px; default: at the x they come from. */
   readonly entry?: number;
 }
 
 /**
- * A picture of lanes. Written as methods: a view's own layout type is narrower than Laid, and each artist is only
- * ever given layouts that it made.
+ * Draws lanes. These are methods because a view's layout type is narrower than Laid, and each artist gets only layouts
+ * that it made.
  */
 export interface Artist<L extends Laid = Laid> {
-  /** What the picture is, for those who do not see it. */
+  /** Description of the picture for screen readers. */
   readonly label: string;
-  /** Where everything stands. Called for every frame: cheap, or cached by the view. */
+  /** Compute all positions. Called for every frame: must be cheap, or cached by the view. */
   layout(drawing: Drawing, headerHeight: number, fontSize: number): L;
   draw(pen: Pen, layout: L, drawing: Drawing, pointed: Mark | null, tiles: TileMaker): void;
   /**
-   * What can be pointed at, row by row; items.ts makes pointing and the arrow keys of it. Asked for at each movement
-   * of the pointer: what an item costs is paid when a row is asked for its columns.
+   * Rows of items for pointer and keys (items.ts). Called at each movement of the pointer, so compute items lazily in
+   * `Row.items`.
    */
   rows(layout: L, drawing: Drawing): readonly Row[];
-  /** Where a mark stands; its tip and its ring are at the first. None: it is out of view. */
+  /** Where a mark is; its tooltip and ring are at the first box. Empty: outside the view. */
   boxes(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
-  /** Where the arrow keys begin; without it, or null, where the first row that has anything is come into. */
+  /** Where the arrow keys begin; default or null: the first row that has items. */
   first?(layout: L, drawing: Drawing): Mark | null;
   /** A mark in words. */
   describe(drawing: Drawing, mark: Mark): string;
-  /** The moment (frame time) that a point stands for; null: it stands for none. */
+  /** The moment (frame time) at a point; null: none. */
   seek?(layout: L, drawing: Drawing, x: number, y: number): number | null;
-  /** Where the frame's window begins and ends, px: gestures zoom and move it. Null: the picture has no time axis. */
+  /** Left and right end of the frame's window, px: gestures zoom and move it. Null: the picture has no time axis. */
   axis?(layout: L, drawing: Drawing): { readonly left: number; readonly right: number } | null;
-  /** At this width a lower picture would be cut off at its foot, px; without it the view fits any height. */
+  /** Least height at this width, px: a lower picture would be cut off at the bottom. Default: any height fits. */
   least?(drawing: Drawing, headerHeight: number, fontSize: number): number;
 }
 
-/** A sentence about this moment, read off the index; empty while there is nothing to say. */
+/** Return a sentence about this moment, computed from the index; empty if there is nothing to say. */
 export type Sentence = (index: RunIndex, frame: Frame, lesson: Lesson) => string;
 
-/** Where a scene looks; null: there is nothing of the kind in this run. */
+/** Return the place where a scene opens; null: the run has no such moment. */
 export type MomentFinder = Finder;
 
-/** The truth about a prediction; null while the run cannot tell. */
+/** Return the true answer of a prediction; null if the run does not show it. */
 export type Answerer = (index: RunIndex, prediction: Prediction, lesson: Lesson) => Answer | null;
 
-/** Counts of the whole run so far, a row per arm. */
+/** Counts of the run so far, one row per arm. */
 export interface Counts {
   readonly heads: readonly string[];
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** How each of them was obtained, where that differs from one to the next. */
+  /** Evidence of each count, where counts differ. */
   readonly evidence?: readonly ('measured' | 'counted' | 'modelled')[];
 }
 
-/** What a panel beside the stage is given. */
+/** Props of a panel beside the stage. */
 export interface PanelProps {
   readonly runIndex: RunIndex;
   readonly lesson: Lesson;
@@ -171,21 +171,21 @@ export interface PanelProps {
   readonly theme: Theme;
   readonly recorded: boolean;
   readonly data: PanelData;
-  /** Turns a knob of the lesson; absent where none can be turned. */
+  /** Set a knob of the lesson; absent where knobs cannot be set. */
   readonly onKnob?: ((name: string, value: number) => void) | undefined;
 }
 
-/** What panels show beside the run's events. */
+/** What panels show in addition to the run's events. */
 export interface PanelData {
   /** The newest table of this session; null: none was measured. */
   readonly measured: MeasuredMessage | null;
-  /** Tables recorded with the lesson, then those that were measured while the page is open. */
+  /** Tables recorded with the lesson, then those measured while the page is open. */
   readonly tables: readonly MeasuredTable[];
-  /** What the guest of an arm has printed. */
+  /** Lines that an arm's guest has printed. */
   readonly linesOf: (arm: string) => readonly LineMessage[];
 }
 
-/** A panel that a scene's `show` asks for by name. */
+/** A panel that a scene's `show` names. */
 export interface Panel {
   readonly title: string;
   readonly evidence: 'measured' | 'counted' | 'modelled';
@@ -194,62 +194,60 @@ export interface Panel {
 
 export interface ViewKind {
   readonly kind: string;
-  /** For authors of lessons. */
+  /** Facts for authors of lessons. */
   readonly about: About;
-  /** Names of the knobs of its model; a lesson declares those that a viewer may turn, with `applies: model`. */
+  /** Knobs of its model; a lesson declares those that a viewer may set, with `applies: model`. */
   readonly knobs?: readonly string[];
-  /**
-   * Layout, drawing and items of a scene. Called once for each canvas, so an artist may have a cache of its own.
-   */
+  /** Create the artist of a scene. Called once per canvas, so an artist may have a cache. */
   readonly artist: (lesson: Lesson, show?: Scene['show']) => Artist;
-  /** What the drawer of a mark shows; without it, what the lane's tables have of it (derive/behind.ts). */
+  /** Explain a mark for its drawer; default: from the lane's own tables (derive/behind.ts). */
   readonly behind?: (index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark) => Behind | null;
-  /** One point of the axis in words; without it the fields in which two of them differ. */
+  /** Describe one point of a counting axis; default: the fields in which points differ. */
   readonly entryWords?: EntryWords;
   /** The window in words, a sentence per lane. */
   readonly summary: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly string[];
   /** At most 50 marks near the moment. */
   readonly table: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly NearbyRow[];
-  /** The height at which it stands comfortably, px. */
+  /** Comfortable height, px. */
   readonly preferredHeight: (
     index: RunIndex,
     lesson: Lesson,
     show?: Scene['show'],
     fontSize?: number,
   ) => number;
-  /** The same where the window is at most 700 px wide; null: as in any other. */
+  /** Comfortable height in a window of at most 700 px width; null: unchanged. */
   readonly narrowHeight?: (index: RunIndex, lesson: Lesson, show?: Scene['show']) => number | null;
-  /** Of that height, what still shows every lane in a low window, as a share; without it 0.62. */
+  /** Least share of the comfortable height that still shows every lane in a low window; default 0.62. */
   readonly leastShare?: number | ((lanes: number) => number);
-  /** The sentences that a scene may ask for; 'none' needs no entry. */
+  /** Sentences that a scene may name; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
-  /** Its sentences speak of marks and regions, and its artist outlines those in `frame`, a stroke each. */
+  /** Its sentences mention marks and regions, and its artist outlines those in `frame`, one stroke each. */
   readonly outlines?: boolean;
-  /** Moments beyond those that every view knows. */
+  /** Moments in addition to those of every view. */
   readonly moments?: Readonly<Record<string, MomentFinder>>;
-  /** Answers to predictions beyond ops_ratio. */
+  /** Answers of predictions in addition to ops_ratio. */
   readonly answers?: Readonly<Record<string, Answerer>>;
   /**
-   * Where beside the picture such an answer stands: names of panels, 'counts', 'overview'. One that is not named here
-   * stands in all of them, and none is shown in a step before the one that asks.
+   * Where the page would reveal such an answer: names of panels, 'counts', 'overview'. These parts are hidden in steps
+   * before the one that asks. An answer without an entry hides all of them.
    */
   readonly tells?: Readonly<Record<string, readonly string[]>>;
   readonly panels?: Readonly<Record<string, Panel>>;
-  /** Rules to play with that a scene's `toy` names; they need no run. */
+  /** Interactive rules that a scene's `toy` names; they need no run. */
   readonly toys?: Readonly<Record<string, Toy | TileToy>>;
   readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
   /**
-   * Kinds in the legend of a scene; without it those in focus, or all of the lesson. `there`: kinds with a span in the
-   * run on show; null: no run is known yet.
+   * Kinds in the legend of a scene; default: those in focus, or all of the lesson. `there`: kinds with a span in the
+   * run on the stage; null: no run yet.
    */
   readonly legend?: (
     lesson: Lesson,
     scene: Scene,
     there: ReadonlySet<string> | null,
   ) => readonly Kind[];
-  /** How strong a kind out of focus is drawn, in the picture and in the legend; left out: as any other. */
+  /** Opacity of kinds out of focus, in the picture and in the legend; default: not muted. */
   readonly mutes?: number;
-  /** How a kind looks, painted by the brush of the view. */
+  /** Sample of a kind, painted by the view's brush. */
   readonly Swatch: ComponentType<SwatchProps>;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a picture's rows of items are for: which mark is under a pointer, where the arrow keys go, where a tip stands,
- * and outlines. Rows are long, so they are asked only for the columns that are looked at.
+ * What rows of items are used for: which mark is under a pointer, where the arrow keys go, where a tooltip appears, and
+ * outlines. Rows are long, so only the visible columns are requested.
  */
 
 import type { Frame, Mark } from '../derive/types.ts';
@@ -19,7 +19,7 @@ export function sameMark(one: Mark | null, other: Mark | null): boolean {
   );
 }
 
-/** A row of n cells of equal width; `item` says what is in cell `i`, and in which box. */
+/** A row of n cells of equal width; `item` returns the item of cell `i` in its box. */
 export function cellRow(
   row: Omit<Row, 'items'>,
   { x, pitch, n }: { readonly x: number; readonly pitch: number; readonly n: number },
@@ -39,20 +39,20 @@ export function cellRow(
   };
 }
 
-// Under a pointer: of the rows at its height the item that it is on, or that it nearly hits.
+// Hit test: of the rows at the pointer's height, the item under it or narrowly missed.
 
-/** A pointer may be so far above or below a row, and above or below an item in it, px. */
+/** Vertical tolerance of a pointer, px: around a row, and around an item in it. */
 const [rowSlop, itemSlop] = [3, 1];
-/** Less than anybody sees, px: an end that belongs to what follows. */
+/** Invisible length, px: excludes an end that belongs to the next item. */
 const hair = 1e-6;
 
-/** By how much a number misses [from, from + length). */
+/** Distance of a number from the interval [from, from + length). */
 function missed(value: number, from: number, length: number): number {
   if (value >= from && value < from + length) return 0;
   return Math.max(from - value, value - from - length, hair);
 }
 
-/** A rank outweighs a near miss, if the mark is brief or three ranks higher; null: it is not hit. */
+/** Score of a hit; null: a miss. Rank outweighs a near miss if the mark is brief or three ranks higher. */
 function worthOf({ box, rank = 0, brief, holds }: Item, slop: number, at: Point): number | null {
   if (holds !== undefined) return holds(at) ? 2 * rank : null;
   const [across, down] = [missed(at.x, box.x, box.w), missed(at.y, box.y, box.h)];
@@ -71,7 +71,7 @@ export function hit<L extends Laid>(
   return under(artist.rows(layout, drawing), x, y);
 }
 
-/** The mark at a point: short and important ones first. */
+/** The mark at a point; short and important marks take precedence. */
 export function under(rows: readonly Row[], x: number, y: number): Mark | null {
   const off = ({ area }: Row) =>
     missed(x, area.x, area.w) > hair ? Number.POSITIVE_INFINITY : missed(y, area.y, area.h);
@@ -90,12 +90,12 @@ export function under(rows: readonly Row[], x: number, y: number): Mark | null {
   return best?.mark ?? null;
 }
 
-// The arrow keys: left and right along a row, up and down to the next one at the same place.
+// Arrow keys: left and right along a row, up and down to the next row at the same x.
 
-/** A row is looked through in pieces that grow from so many px by so much. */
+/** First width of a search in a row, px, and the factor by which each further one grows. */
 const [piece, growth] = [32, 8];
 
-/** Looks along a row from x on in a direction, further and further, until something is found. */
+/** Search a row from x in a direction, in growing pieces, until something is found. */
 function search(
   { area, items }: Row,
   x: number,
@@ -113,7 +113,7 @@ function search(
   }
 }
 
-/** The first or the last item of a row. */
+/** The first or last item of a row. */
 function outermost(row: Row, by: 1 | -1): Item | null {
   const { x, w } = row.area;
   return search(row, by > 0 ? x : x + w, by, (items) => items.at(by > 0 ? 0 : -1));
@@ -129,7 +129,7 @@ function beside(row: Row, from: Item, by: 1 | -1): Item | null {
   return search(row, from.box.x, by, next, from.pointerOnly);
 }
 
-/** The row that goes on where one ends. */
+/** The row that continues where one ends. */
 function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   if (rows[by > 0 ? at : at - 1]?.flows === 'row') return rows[at + by];
   const { arm, flows } = rows[at]!;
@@ -140,7 +140,7 @@ function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   return rows.filter((row) => row.arm === other)[nth];
 }
 
-/** The item at x, else the last that begins before it, else the first one. */
+/** The item at x, otherwise the last that begins before x, otherwise the first. */
 function comeIn(row: Row, x: number): Item | null {
   const last = (items: readonly Item[]) =>
     items.findLast(({ box }) => box.x <= x && x < box.x + box.w) ??
@@ -148,7 +148,7 @@ function comeIn(row: Row, x: number): Item | null {
   return search(row, x, -1, last) ?? search(row, x, 1, ([first]) => first);
 }
 
-/** The row and the item that a mark is; null: it is out of view. */
+/** The row and the item of a mark; null: outside the view. */
 function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   if (box === undefined) return null;
   const { x, y, w, h } = box;
@@ -159,7 +159,7 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   });
   const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
   if (walked !== undefined) return walked;
-  // What it is may have changed since: then it is what stands there.
+  // The mark's item may have changed since: then use the item at its place.
   const over = ({ arm, area }: Row) =>
     arm === mark.arm &&
     missed(x + w / 2, area.x, area.w) <= hair &&
@@ -168,7 +168,7 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   return at < 0 ? null : { at, item: { mark, box } as Item };
 }
 
-/** The next mark in a direction, null at the end; from nowhere the first worth a look. */
+/** The next mark in a direction, null at the end. Without a current mark: the first mark worth visiting. */
 export function step<L extends Laid>(
   artist: Artist<L>,
   layout: L,
@@ -192,7 +192,7 @@ export function step<L extends Laid>(
   return firstIn(others, item.box.x + item.box.w / 2);
 }
 
-/** The mark where one comes into the first row that has any. */
+/** The mark at x in the first row that has items. */
 function firstIn(rows: readonly Row[], x?: number): Mark | null {
   for (const row of rows) {
     const item = comeIn(row, row.entry ?? x ?? row.area.x);
@@ -201,9 +201,9 @@ function firstIn(rows: readonly Row[], x?: number): Mark | null {
   return null;
 }
 
-// Where marks stand.
+// Positions of marks.
 
-/** The middle of a mark, for its tip; null: it is out of view. */
+/** The middle of a mark, for its tooltip; null: outside the view. */
 export function place<L extends Laid>(
   artist: Artist<L>,
   layout: L,
@@ -214,14 +214,14 @@ export function place<L extends Laid>(
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
-/** How far an outline stands off, px, and how round it is. */
+/** Distance of an outline from its mark, px, and its corner radius. */
 export interface Rim {
   readonly x: number;
   readonly y: number;
   readonly radius: number;
 }
 
-/** Outlines of the marks that the sentence speaks of, dashed, of the one that is pointed at, and of the chosen one. */
+/** Outline the marks that the sentence mentions (dashed), the hovered mark, and the chosen one. */
 export function outline(
   pen: Pen,
   { theme, frame }: { readonly theme: Drawing['theme']; readonly frame: Frame },

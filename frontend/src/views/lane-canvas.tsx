@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What every picture of lanes has in common: a canvas that fills its box, a header over each lane, pointing with
- * mouse and keys, a tip in words. The view brings an Artist: layout, drawing and what can be pointed at, all pure.
+ * The canvas of all pictures of lanes: it fills its box and has a header per lane, pointing with mouse and keys, and
+ * tooltips. The view provides an Artist with layout, drawing and items, all pure.
  */
 
 import {
@@ -42,7 +42,7 @@ import {
   useSize,
 } from './use-canvas.ts';
 
-// Pointing at a picture with mouse and keys: which mark, its tip, and the moment that a press goes to.
+// Pointing with mouse and keys: the mark, its tooltip, and the moment that a press seeks.
 
 export interface Tip {
   readonly mark: Mark;
@@ -59,7 +59,7 @@ const arrows: ReadonlySet<string> = new Set([
   'End',
 ]);
 
-/** The picture as it is now. */
+/** The current picture. */
 export interface Picture {
   readonly drawing: Drawing;
   readonly layout: Laid;
@@ -71,10 +71,10 @@ type Reports = {
 
 interface Options extends Reports {
   readonly artist: Artist;
-  /** Null before there is a size. */
+  /** Null before the first layout. */
   readonly now: () => Picture | null;
   readonly invalidate: () => void;
-  /** What is pointed at, for the drawing. */
+  /** The hovered mark, for the drawing. */
   readonly pointed: { current: Mark | null };
 }
 
@@ -93,7 +93,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const { onHover, onSelect, onSeek } = reports;
   const [tip, setTip] = useState<Tip | null>(null);
   const [said, setSaid] = useState('');
-  /** The playhead is dragged, or a gesture moves the window: nothing is pointed at meanwhile. */
+  /** The user drags the playhead or a gesture moves the window: pointing is off. */
   const held = useRef<'moment' | 'window' | null>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another picture has other marks
@@ -127,7 +127,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const picture = now();
-    // The focus goes, and with it the arrows to the run. What else Escape means on the page it means here, too.
+    // Remove the focus, so that the arrow keys control the run again. Escape also keeps its meaning on the page.
     if (event.key === 'Escape') event.currentTarget.blur();
     if (picture === null) return;
     if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
@@ -146,7 +146,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     tip,
     said,
     onKeyDown,
-    /** The focus goes: the tip with it. Keys go on from the mark when it is back. */
+    /** Hide the tooltip when focus leaves; the keys continue from this mark when it returns. */
     onBlur: () => setTip(null),
     /** A press here moves the playhead, not the window. */
     seeks: (at: Point) => markAt(at) === null && momentAt(at) !== null,
@@ -177,12 +177,12 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   };
 }
 
-// A ring around the mark or the lane that everyone is to look at; it pulses, and stands still where motion is unwanted.
+// A ring around the mark or lane that an instructor highlights. It pulses, unless the user prefers reduced motion.
 
-/** Around a mark, and beyond the sides of a lane, px. */
+/** Radius around a mark, and distance from the sides of a lane, px. */
 const [radius, outset] = [18, 6];
 
-/** Where the ring is, px; a mark that is out of view has the ring of its lane. */
+/** Place of the ring, px; a mark outside the view gets the ring of its lane. */
 export function ringOf(
   { lanes }: Laid,
   size: Pick<Size, 'height'>,
@@ -208,7 +208,7 @@ export function ringOf(
 
 interface Props {
   readonly frame: FrameSource;
-  /** As the picture is now. */
+  /** Computed from the current picture. */
   readonly where: () => CSSProperties | null;
 }
 
@@ -229,9 +229,9 @@ function SpotRing({ frame, where }: Props) {
     put();
     return frame.subscribe(put);
   });
-  // Where the picture is out of sight, as on a phone, it comes into it.
+  // Scroll the picture into view, for example on a phone.
   useEffect(() => {
-    // What it returns in newer browsers is nothing that React may call.
+    // Some newer browsers return a value here, which React must not call as a cleanup.
     ring.current?.scrollIntoView?.({ block: 'nearest' });
   }, []);
   return <div ref={ring} className="spot-ring" aria-hidden="true" data-testid="spot-ring" />;
@@ -239,7 +239,7 @@ function SpotRing({ frame, where }: Props) {
 
 const usualFont = 13;
 const largestFont = 18;
-/** Less is no picture but a window on its way to another size: the names of rows alone take more. */
+/** A narrower size occurs only while the window is being resized: row names alone need more. */
 const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
@@ -307,7 +307,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
 
   const still = now();
   const least = (still && artist.least?.(still.drawing, headerHeight, fontSize)) ?? 0;
-  // The stage scrolls before a picture is cut off.
+  // A stage that is too low scrolls instead of cutting off the picture.
   useLayoutEffect(() => {
     box.current?.parentElement?.style.setProperty('--lanes-least', `${Math.ceil(least)}px`);
   }, [least]);
@@ -369,7 +369,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   );
 }
 
-/** A lane that is alone in a large stage is drawn larger, px. */
+/** Font size, px: larger for a single lane in a large stage. */
 function ownFont(
   view: ViewKind,
   { runIndex, lesson, show }: CanvasProps,
@@ -380,7 +380,7 @@ function ownFont(
   return Math.max(usualFont, Math.min(largestFont, Math.floor(usualFont * room)));
 }
 
-/** What the sentence speaks of at its very moment. */
+/** What the sentence mentions at its moment. */
 function spokenOf(
   view: ViewKind,
   sentence: string | undefined,

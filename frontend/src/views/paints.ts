@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Colours mixed for one theme, and textures as canvas patterns. */
+/** Theme colours and textures as canvas patterns. */
 
 import type { Theme } from '../base/theme.ts';
 
-/** The part of a 2D context that the views use; tests record it. */
+/** The part of a 2D context that views use; tests record the calls. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'save'
@@ -37,10 +37,10 @@ export type Pen = Pick<
 
 export type Fill = string | CanvasPattern;
 
-/** A canvas that gets this event draws itself once more, with the pen that comes as `detail`. */
+/** A canvas that gets this event redraws itself with the pen in `detail`. */
 export const redrawEvent = 'duet-redraw';
 
-/** What a pattern or an image was drawn by: a pen that makes shapes, not pixels (svg/), draws it anew. */
+/** The drawing of a pattern or an image: the SVG pen (svg/) repeats it with shapes instead of pixels. */
 export interface Drawn {
   readonly width: number;
   readonly height: number;
@@ -56,7 +56,7 @@ function channels(hex: string): [number, number, number] {
   return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
 }
 
-/** `share` of colour on top of ground, as #rrggbb. */
+/** Blend `share` of colour into ground, as #rrggbb. */
 export function mix(colour: string, ground: string, share: number): string {
   const a = channels(colour);
   const b = channels(ground);
@@ -71,7 +71,7 @@ export interface TileInk {
   readonly ink: string;
 }
 
-/** Makes a repeating fill. Without a canvas (tests) a name stands for it. */
+/** Create a repeating fill; without a canvas (tests) the tile's name. */
 export type TileMaker = (tile: Tile, ink: TileInk) => Fill;
 
 export const namedTiles: TileMaker = (tile, { ground, ink }) => `${tile} ${ink} on ${ground}`;
@@ -135,7 +135,7 @@ function drawTile(ctx: TilePen, tile: Tile, { ground, ink }: TileInk): void {
   }
 }
 
-/** Patterns at the display's own resolution, made once each. */
+/** Patterns at the display's resolution, cached. */
 export function canvasTiles(dpr: number): TileMaker {
   if (typeof OffscreenCanvas === 'undefined') return namedTiles;
   const made = new Map<string, Fill>();
@@ -160,24 +160,24 @@ export function canvasTiles(dpr: number): TileMaker {
   };
 }
 
-/** What one kind of mark is painted with. */
+/** Fills of one kind of mark. */
 export interface Paint {
-  /** Of a mark at least 6 px wide. */
+  /** For marks at least 6 px wide. */
   readonly wide: Fill;
   readonly border: string | null;
-  /** Of a narrow mark: one flat colour. */
+  /** For narrow marks: one flat colour. */
   readonly narrow: string;
 }
 
-/** Colours of a theme by meaning, for text and lines. */
+/** Colour of a theme by meaning, for text and lines. */
 export function colourOf(theme: Theme, colour: string): string {
   const known = (theme as unknown as Record<string, string>)[colour];
   return known ?? theme.other;
 }
 
-// Words that end before the edge of their picture.
+// Words shortened to the width of their picture.
 
-/** The first of several wordings, the longest first, that is at most so wide; if none is, the last. */
+/** The first wording that fits the width, from long to short; the last if none fits. */
 export function fitting(
   pen: { measureText(text: string): { readonly width: number } },
   wordings: readonly string[],

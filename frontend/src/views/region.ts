@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Outlines what a sentence speaks of where that is no single mark: boxes, or a set of cells of a grid. */
+/** Outlines of regions that a sentence mentions: boxes, or a set of cells of a grid. */
 
 import type { Theme } from '../base/theme.ts';
 import type { Pen } from './paints.ts';
 
-/** A line along the edges of cells, by corners: from (c0, r0) to (c1, r1). */
+/** A line along cell edges, between the corners (c0, r0) and (c1, r1). */
 export interface Edge {
   readonly c0: number;
   readonly r0: number;
@@ -12,7 +12,7 @@ export interface Edge {
   readonly r1: number;
 }
 
-/** Edges between cells that are in and cells that are not, each as long as it goes. */
+/** Edges between cells inside and outside the set, merged into the longest lines. */
 export function edgesOf(
   rows: number,
   cols: number,
@@ -54,7 +54,7 @@ export function edgesOf(
   return edges;
 }
 
-/** Strokes lines, dashed, as one path; none: nothing. */
+/** Stroke lines, dashed, as one path; nothing if empty. */
 export function strokeRegion(
   pen: Pen,
   theme: Theme,
@@ -76,7 +76,7 @@ export function strokeRegion(
   pen.restore();
 }
 
-/** The four sides of a box, a little outside of it. */
+/** The four sides of a box, slightly outside of it. */
 export function sidesOf(
   {
     x,

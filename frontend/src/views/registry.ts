@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every kind of view that has a folder here or in a lesson. A lesson names its kind. */
+/** Registry of the views found here and in lessons. A lesson names a view by its kind. */
 
 import type { ViewKind } from './contract.ts';
 
 type Modules = Readonly<Record<string, { readonly view?: ViewKind }>>;
 
-/** Kind -> view; two folders with one kind are a mistake that stops the page. */
+/** Kind -> view. Throws if two folders export one kind. */
 export function collectViews(modules: Modules): ReadonlyMap<string, ViewKind> {
   const views = new Map<string, ViewKind>();
   for (const [path, { view }] of Object.entries(modules)) {
@@ -21,13 +21,13 @@ const modules = import.meta.glob(['./*/index.tsx', '../../../lessons/*/view/inde
 }) as Modules;
 let found: ReadonlyMap<string, ViewKind> | null = null;
 
-/** All there are. Looked up late: a view's panels use hooks that use this file. */
+/** Evaluated lazily: panels of views use hooks that import this file. */
 export function allViews(): ReadonlyMap<string, ViewKind> {
   found ??= collectViews(modules);
   return found;
 }
 
-/** The view of a kind. Throws, naming the kinds there are. */
+/** The view of a kind. Throws an error that lists the known kinds. */
 export function viewOf(kind: string): ViewKind {
   const view = allViews().get(kind);
   if (view === undefined) {

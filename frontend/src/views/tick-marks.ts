@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Ticks of a lane as marks: tall where a recorded step ended at one, short where a CPU is known to have been busy, and
- * none where all may have been idle: who is idle stops his tick (NO_HZ_IDLE).
+ * Ticks of a lane as marks: tall where a recorded step ended at a tick, short where a CPU was known to be busy. No mark
+ * where all CPUs may have been idle, since an idle CPU stops its tick (NO_HZ_IDLE).
  */
 
 import { type Nanos, ns } from '../base/units.ts';
@@ -9,18 +9,18 @@ import { spanAt } from '../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-// Where a lane's scheduler ticks lie: they are not traced, and their length is known (HZ). Linux has them at multiples of
-// it on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and 6.12), on all CPUs alike
-// unless skew_tick is given (tick_setup_sched_timer()), which no guest is. A kernel without that rule is found by what
-// was recorded: steps that only a tick can begin. A timer never fires before its tick, and on a busy host often late, so
-// the phase is the early edge of where most of those steps lie.
+// Phase of a lane's scheduler ticks. They are not traced, but their length is known (HZ). Linux has them at multiples
+// of it on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and 6.12). All CPUs have
+// the same phase without skew_tick (tick_setup_sched_timer()), which no guest uses. For other kernels the phase is
+// estimated from recorded steps that only a tick can start. A timer never fires before its tick, and on a busy host
+// often late, so the phase is the early edge of the cluster of steps.
 
-/** Fewer agree by chance. */
+/** Fewer times may agree by chance. */
 const least = 12;
-/** So many of the times must lie in a tenth of a tick; by chance a tenth would. */
+/** Share of the times that must lie within a tenth of a tick; chance would give a tenth. */
 const agreeing = 0.5;
 
-/** The early edge of the tenth of a circle of length `tick` that holds most of the times; null if they disagree. */
+/** Early edge of the tenth of a circle of length `tick` that holds most of the times; null if they disagree. */
 export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   const n = times.length;
   if (n < least) return null;
@@ -36,13 +36,16 @@ export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
 }
 
-/** Ticks of a lane: the time of one of them, and how far apart they are, ns. */
+/** Ticks of a lane: the time of one of them, and their distance, ns. */
 export interface Grid {
   readonly at: number;
   readonly every: number;
 }
 
-/** Steps begin at most so early before a tick by the rule (clocks are read one after the other), and so late behind it. */
+/**
+ * Tolerance in ticks: a step begins at most so early before its tick (clocks are read one after the other), or so late
+ * after it.
+ */
 const [early, late] = [0.01, 0.15];
 
 /**
@@ -63,7 +66,7 @@ export function gridOfTicks(
   return seen !== null && behind > late && behind < 1 - early ? { at: seen, every } : { at, every };
 }
 
-/** Whether some thread of the workload had a CPU at a lane time; of other threads nothing is recorded. */
+/** Whether a workload thread had a CPU at a lane time; other threads are not recorded. */
 export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean {
   return lane.rows.some(({ row }) => {
     const state = spanAt(lane, row, 'state', t);
@@ -71,20 +74,20 @@ export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean
   });
 }
 
-/** Where they are drawn, px; times are the lane's own. */
+/** Where ticks are drawn, px; times are the lane's own. */
 interface Place {
   readonly from: number;
   readonly to: number;
   readonly x: (t: number) => number;
   readonly top: number;
   readonly height: number;
-  /** How strong one at x is. */
+  /** Opacity at x. */
   readonly alpha: (x: number) => number;
-  /** A CPU was busy then. */
+  /** Whether a CPU was busy at a lane time. */
   readonly busy: (t: number) => boolean;
 }
 
-/** Closer than this they cannot be distinguished, px. */
+/** Closer ticks cannot be distinguished, px. */
 const apart = 6;
 
 export function brushTick(pen: Pen, ended: boolean, x: number, top: number, height: number): void {
@@ -103,7 +106,7 @@ export function drawTicks(
   const ended = new Set<number>();
   for (const t of ends) {
     const nth = Math.floor((t - at) / every);
-    // What comes much later waited for a CPU as well: its tick may have been an earlier one.
+    // A much later step also waited for a CPU: its tick may have been an earlier one.
     if (t - at - nth * every < every / 4) ended.add(nth);
   }
   const last = Math.floor((to - at) / every);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Zoom and brush on a time axis: wheel, pinch and drag by d3-zoom, Shift and drag selects a window by d3-brush. They
- * read the axis when a gesture begins and report windows; who owns the window decides what becomes of it.
+ * Zoom and brush on a time axis: d3-zoom handles mouse wheel, pinch and drag; d3-brush selects a window with Shift and
+ * drag. Gestures read the axis when they begin and report the new window to its owner, who decides.
  */
 
 import { type BrushSelection, brushX, type D3BrushEvent } from 'd3-brush';
@@ -17,50 +17,53 @@ import {
 import { type SVGProps, useEffect, useRef } from 'react';
 import type { Size } from '../derive/types.ts';
 
-/** An axis of time as it is drawn now. Times are frame time, ns; places are px of the element. */
+/** The time axis as drawn now. Times are frame time, ns; positions are px of the element. */
 export interface TimeAxis {
   readonly left: number;
   readonly right: number;
-  /** What stands at left, and how much up to right. */
+  /** The time at `left`, and the length up to `right`. */
   readonly start: number;
   readonly span: number;
   /** The window that gestures change: the axis itself, or a part of it. */
   readonly window: { readonly start: number; readonly span: number };
-  /** Where the run ends. */
+  /** End of the run. */
   readonly end: number;
 }
 
 export interface GestureOptions {
-  /** The axis now; null: there is none, and gestures are left to the page. */
+  /** The current axis; null: no axis, the page handles the gesture. */
   readonly axis: () => TimeAxis | null;
-  /** Whether a drag that begins here moves the window. */
+  /** Whether a drag that starts here moves the window. */
   readonly drags: (event: MouseEvent) => boolean;
   readonly onWindow: (start: number, span: number) => void;
-  /** A gesture holds the picture: no tips meanwhile. */
+  /** A gesture starts or ends: no tooltips in between. */
   readonly onGesture?: (busy: boolean) => void;
 }
 
-/** The scale that d3-zoom's transform is relative to: so many ns over the axis at k = 1. */
+/** Base scale of d3-zoom's transform: length of the axis at k = 1, ns. */
 const baseNs = 1e9;
-/** Window widths, ns: as narrow as playback allows, and a little more than the run. */
+/** Least window, ns, as in playback, and widest window, in lengths of the run. */
 const leastNs = 1000;
 const mostOfRun = 1.1;
 
-/** The transform under which the base scale shows the axis's window. */
+/** The transform at which the base scale shows the axis's window. */
 export function transformOf({ left, right, window }: TimeAxis): ZoomTransform {
   const k = baseNs / window.span;
   const pxPerNs = (right - left) / baseNs;
   return zoomIdentity.translate(left - k * (left + window.start * pxPerNs), 0).scale(k);
 }
 
-/** The window that a transform stands for, where the axis is the window itself. */
+/** The window of a transform, where the axis shows exactly the window. */
 export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
   const base = scaleLinear([0, baseNs], [left, right]);
   const [start, end] = transform.rescaleX(base).domain() as [number, number];
   return { start, span: end - start };
 }
 
-/** Where the axis is more than the window: the window of the new width that leaves the pointed moment in its place. */
+/**
+ * The window of the new width that keeps the moment under the pointer in place, where the axis shows more than the
+ * window.
+ */
 export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number) {
   const { left, right, start, span, window } = axis;
   const wide = baseNs / transform.k;
@@ -70,7 +73,9 @@ export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number
   return { start: t - at * wide, span: wide };
 }
 
-/** Whether something around the element could scroll that way: a plain wheel is the page's then, as in maps. */
+/**
+ * Whether a scrollable parent can scroll in this direction: then a plain wheel event scrolls the page, as with maps.
+ */
 export function scrolls(from: Element, deltaY: number): boolean {
   for (let at: Element | null = from; at !== null; at = at.parentElement) {
     const room = at.scrollHeight - at.clientHeight;
@@ -86,7 +91,7 @@ function onAxis(axis: TimeAxis | null, x: number): axis is TimeAxis {
   return axis !== null && axis.right > axis.left && x >= axis.left - 6 && x <= axis.right + 6;
 }
 
-/** Puts gestures on the overlay that covers a picture. Returns how to take them off. */
+/** Attach gestures to the overlay of a picture. Returns a function that removes them. */
 export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions): () => void {
   const surface = select<SVGSVGElement, unknown>(overlay);
   const zoomer = zoomOf(overlay, options);
@@ -101,7 +106,7 @@ export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions)
 
 function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
   const { axis: axisNow, onWindow, onGesture } = options;
-  /** The axis when the gesture began: the window moves under it, the axis stays. */
+  /** The axis at the start of the gesture: the window moves, this axis does not. */
   let axis: TimeAxis | null = null;
   let anchor = 0;
   const begin = (x: number): boolean => {
@@ -153,17 +158,17 @@ function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
   return zoomer;
 }
 
-/** A wheel to the side, or with Shift, moves the window. */
+/** A horizontal wheel event, or one with Shift, moves the window. */
 function sideways(event: WheelEvent): boolean {
   if (event.ctrlKey || event.metaKey) return false;
   return event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
 }
 
 const linePx = 16;
-/** A pinch on a touchpad comes as a wheel with Ctrl, in small steps; a wheel's steps are larger. */
+/** A touchpad pinch arrives as a wheel event with Ctrl, in small steps; mouse wheels have larger steps. */
 const pinchPx = 50;
 
-/** How many times a wheel doubles the zoom. */
+/** Powers of 2 by which a wheel event zooms. */
 function wheelDelta({ deltaY, deltaMode, ctrlKey }: WheelEvent): number {
   const px = deltaMode === 1 ? deltaY * linePx : deltaY;
   return -px * 0.002 * (ctrlKey && Math.abs(px) < pinchPx ? 5 : 1);
@@ -174,14 +179,14 @@ function panByWheel(overlay: Element, event: WheelEvent, { axis, onWindow }: Ges
   const now = axis();
   if (!onAxis(now, pointer(event, overlay)[0])) return;
   event.preventDefault();
-  // Browsers turn a wheel with Shift to the side by themselves, or do not.
+  // Some browsers turn a wheel event with Shift into a horizontal one, others do not.
   const delta = event.deltaX === 0 ? event.deltaY : event.deltaX;
   const px = event.deltaMode === 1 ? delta * linePx : delta;
   const { start, span } = now.window;
   onWindow(start + (px * now.span) / (now.right - now.left), span);
 }
 
-/** A brush of px, as the window it covers; null where it covers next to nothing. */
+/** The window that a brush covers, in ns; null if it is almost empty. */
 export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) {
   const { left, right } = axis;
   const limit = (x: number) => Math.max(left, Math.min(right, x));
@@ -191,7 +196,7 @@ export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) 
   return { start: at(x0), span: at(x1) - at(x0) };
 }
 
-/** Shift and drag selects a window. To be called again when the size of the overlay has changed. */
+/** Shift and drag selects a window. Call again after a change of the overlay's size. */
 export function addTimeBrush(
   group: SVGGElement,
   size: { readonly width: number; readonly height: number },
@@ -212,7 +217,7 @@ export function addTimeBrush(
     })
     .on('start', () => {
       onGesture?.(true);
-      // The export to SVG leaves out what has no opacity: the overlay has one while something is brushed.
+      // The SVG export omits transparent elements, so the overlay is opaque while a brush is visible.
       if (svg !== null) svg.style.opacity = '1';
     })
     .on('end', ({ selection }: D3BrushEvent<unknown>) => {
@@ -232,7 +237,7 @@ export function addTimeBrush(
   };
 }
 
-// Covers a canvas and takes what people do with mouse, wheel and fingers; it is not seen itself.
+// A transparent overlay of a canvas that receives mouse, wheel and touch input.
 
 interface Props extends Omit<SVGProps<SVGSVGElement>, 'ref'> {
   readonly size: Size | null;

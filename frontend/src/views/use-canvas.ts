@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A canvas that fills its box, drawn at most once a frame and only when something changed. */
+/** A canvas that fills its box, redrawn at most once a frame and only after a change. */
 
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
 import type { Frame, FrameSource, RunIndex, Size } from '../derive/types.ts';
 import { redrawEvent } from './paints.ts';
 
-// How much larger than its own pixels an element is seen: slides are laid out small and scaled up.
+// CSS scale of an element: slides are laid out small and scaled up.
 
-/** 1 where nothing is scaled, and before the first layout. */
+/** 1 without scaling, and before the first layout. */
 export function magnified(element: Element): number {
   const own = element.clientWidth;
   const { width } = element.getBoundingClientRect();
   return own > 0 && width > 0 ? width / own : 1;
 }
 
-/** Draw times of the last frames, ms; read by the bench. */
+/** Draw times of the last frames, ms; read by the benchmark. */
 export const drawTimes: number[] = [];
 Object.assign(globalThis, { duetDrawTimes: drawTimes });
 
@@ -26,7 +26,7 @@ function remember(ms: number): void {
 
 export type Draw = (ctx: CanvasRenderingContext2D, size: Size) => void;
 
-/** Size of an element in CSS px of its own, and dots of the display for each; null before the first layout. */
+/** Size of an element in its own CSS px, and device pixels per CSS px; null before the first layout. */
 export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
   const [size, setSize] = useState<Size | null>(null);
   useEffect(() => {
@@ -54,8 +54,8 @@ export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
 }
 
 /**
- * Calls `draw` in the page's loop after a change of `draw` itself, of the size, or a call of `subscribe`'s listener.
- * Give `draw` as a memoised function: a new one means a new picture.
+ * Draw in the page's frame loop after a change of `draw`, of the size, or a call of `subscribe`'s listener. Memoise
+ * `draw`: a new function means a new picture.
  */
 export function useCanvas(
   ref: RefObject<HTMLCanvasElement | null>,
@@ -90,7 +90,7 @@ export function useCanvas(
       return false;
     });
     const off = subscribe?.(invalidate);
-    // An export to SVG brings a pen of its own; no other page sends this.
+    // The SVG export sends its own pen; nothing else sends this event.
     const redraw = (event: Event) => draw((event as CustomEvent).detail, size);
     canvas.addEventListener(redrawEvent, redraw);
     return () => {
@@ -99,7 +99,7 @@ export function useCanvas(
       off?.();
     };
   }, [ref, size, draw, subscribe, invalidate]);
-  // Fonts come late; text measured and drawn before them is drawn again.
+  // Fonts load late; redraw text that was measured without them.
   useEffect(() => {
     document.fonts?.ready.then(invalidate);
   }, [invalidate]);
@@ -110,7 +110,7 @@ export function useCanvas(
 
 const textEveryMs = 200;
 
-/** Something calm to hang text on while the moment runs. */
+/** Re-render at the pace of text while the moment moves. */
 export function useCalm(subscribe: (listener: () => void) => () => void): void {
   const [, again] = useState(0);
   useEffect(() => {
@@ -128,12 +128,12 @@ export function useCalm(subscribe: (listener: () => void) => () => void): void {
   }, [subscribe]);
 }
 
-// What a picture writes and outlines changes together with the page's text, and not in between.
+// Figures and outlines in a picture change together with the page's text, not between updates.
 
 export type Spoken = Pick<Frame, 'spoken' | 'regions'>;
 
 export interface Calm {
-  /** See holding; null: every figure is of its own moment. */
+  /** Frozen figures (see holding); null: every figure follows its own moment. */
   readonly figures: Map<string, string> | null;
   readonly spoken: Spoken;
 }
@@ -143,7 +143,7 @@ interface Held extends Calm {
   readonly index: RunIndex;
 }
 
-/** `spokenAt`: what the sentence speaks of in a frame. */
+/** `spokenAt`: what the sentence mentions in a frame. */
 export function useCalmFigures(
   index: RunIndex,
   spokenAt: (frame: Frame) => Spoken,
@@ -153,7 +153,7 @@ export function useCalmFigures(
     ({ get, text }) => {
       if (text === undefined) return { figures: null, spoken: spokenAt(get()) };
       const [at, now] = [text.get(), get()];
-      // More data come while the moment moves, too: the text that stands is of those that there were.
+      // Data also arrives while the moment moves: the frozen text covers only what had arrived.
       const rests = at.moment === now.moment && at.start === now.start;
       if (held.current?.text !== at || (rests && held.current.index !== index))
         held.current = { text: at, index, figures: new Map(), spoken: spokenAt(at) };

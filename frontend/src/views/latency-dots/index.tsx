@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How long each operation took, per lane, up to the moment. Counted in guest time; never a verdict. */
+/** Duration of each operation, per lane, up to the moment, in guest time. Never a verdict. */
 
 import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
@@ -17,7 +17,7 @@ import type { CanvasProps } from '../contract.ts';
 import { mix, type Pen } from '../paints.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 
-// Dots of latency: one row per lane, one logarithmic axis for all. Pure.
+// Layout of the dots: one row per lane, one logarithmic axis for all. Pure.
 
 export interface Dot {
   readonly x: number;
@@ -50,18 +50,18 @@ interface DotsLayout {
 const axisHeight = 40;
 const labelHeight = 22;
 export const rowHeight = 58;
-/** Where a slide has room; dots that lie further apart are read as a second axis. */
+/** For slides; higher bands look as if the vertical position meant something. */
 const highestBand = 110;
 
 function preferredHeight(lanes: number): number {
   return lanes * rowHeight + axisHeight;
 }
 
-/** Few that wait long move the mean, and with it the rate, but not the median. */
+/** A few long waits change the mean, and so the rate, but not the median. */
 const typicalOf = (what: 'mean' | 'median', lane: Latencies) =>
   `${what} ${figure('far', lane.arm, what, lane[what], formatNs(lane[what]))}`;
 
-/** Decades that hold every lane's operations, at least 0.1 ms to 10 ms. */
+/** Whole decades that contain every lane's operations, at least 0.1 ms to 10 ms. */
 function domainOf(all: readonly Latencies[]): [number, number] {
   let low = 1e5;
   let high = 1e7;
@@ -85,7 +85,7 @@ export function layoutDots(
   );
   const left = 8;
   const right = size.width - 8;
-  // The axis of the whole run, so that dots stand still while they gather.
+  // The axis covers the whole run, so that dots keep their place as they accumulate.
   const domain = domainOf(index.lanes.map((lane) => latenciesOf(lane, Number.POSITIVE_INFINITY)));
   const x = scaleLog().domain(domain).range([left, right]);
   const pitch = Math.max(40, (size.height - axisHeight) / Math.max(1, all.length));
@@ -114,7 +114,7 @@ export function layoutDots(
   });
   const decadePx = x(domain[0] * 10) - x(domain[0]);
   const decades = range(Math.round(Math.log10(domain[0])), Math.round(Math.log10(domain[1])) + 1);
-  // Words need 64 px; a decade without them keeps its line.
+  // A label needs 64 px; a decade without a label keeps its line.
   const ticks = decades.map((power, i) => ({
     x: x(10 ** power),
     label: decadePx >= 64 || i % 2 === 0 ? formatNs(10 ** power) : '',
@@ -122,7 +122,7 @@ export function layoutDots(
   return { left, right, rows, axisY: all.length * pitch + 2, ticks };
 }
 
-// Dots -> canvas. One dot is one operation; the triangle points at the mean, the tick is the median.
+// Draw the dots: one per operation; the triangle marks the mean, the tick the median.
 
 export function drawDots(
   pen: Pen,
@@ -142,7 +142,7 @@ export function drawDots(
   drawAxis(pen, layout, theme);
 }
 
-/** Of the triangle that points at the mean. */
+/** Size of the mean's triangle. */
 const meanPx = 9;
 
 function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void {
@@ -177,7 +177,7 @@ function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void 
   pen.fill();
 }
 
-/** As many figures as there is room for; the header over the lane has their number, too. */
+/** As many figures as fit; the lane's header has the count, too. */
 function figuresOf(pen: Pen, { mean, median, n }: DotRow, room: number): string {
   if (mean === '') return n;
   const wordings = [`▴ ${mean}  | ${median}  ${n}`, `▴ ${mean}  | ${median}`, `▴ ${mean}`];
@@ -208,7 +208,7 @@ export function LatencyDots({
     const titles = new Map(lesson.arms.map((arm) => [arm.name, arm.title]));
     return (arm: string) => titles.get(arm) ?? arm;
   }, [lesson]);
-  // Dots gather slowly: as often as text is enough, and then they say what the text says.
+  // Dots accumulate slowly, so they update as rarely as text and always agree with it.
   const shown = frame.text ?? frame;
   const draw = useCallback<Draw>(
     (ctx, s) => {

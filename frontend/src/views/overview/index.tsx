@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The scrubber of all lanes: the whole run, and where the window is. A press goes to that moment; a narrow window is dragged. */
+/** The scrubber of all lanes: the whole run with the window. A press seeks; a narrow window can be dragged. */
 
 import {
   type CSSProperties,
@@ -22,7 +22,7 @@ import { mix, type Pen } from '../paints.ts';
 import { type GestureOptions, GestureOverlay } from '../time-gestures.tsx';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 
-// The whole run on one strip: per lane, how much of the threads' time was work and how much was waiting. Pure.
+// Layout of the whole run on one strip: per lane, the shares of the threads' time that were work and waiting. Pure.
 
 export interface Bar {
   readonly x: number;
@@ -52,30 +52,30 @@ interface OverviewLayout {
   readonly window: readonly [number, number];
   readonly momentX: number;
   readonly axisY: number;
-  /** A strip that is too low for its lanes has no axis, and one that is lower yet no titles. */
+  /** A low strip has no axis; an even lower one no titles. */
   readonly axis: boolean;
   readonly titles: boolean;
-  /** By what the lanes are aligned, short. */
+  /** Short name of the alignment. */
   readonly aligned: string;
-  /** Where; null: each lane has its own time. */
+  /** The aligned moment, px; null: lanes are not shifted. */
   readonly flagX: number | null;
   readonly ticks: readonly AxisTick[];
 }
 
-/** Room for the longest title of a lane, 13 px; the strip itself keeps the most. */
+/** Width of the longest lane title at 13 px, limited so that the strip keeps most of the room. */
 function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
   const longest = Math.max(0, ...index.lanes.map((lane) => titleOf(lane.arm).length));
   return Math.max(112, Math.min(176, 24 + longest * 6.6));
 }
 
 const axisHeight = 20;
-/** Of a lane, with an axis below; and where its title can still be read, px. */
+/** Height of a lane with an axis below, and least height for a title, px. */
 const comfortable = 14;
 const least = 12;
-/** Room for the words of a tick. */
+/** Width of a tick's label. */
 const tickPx = 64;
 
-/** A live run grows into round lengths, so that the strip does not shrink at every frame. */
+/** The length of a live run is rounded up, so that the strip does not shrink at every frame. */
 function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   const shift = (lane: LaneIndex) => offset?.get(lane.arm) ?? 0;
   const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark + shift(lane)));
@@ -84,7 +84,7 @@ function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   return Math.max(end, step);
 }
 
-/** An arrow key moves by this: of a window that is narrow in the run by all of it, so that nothing is left out. */
+/** Step of an arrow key; in a narrow window the whole window, so that nothing is skipped. */
 function keyStep(length: number, { span }: Pick<Frame, 'span'>): number {
   return Math.min(length / 200, span);
 }
@@ -139,11 +139,11 @@ export function layoutOverview(
   };
 }
 
-/** Columns of at least 3 px out of the pyramid of every thread. */
+/** Columns of at least 3 px from the level-of-detail pyramid of every thread. */
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
-  // Where the axis counts there is no time in state, but there are operations.
+  // On a counting axis there is no time in state, but there are operations.
   if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
   const level =
     sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
@@ -177,7 +177,7 @@ function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number)
   return bars;
 }
 
-/** One bar an operation, in its own length; those that would be narrower than 3 px share one. */
+/** One bar per operation, of its length; bars narrower than 3 px are merged. */
 function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const { order, length } = lane.opsByEnd;
   const bars: Bar[] = [];
@@ -193,7 +193,7 @@ function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   return bars;
 }
 
-// The whole run -> canvas: bars of work and waiting, the window as a bracket, the moment as a line.
+// Draw the whole run: bars of work and waiting, the window as a bracket, the moment as a line.
 
 function drawOverview(
   pen: Pen,
@@ -272,7 +272,7 @@ function drawBand(pen: Pen, layout: OverviewLayout, band: Band, theme: Theme): v
   pen.stroke();
 }
 
-/** The window on the stage, with feet wide enough to take hold of. */
+/** The window, with feet wide enough to grab. */
 function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   const [x0, wide] = layout.window;
   const x1 = Math.max(wide, x0 + 3);
@@ -289,7 +289,7 @@ function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   }
 }
 
-/** In a window so narrow a moment cannot be pointed at: it is moved as a whole. */
+/** A window narrower than this is dragged as a whole: its moments cannot be hit. */
 const narrowPx = 40;
 
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
@@ -306,10 +306,10 @@ export function Overview({
   words = '',
 }: Pick<CanvasProps, 'runIndex' | 'lesson' | 'frame' | 'theme'> & {
   readonly onWindow: (start: number) => void;
-  /** The window was zoomed, moved or brushed (frame time, ns). */
+  /** The user zoomed, moved or brushed the window (frame time, ns). */
   readonly onView: (start: number, span: number) => void;
   readonly onSeek: (moment: number) => void;
-  /** The moment as text, for those who do not see it. */
+  /** The moment as text, for screen readers. */
   readonly moment?: number;
   readonly words?: string;
 }) {
@@ -333,7 +333,7 @@ export function Overview({
     [runIndex, lesson, frame, theme, titleOf],
   );
   useCanvas(canvas, size, draw, frame.subscribe);
-  /** What a drag moves: the window, held at this distance from its start; or the moment. */
+  /** What is dragged: the window, at this distance from its start, or the moment. */
   const grip = useRef<number | 'moment' | null>(null);
   const point = (event: PointerEvent<Element>) => {
     if (size === null) return { t: 0, nsPerPx: 1 };
@@ -349,7 +349,7 @@ export function Overview({
       const window = { start, span };
       return { left, right, start: 0, span: end, window, end: frameEnd(runIndex, offset) };
     },
-    // A drag moves the moment, or a narrow window as a whole.
+    // A drag seeks, or moves a narrow window as a whole.
     drags: () => false,
     onWindow: onView,
     onGesture: (busy) => {

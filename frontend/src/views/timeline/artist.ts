@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The staves as LaneCanvas wants them: where lanes stand, how they are drawn, pointed at and walked with keys. */
+/** The artist of the timeline: places lanes, draws them, and finds marks for pointer and keys. */
 
 import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
@@ -16,7 +16,7 @@ import { boxesOf, hasMargin, type Layout, layoutScore, leastHeight } from './lay
 import { chartsOf, type LaneMarks, marksOf, pointMarksOf } from './marks.ts';
 import { type Look, type Score, scoreOf, timelineLook } from './score.ts';
 
-// Lesson and frame -> picture, and the picture's marks kept from frame to frame while only the moment moves.
+// Creates the picture of a frame. While only the moment moves, the painted marks are reused.
 
 export function pictureOf(
   index: RunIndex,
@@ -48,8 +48,8 @@ function allMarks(index: RunIndex, layout: Layout, score: Score): readonly LaneM
 }
 
 /**
- * Changes when the events in the window may have. Below the watermark of a lane that still runs all is settled; a
- * recording says at once how far it goes and sends its events after.
+ * Cache key of the events in the window. Below the watermark of a running lane nothing changes. A recording announces
+ * its whole length first and delivers events later.
  */
 function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknown[] {
   const probes = score.counters.flatMap(({ xray }) => (xray === null ? [] : [xray]));
@@ -63,18 +63,18 @@ function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknow
   });
 }
 
-/** Rises with whatever comes, but for samples. */
+/** A number that grows with every arrival, except samples. */
 function eventsOf({ spans, links, open, points, ops }: LaneIndex): number {
   return spans.length + links.length + open.length + points.length + ops.length;
 }
 
-/** The marks of the last window, painted once; a moving moment only stamps them. */
+/** The painted marks of the last window; while the moment moves they are only stamped. */
 class MarkCache {
   #key: readonly unknown[] = [];
   #marks: readonly LaneMarks[] | null = null;
   #stamp: OffscreenCanvas | null = null;
 
-  /** Picture and easel for this frame; paints marks anew only when the window, the events or the look changed. */
+  /** Return picture and easel of this frame; repaint marks only if window, events or look changed. */
   take(
     index: RunIndex,
     frame: Frame,
@@ -132,7 +132,7 @@ interface Staves {
   readonly score: Score;
 }
 
-/** An artist with a cache of its own: one for each canvas. */
+/** Create an artist with its own cache, one per canvas. */
 export function rowsArtist(
   lesson: Lesson,
   show: Scene['show'] | undefined,

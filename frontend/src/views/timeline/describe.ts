@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Entries of a lane's tables as marks, and marks in words: for tips, and for the table of those near the moment. */
+/** Table entries of a lane as marks, and descriptions of marks for tooltips and the table of nearby marks. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -12,13 +12,13 @@ import type { Frame, LaneIndex, Mark, Nanos, PointTable, RunIndex } from '../../
 import { armTitle, capital, fieldValue, fieldWords } from '../../derive/words.ts';
 import type { Lesson, PointFacts } from '../../protocol/lesson.ts';
 
-/** Entry `i` of the table of operations as a mark. */
+/** Entry `i` of the table of operations. */
 export function opMark({ arm, ops }: LaneIndex, i: number): Mark {
   const [t0, t1] = [ops.t0[i]! as Nanos, ops.t1[i]! as Nanos];
   return { arm, table: 'ops', id: ops.id[i]!, row: ops.row[i]!, kind: -1, t0, t1 };
 }
 
-/** Entry `i` of the table of points as a mark; its row is that of its thread, -1 if that has none. */
+/** Entry `i` of the table of points; its row is that of its thread, or -1. */
 export function pointMark(lane: LaneIndex, i: number): Mark {
   const { t, tid, kind, id } = lane.points;
   const row = lane.rows.find((r) => r.tid === tid[i])?.row ?? -1;
@@ -40,11 +40,11 @@ export function spanMark(lane: LaneIndex, i: number, open: boolean): Mark {
   };
 }
 
-// A mark in words, for its tip and for those who do not see it.
+// Descriptions of marks for tooltips and screen readers.
 
 type Facts = Pick<Lesson, 'arms'> & Partial<Pick<Lesson, 'points' | 'operation' | 'counters'>>;
 
-/** A mark in words: what, how long, whose, when, and what it proves. */
+/** Describe a mark: kind, length, thread, time, and evidence. */
 export function describeMark(index: RunIndex, mark: Mark, lesson: Facts): string {
   const lane = laneOf(index, mark.arm);
   const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
@@ -123,10 +123,10 @@ function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: M
   return -1;
 }
 
-// The marks nearest to the moment as rows of a table: spans, and points with their fields.
+// The marks nearest to the moment as table rows: spans, and points with their fields.
 
 const most = 50;
-/** Points get at most so many rows, so that they never drive out all spans. */
+/** Limit for points, so that spans keep some rows. */
 const mostPoints = 25;
 
 /** At most 50 marks nearest to the moment, in order of time. */

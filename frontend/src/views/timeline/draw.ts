@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Layout and marks -> canvas. Knows no time but the frame's moment: the afterglow is computed from it. */
+/** Draws layout and marks. The only time it knows is the frame's moment, from which it computes the afterglow. */
 
 import { locale, t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
@@ -26,7 +26,7 @@ import { boxesOf, type LaneBox, type Layout } from './layout.ts';
 import { type Chart, densityPx, type LaneMarks, type PointMarks } from './marks.ts';
 import type { RectList } from './score.ts';
 
-// What marks stand on: paper, axis, staves, and where a lane is not known, over, or has lost events.
+// Background of the marks: paper, axis, staves, and zones where a lane is unknown, over, or lost events.
 
 function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
@@ -42,7 +42,7 @@ function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   }
 }
 
-/** Ticks of the lane where they are known, the axis's lines where not. */
+/** The lane's ticks if known, otherwise the axis's lines. */
 function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const known = box.ticks.length > 0;
   pen.fillStyle = known ? mix(theme.mechanism, theme.paper, 0.3) : theme.rule;
@@ -63,7 +63,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const first = box.rows[0];
   const last = box.lines.findLast((line) => line.what === 'row' || line.what === 'function');
   if (first === undefined || last === undefined) return;
-  // The brace that joins the staves of one kernel.
+  // The brace around one kernel's staves.
   pen.fillStyle = theme.soft;
   const top = first.top - 3;
   const bottom = last.top + last.height + 3;
@@ -72,7 +72,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   pen.fillRect(left - 9, bottom - 1.5, 6, 1.5);
 }
 
-/** Unknown, lost, evicted and over look different from each other and from idle, which is the bare staff. */
+/** Unknown, lost, evicted and ended differ from each other, and from idle, which is the bare staff. */
 function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void {
   const { theme, tiles } = easel;
   const top = box.bodyTop - 2;
@@ -156,9 +156,9 @@ function drawAxis(pen: Pen, picture: Picture, easel: Inking): void {
   else text(pen, theme, layout.unit, 4, y + 15 * theme.em, 'left');
 }
 
-// Counters -> canvas: an area up to the value, with a line on it.
+// Draws counters: an area up to the value, with a line on top.
 
-/** One chart, from `left` on, a column a pixel. Neighbours of one height become one rectangle. */
+/** One chart from `left` on, one column per pixel. Neighbours of equal height become one rectangle. */
 function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
   const { line, low, high, top } = chart;
   const colour = colourOf(theme, chart.series.colour);
@@ -171,7 +171,7 @@ function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
     const peak = height(most);
     pen.fillStyle = area;
     if (base > 0) pen.fillRect(left + x0, bottom - base, x1 - x0, base);
-    // What rose or fell within the pixel.
+    // The range of values within the pixel.
     pen.fillStyle = spread;
     if (peak > base) pen.fillRect(left + x0, bottom - peak, x1 - x0, peak - base);
     pen.fillStyle = colour;
@@ -192,9 +192,9 @@ function eachRun(
   }
 }
 
-// Points -> canvas: a pin each, or columns of their number.
+// Draws points: a pin each, or columns of counts.
 
-/** Nearer to each other than this on average, pins lose their heads, px. */
+/** Pins closer than this on average have no heads, px. */
 const headsApart = 9;
 
 /** All points of one line. */
@@ -223,7 +223,7 @@ function paintPoints(pen: Pen, marks: PointMarks, theme: Theme, left: number): v
   pen.fill();
 }
 
-/** A column is as high as its share of the fullest; one that has any is at least a pixel. */
+/** Column height is relative to the fullest column; a non-empty column has at least one pixel. */
 function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): void {
   const { line, columns, most } = marks;
   pen.fillStyle = fill;
@@ -234,9 +234,9 @@ function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): 
   }
 }
 
-// What stands over the marks: links, outlines of what is pointed at, the shared moment, the playhead.
+// Drawn over the marks: links, outlines of hovered marks, the aligned moment, the playhead.
 
-/** A link glows for this share of the window after its moment. */
+/** Share of the window for which a link glows after its moment. */
 const glowShare = 0.05;
 
 function drawLinks(
@@ -250,7 +250,7 @@ function drawLinks(
   const { gain } = easel.theme;
   const shift = frame.offset.get(box.arm) ?? 0;
   pen.fillStyle = gain;
-  // Single wakes are notes with stems; in a crowd they step back behind the staves.
+  // Single links look like notes with stems; many links fade behind the staves.
   const crowd = Math.min(1, Math.max(0, (marks.links.length - 40) / 160));
   const radius = 2.5 - crowd;
   const stem = 0.5 - 0.32 * crowd;
@@ -282,7 +282,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   const x = Math.round(layout.playheadX);
   pen.globalAlpha = 1;
   pen.fillStyle = theme.ink;
-  // Strong where there is music, thin where there are words.
+  // Strong over marks, thin over words.
   let y = 3 + 21 * theme.em;
   for (const box of layout.lanes) {
     pen.globalAlpha = 0.16;
@@ -303,7 +303,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   text(pen, theme, words, left + w / 2, 3 + 11.5 * theme.em, 'center', 500, 13, theme.mono);
 }
 
-/** What happens on every lane at once, where lanes are shifted. */
+/** The aligned moment, where lanes are shifted. */
 function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
   const { index, frame, layout, score } = picture;
   const flag = axisFlag(index, frame, score.operation.name);
@@ -314,13 +314,13 @@ function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
   drawFlag(pen, easel.theme, at, layout.fontSize);
 }
 
-/** How strong is what the step does not speak of. */
+/** Opacity of kinds that the step is not about. */
 export const mutedness = 0.5;
 
-/** Of outlines. */
+/** Distance and radius of outlines. */
 const rim = { x: 2.5, y: 3.5, radius: 4 } as const;
 
-/** The whole picture at the frame's moment. */
+/** Draw the whole picture at the frame's moment. */
 export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   const { layout } = picture;
   const easel: Inking = { ...given, theme: { ...given.theme, em: layout.fontSize / 13 } };
@@ -344,7 +344,7 @@ export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   drawPlayhead(pen, picture, easel);
 }
 
-/** Lines that the view has added. */
+/** Lines that a view adds. */
 function drawExtras(
   pen: Pen,
   { index, frame, layout, score }: Picture,
@@ -384,7 +384,7 @@ function stampMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number, toX
   pen.globalAlpha = 1;
 }
 
-/** Every mark of every lane, kind after kind. Kinds out of focus are muted. */
+/** Draw every mark of every lane, kind by kind. Kinds out of focus are muted. */
 export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number): void {
   const { index, frame } = picture;
   const strength = (list: RectList) => {
@@ -401,7 +401,7 @@ export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: numb
       brushShares(pen, list, paintOf(list.style, easel.theme, easel.tiles));
     }
     for (const list of lane.rects) {
-      // The state already says what runs in a function; the bracket only stands where it is the topic.
+      // The state already shows that a thread runs in a function; draw the bracket only if its kind is in focus.
       const named = frame.focus.has(index.kinds[list.style.kind]!.name);
       if (list.style.texture === 'bracket' && !named) continue;
       pen.globalAlpha = alpha * strength(list);

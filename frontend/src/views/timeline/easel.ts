@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a drawing is made of, and small strokes that all its parts use. */
+/** Drawing tools: the easel's contents, and small strokes that all parts use. */
 
 import type { Theme } from '../../base/theme.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
@@ -20,22 +20,22 @@ export interface Picture {
 export interface Easel {
   readonly theme: Theme;
   readonly tiles: TileMaker;
-  /** The marks drawn once for this window, to be stamped; null draws them stroke by stroke. */
+  /** The window's marks, painted once, to be stamped; null: they are drawn stroke by stroke. */
   readonly stamp: { readonly image: CanvasImageSource; readonly dpr: number } | null;
 }
 
-/** A theme with the size of its text: 1 em is 13 px. */
+/** A theme with the text size: 1 em is 13 px. */
 export type Inked = Theme & { readonly em: number };
 
 export type Inking = Easel & { readonly theme: Inked };
 
-/** Of what has not happened yet at the moment. */
+/** Opacity of marks after the moment. */
 export const faintness = 0.2;
-/** Words on it are to be read all the same: 4.5:1 for ink, and for soft ink. */
+/** Opacity of words on such marks: contrast stays at 4.5:1 for ink, and for soft ink. */
 export const faintInk = 0.68;
 export const faintSoft = 0.85;
 
-/** Crisp 1 px lines. */
+/** A crisp line 1 px wide. */
 export function vertical(pen: Pen, x: number, y0: number, y1: number): void {
   pen.fillRect(Math.round(x), y0, 1, y1 - y0);
 }
@@ -69,7 +69,7 @@ export function textWidth(
   return pen.measureText(words).width;
 }
 
-/** As much of the words as has room, with an ellipsis for the rest. */
+/** The longest prefix that fits, with an ellipsis. */
 export function fitted(pen: Pen, theme: Inked, words: string, width: number): string {
   if (textWidth(pen, theme, words) <= width) return words;
   let short = words;
@@ -77,7 +77,7 @@ export function fitted(pen: Pen, theme: Inked, words: string, width: number): st
   return `${short.trimEnd()}…`;
 }
 
-/** Words on a plate of paper, so that lines do not run through them; those behind `|` only where there is room. */
+/** Draw words on a background of paper, so that lines do not cross them; the part after `|` only if it fits. */
 export function plated(pen: Pen, theme: Inked, said: string, x: number, y: number, width: number) {
   const [first, rest] = said.split('|') as [string, string?];
   const all = first + (rest ?? '');
@@ -91,14 +91,14 @@ export function plated(pen: Pen, theme: Inked, said: string, x: number, y: numbe
   text(pen, theme, words, x, y, 'left', 500);
 }
 
-// Rectangles of a kind -> canvas. The same brush paints the picture and the swatches of its legend.
+// Draws rectangles of a kind. The picture and the legend's swatches use the same brush.
 
-/** Narrower marks are flat: a texture would only flicker. What is not the lesson is flat for longer. */
+/** Narrower marks are flat, because a texture would flicker. Kinds outside the lesson have a higher limit. */
 const texturedFrom = 6;
 const dismissedFrom = 14;
-/** Of the ink of an outline that alone tells a pale mark from the page: a step may speak of it. */
+/** Share of ink in the outline that separates a pale mark from the page; a step may be about such marks. */
 const edge = 0.97;
-/** Of the colour of a band; pale, since names stand on it. */
+/** Shares of the colour in a band; pale, because names are written on it. */
 const bandShares = [0.24, 0.4, 0.12];
 
 export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint {
@@ -160,7 +160,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        // The colour of what is not the lesson is too faint for a projector.
+        // The colour of kinds outside the lesson is too faint for a projector.
         border:
           style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
@@ -182,7 +182,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
   }
 }
 
-/** All rectangles of one kind. */
+/** Draw all rectangles of one kind. */
 export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
   const { texture } = list.style;
   if (texture === 'line') return brushLines(pen, list, paint);
@@ -219,7 +219,7 @@ export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
   if (texture === 'cross') brushCrosses(pen, list);
 }
 
-/** Could run, but does not: a thin line in the middle of the row. */
+/** Runnable, but not running: a thin line in the middle of the row. */
 function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -228,7 +228,7 @@ function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   }
 }
 
-/** Inside a function: a line under the row, with feet. */
+/** Inside a function: a line below the row, with feet. */
 function brushBrackets(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -260,7 +260,7 @@ function brushCrosses(pen: Pen, list: RectList): void {
   pen.stroke();
 }
 
-/** Shares of columns: flat colours, since they are only 3 px wide each. */
+/** Shares of columns: flat colours, because each is only 3 px wide. */
 export function brushShares(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.narrow;

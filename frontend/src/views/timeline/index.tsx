@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The view of any lesson: rows of threads or CPUs with their states, nested functions, tracks, points, links and counters, on
- * one time axis for all lanes. It knows nothing but what the lesson declares.
+ * The view for any lesson: rows of threads or CPUs with their states, nested functions, tracks, points, links and
+ * counters, on one time axis for all lanes. It uses only what the lesson declares.
  */
 
 import { summaryOf } from '../../derive/summary.ts';
@@ -16,7 +16,7 @@ import { counts, KindSwatch, panels } from './panels.tsx';
 import { scoreOf, timelineLook } from './score.ts';
 import { timelineSentences } from './sentences.ts';
 
-/** Kinds that the scene draws, of those in focus. A point has its name next to the mark and is there only in focus. */
+/** Kinds in focus that the scene draws. A point has its name beside the mark and is listed only in focus. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const shown = timelineLook.shown(scene.show);
   const points = new Set(lesson.points.map((point) => point.name));

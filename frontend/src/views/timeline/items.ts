@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What can be pointed at on a lane's lines: spans, points, and what makes counters change, found by bisection. */
+/** Items on a lane's lines for pointer and keys: spans, points, and the changes of counters, found by bisection. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { pointRange } from '../../derive/lane-index.ts';
@@ -12,12 +12,12 @@ import { type Line, type Series, seriesOf, stepsOf } from './lines.ts';
 import { openEnd } from './marks.ts';
 import { type Score, stylesFor } from './score.ts';
 
-/** A pointer may miss a mark by so much, px. */
+/** Tolerance of a pointer per kind of line, px. */
 const slops = { row: 4, function: 4, track: 4, point: 6, counter: 18 } as const;
 
 export function rowsOf(index: RunIndex, layout: Layout, score: Score): readonly Row[] {
   const { left, right, nsPerPx, playheadX } = layout;
-  // Up and down stay at the moment.
+  // The up and down keys stay at the moment.
   const entry = playheadX === null ? {} : { entry: playheadX };
   return layout.lanes.flatMap((box) =>
     box.lines.flatMap((line): Row[] => {
@@ -59,7 +59,7 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }
 
-/** The strands of a line: what keys walk, and what only a pointer finds upon it. */
+/** The strands of a line: those that keys visit, then those that only a pointer finds. */
 function strandsOf(lane: LaneIndex, line: Line, score: Score): readonly (Strand | null)[] {
   if (line.strand !== null) return [line.strand];
   const own = lane.strand(line.row, line.what === 'track' ? 'track' : 'state');
@@ -92,7 +92,7 @@ function pointsIn({ box: { lane }, line, put }: At, a: number, b: number): reado
     const { from, to } = pointRange(lane.points, of, a, b);
     return Array.from(of.order.subarray(from, to));
   });
-  // Several kinds on one line: the table is in order of time, so its places are, too.
+  // Several names share a line: restore the order of time, which is that of the table.
   if (line.points.length > 1) places.sort((x, y) => x - y);
   return places.map((i) => {
     const mark = pointMark(lane, i);
@@ -100,7 +100,7 @@ function pointsIn({ box: { lane }, line, put }: At, a: number, b: number): reado
   });
 }
 
-/** What makes a counter change. */
+/** Events that change a counter. */
 function changesIn({ index, box, line, score, put }: At, a: number, b: number): readonly Item[] {
   const { lane } = box;
   const series = seriesOf(index.kinds, score).find(({ name }) => name === line.points[0]);

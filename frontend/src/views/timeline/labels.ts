@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Words of a picture: headers, names of rows, names on marks that have room for them. */
+/** Text in a picture: headers, row names, and names on marks with enough room. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -27,14 +27,14 @@ import { type Line, openFunctions, valueAt } from './lines.ts';
 import type { LaneMarks } from './marks.ts';
 import { stylesFor } from './score.ts';
 
-// Few hogs leave room for words: operations are named over their row, functions under it.
+// Pictures of few threads have room for names: of operations above the row, of functions below.
 
 export interface Note {
-  /** A bracket from x0 to x1, open towards the row. */
+  /** Ends of a bracket that is open towards the row. */
   readonly x0: number;
   readonly x1: number;
   readonly y: number;
-  /** Under the row, not over it. */
+  /** Below the row instead of above. */
   readonly under: boolean;
   readonly words: string;
 }
@@ -42,7 +42,7 @@ export interface Note {
 const leastPx = 24;
 const most = 40;
 
-/** Operations that touch the window, over their rows. */
+/** Operations that touch the window, above their rows. */
 function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   if (!box.annotated) return [];
   const { ops, opsByEnd } = box.lane;
@@ -55,7 +55,7 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   for (; p < length && notes.length < most; p++) {
     const i = order[p]!;
     const row = rows.get(ops.row[i]!);
-    // Ends rise; an operation that ends after the window may still begin in it.
+    // Sorted by end, so an operation that ends after the window may still begin in it.
     if (ops.t1[i]! > end + (end - box.t0)) break;
     const [x0, x1] = [x(ops.t0[i]!), x(ops.t1[i]!)];
     if (row === undefined || x0 > layout.right || x1 - x0 < leastPx) continue;
@@ -65,7 +65,7 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   return notes;
 }
 
-/** Functions in focus, under their rows, where a bracket is wide enough to be read. Their lengths are whole. */
+/** Functions in focus, below their rows, if the bracket is wide enough. Lengths are whole, not clipped. */
 function functionNotes(
   index: RunIndex,
   layout: Layout,
@@ -90,7 +90,7 @@ function functionNotes(
     const strand = lane.strand(row.row, 'function');
     if (strand !== null) {
       const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
-      // In a crowd no bracket is drawn.
+      // Too dense for brackets.
       if (to - from > width / 3) continue;
       for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
     }
@@ -99,9 +99,9 @@ function functionNotes(
   return notes;
 }
 
-// Words on marks that are wide enough for them.
+// Text on marks that are wide enough.
 
-/** Words on phases and calls that are wide enough for them. */
+/** Text on phases and calls that are wide enough. */
 function drawSpanWords(
   pen: Pen,
   picture: Picture,
@@ -110,7 +110,7 @@ function drawSpanWords(
   theme: Inked,
 ): void {
   const { index, layout } = picture;
-  // Where the name of a line stands on it, words begin behind it.
+  // Where a line's name is drawn on the line, text begins after the name.
   const named = box.lines.filter((line) => line.labelOn && line.label !== '');
   const leftAt = (y: number) => {
     const line = named.find(({ top, height }) => y >= top - 1 && y <= top + height);
@@ -138,7 +138,7 @@ function drawSpanWords(
   pen.globalAlpha = 1;
 }
 
-/** Who has the CPU, where rows are CPUs. */
+/** The thread that has the CPU, where rows are CPUs. */
 function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { layout } = picture;
   const { spans } = box.lane;
@@ -162,7 +162,7 @@ function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): v
   pen.globalAlpha = 1;
 }
 
-/** Quiet ground under words that stand on a texture. */
+/** Plain background behind text on a texture. */
 function plate(pen: Pen, theme: Inked, width: number, x: number, y: number): void {
   pen.globalAlpha = 1;
   pen.fillStyle = theme.paper;
@@ -246,19 +246,19 @@ function drawRowLabels(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): 
   }
 }
 
-/** The least distance between two rows, px. */
+/** Least distance between two rows, px. */
 function pitchOf(box: LaneBox): number {
   const tops = box.rows.map((row) => row.top);
   return Math.min(...tops.slice(1).map((top, i) => top - tops[i]!), tops.length === 1 ? 20 : 1e3);
 }
 
-/** Names of operations and functions, each in the middle of the part of its bracket that is in view. */
+/** Names of operations and functions, each centred in the visible part of its bracket. */
 function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { index, frame, layout } = picture;
   const over = operationNotes(layout, box, picture.score.operation.name);
   const brackets = picture.score.look.functions === 'brackets';
   const under = brackets ? functionNotes(index, layout, box, frame.focus) : [];
-  /** Where the last words on a line end: words never run into each other. */
+  /** End of the last text per line, so that texts never overlap. */
   const ends = new Map<number, number>();
   for (const { x0, x1, y, under: below, words } of [...over, ...under]) {
     pen.globalAlpha = x0 < layout.revealX ? 1 : faintSoft;
@@ -284,7 +284,7 @@ function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void
   pen.globalAlpha = 1;
 }
 
-/** Of each counter its name, its value at the moment, and the top of its scale. */
+/** Each counter's name, its value at the moment, and the top of its scale. */
 function drawChartWords(
   pen: Pen,
   picture: Picture,

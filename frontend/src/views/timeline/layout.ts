@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Where everything stands: lanes stacked on one time axis like the staves of a score. Pure; pixels are CSS pixels.
- * Which lines a lane has is decided in lines.ts, the marks on them are in marks.ts.
+ * Positions of everything: lanes stacked on one time axis like staves. Pure; CSS pixels. lines.ts decides which lines a
+ * lane has; marks.ts computes the marks on them.
  */
 
 import { scaleLinear } from 'd3-scale';
@@ -50,26 +50,26 @@ export interface LaneBox {
   readonly headerHeight: number;
   readonly bodyTop: number;
   readonly bottom: number;
-  /** Operations are named over the rows. */
+  /** Operation names are drawn above the rows. */
   readonly annotated: boolean;
   /** A row per thread or CPU. */
   readonly rows: readonly Line[];
   /** Rows of tracks. */
   readonly strips: readonly Line[];
-  /** Everything that has marks, from top to bottom. */
+  /** All lines with marks, from top to bottom. */
   readonly lines: readonly Line[];
-  /** x of the lane's own ticks; empty when their phase is not known. */
+  /** x of the lane's own ticks; empty if their phase is unknown. */
   readonly ticks: readonly number[];
-  /** [from, to) where nothing is known yet, px; null: all of the window is known. */
+  /** [from, to) that is not known yet, px; null: the whole window is known. */
   readonly unknown: readonly [number, number] | null;
-  /** Where the lane's run ended, px. */
+  /** End of the lane's run, px. */
   readonly endX: number | null;
   readonly losses: readonly {
     readonly x0: number;
     readonly x1: number;
     readonly events: number | null;
   }[];
-  /** History that was evicted, up to here, px. */
+  /** End of the evicted history, px. */
   readonly evictedTo: number | null;
   /** Lane time at x = left, and ns per px. */
   readonly t0: number;
@@ -79,7 +79,7 @@ export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly fontSize: number;
-  /** Names of rows stand in a margin; else above their rows. */
+  /** Row names are in a margin; otherwise above their rows. */
   readonly margin: boolean;
   readonly left: number;
   readonly right: number;
@@ -88,11 +88,11 @@ export interface Layout {
   readonly lanes: readonly LaneBox[];
   readonly axisY: number;
   readonly ticks: readonly AxisTick[];
-  /** What the axis counts: "ms". */
+  /** What the axis counts, such as "ms". */
   readonly unit: string;
   readonly playheadX: number | null;
   readonly readout: string;
-  /** Marks right of this are faint: they have not happened yet at the moment. */
+  /** Marks to the right are faint: they are after the moment. */
   readonly revealX: number;
 }
 
@@ -100,22 +100,22 @@ const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
 const mostPitch = 66;
-/** Of a row that is alone. */
+/** Height of a single row, px. */
 const alonePitch = 150;
-/** A stage that is higher than the picture prefers makes rows so much higher. */
+/** Factor by which rows may grow in a stage that is higher than preferred. */
 const stretch = 1.6;
-/** From here a row has room for the names of its operations above and its functions below. */
+/** From this pitch a row has room for operation names above and function names below. */
 const annotatedPitch = 58;
 const leastPitch = 6;
 const comfortablePitch = 9;
-/** From here each row has its name, px at 13 px. */
+/** From this pitch each row shows its name, px at 13 px text. */
 export const namedPitch = 14;
 
-/** The height at which rows stand comfortably, px. */
+/** Comfortable height of the rows, px. */
 export function preferredHeight(index: RunIndex, score: Score): number {
   const count = (lane: LaneIndex) => Math.max(1, rowsOf(index, lane, score).length);
   const rows = index.lanes.reduce((sum, lane) => sum + count(lane), 0);
-  // Few rows may be large: one thread alone fills some of the stage.
+  // Few rows may be large: a single thread fills some of the stage.
   const pitch = Math.max(17, Math.min(mostOf(rows), 190 / rows));
   const em = score.fontSize / 13;
   const [room] = rooms(score, false);
@@ -131,12 +131,12 @@ function mostOf(rows: number): number {
   return rows === 1 ? alonePitch : mostPitch;
 }
 
-/** Names of rows stand in a margin. */
+/** Whether row names are in a margin. */
 export function hasMargin({ width }: Pick<Size, 'width'>, { fontSize }: Pick<Score, 'fontSize'>) {
   return width >= (wideFrom * fontSize) / 13;
 }
 
-/** All of the picture's fixed points. */
+/** Compute all positions of a picture. */
 export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Score): Layout {
   const em = score.fontSize / 13;
   const margin = hasMargin(size, score);
@@ -175,7 +175,7 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   };
 }
 
-/** Milliseconds, or what the axis of the run counts. */
+/** Milliseconds, or the unit that the run's axis counts. */
 function axisOf(
   index: RunIndex,
   window: { start: number; span: number; left: number; right: number },
@@ -188,10 +188,10 @@ function axisOf(
   return { ticks, unit: index.axis.plural };
 }
 
-/** The most generous room that leaves rows a height of their own, and that height. */
+/** The most generous room that leaves rows enough height, and that height. */
 function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
   const em = score.fontSize / 13;
-  // Names of rows before second lines of what stands below them.
+  // Prefer row names to second lines of labels below.
   const named = score.look.functions === 'brackets' ? namedPitch : comfortablePitch;
   const tried = rooms(score, above).map((room) => ({
     room,
@@ -214,7 +214,7 @@ function rowCount(index: RunIndex, score: Score): number {
   return index.lanes.reduce((n, lane) => n + Math.max(1, rowsOf(index, lane, score).length), 0);
 }
 
-/** Of all but the rows of threads. */
+/** Height of everything except thread rows. */
 function fixedHeight(index: RunIndex, score: Score, room: Room): number {
   const em = score.fontSize / 13;
   const gaps = Math.max(0, index.lanes.length - 1) * laneGap(room);
@@ -226,7 +226,7 @@ function fixedHeight(index: RunIndex, score: Score, room: Room): number {
   return (readoutHeight + axisHeight) * em + gaps + lanes;
 }
 
-/** Height left for each row of a thread, px. */
+/** Remaining height per thread row, px. */
 function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
   const free = size.height - fixedHeight(index, score, room);
   return free / Math.max(1, rowCount(index, score));
@@ -279,7 +279,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
   };
 }
 
-/** Where the lane is not known, is over, or has lost events. */
+/** Zones where the lane is unknown, over, or lost events. */
 function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right: number) {
   const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
   const endX = lane.ended ? x(lane.watermark) : null;
@@ -301,7 +301,7 @@ function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right:
   };
 }
 
-/** Where the lane's ticks lie in the window; none when they would stand closer than 12 px or are not known. */
+/** The lane's ticks in the window; empty if closer than 12 px, or unknown. */
 function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) => number) {
   if (grid === null || x(t0 + grid.every) - x(t0) < 12) return [];
   const ticks: number[] = [];
@@ -310,9 +310,9 @@ function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) =
   return ticks;
 }
 
-// On which line of the picture a mark stands, and where in it.
+// The line of a mark, and its place there.
 
-/** Spans on a line that have not ended: places in `lane.open`. */
+/** Open spans on a line, as indices in `lane.open`. */
 export function openOn(lane: LaneIndex, line: Line, score: Score): number[] {
   if (score.rows === 'cpus' && line.what === 'row') return [];
   const { open } = lane;
@@ -333,7 +333,7 @@ function onLine(layer: KindFacts['layer'], line: Line, score: Score): boolean {
   return layer === 'state' || (layer === 'function' && score.look.functions === 'brackets');
 }
 
-/** The line on which a mark stands; null: it is not shown. */
+/** The line of a mark; null: not shown. */
 function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   if (mark.table === 'points') {
     const name = score.points[mark.kind]?.name ?? '';
@@ -362,7 +362,7 @@ function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   return of.find((l) => holds(box.lane, l, mark, score)) ?? null;
 }
 
-/** Where a mark stands in the window; none: it is out of view. */
+/** Boxes of a mark in the window; empty: outside the view. */
 export function boxesOf(layout: Layout, score: Score, mark: Mark): readonly Box[] {
   const box = layout.lanes.find(({ arm }) => arm === mark.arm);
   const line = box && lineOf(box, mark, score);
@@ -383,7 +383,7 @@ function holds(lane: LaneIndex, line: Line, mark: Mark, score: Score): boolean {
   return line.strand !== null && placeIn(lane, line.strand, mark) >= 0;
 }
 
-/** Where a mark stands in a strand; -1: nowhere. */
+/** Position of a mark in a strand; -1: not found. */
 function placeIn(lane: LaneIndex, strand: Strand, mark: Mark): number {
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   for (let p = firstAtLeast(strand.length, at, mark.t0); p < strand.length; p++) {

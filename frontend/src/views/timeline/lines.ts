@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The lines of a lane from top to bottom: rows with what is nested in them, tracks, points. Heights give way to room. */
+/**
+ * The lines of a lane from top to bottom: rows with their nested functions, tracks, points. Heights shrink with the
+ * room.
+ */
 
 import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -8,10 +11,10 @@ import { isStale, opsUpTo } from '../../derive/query.ts';
 import type { KindFacts, LaneIndex, Row, RunIndex, SpanTable, Strand } from '../../derive/types.ts';
 import type { Score } from './score.ts';
 
-// Function spans of a thread by how deep they are nested. Spans of one depth follow each other, so each depth is
-// drawn and searched like a row of states.
+// Function spans of a thread by nesting depth. Spans of one depth never overlap, so each depth is drawn and searched
+// like a row of states.
 
-/** Deeper calls are drawn at the last depth. */
+/** Deeper calls are drawn at this depth. */
 export const mostDepth = 8;
 
 const none: readonly Strand[] = [];
@@ -20,7 +23,7 @@ const bandCache = new WeakMap<
   { readonly key: string; readonly bands: readonly Strand[] }
 >();
 
-/** Function spans of a row that are still open, outermost first: places in `lane.open`. */
+/** A row's open function spans, outermost first, as indices in `lane.open`. */
 export function openFunctions(lane: LaneIndex, row: number): number[] {
   const { open } = lane;
   const found: number[] = [];
@@ -31,7 +34,7 @@ export function openFunctions(lane: LaneIndex, row: number): number[] {
   return found.sort((a, b) => open.t0[a]! - open.t0[b]!);
 }
 
-/** One strand for each depth, the outermost first. */
+/** One strand per depth, the outermost first. */
 function bandsOf(lane: LaneIndex, row: number): readonly Strand[] {
   const strand = lane.strand(row, 'function');
   const open = openFunctions(lane, row).map((i) => lane.open.t0[i]!);
@@ -80,27 +83,27 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
     orders[d]![filled[d]!] = strand.order[p]!;
     filled[d] = filled[d]! + 1;
   }
-  // They do not overlap: for searches they are states.
+  // They do not overlap, so searches treat them as states.
   return orders.map((order) => {
     return { row: strand.row, layer: 'state', order, length: order.length, longest: 0, levels: [] };
   });
 }
 
-// The same spans by CPU: what ran where. Brought up to date with what came since the last look.
+// The same spans by CPU: what ran where. Updated with what came since the last call.
 
-/** The state of a thread that has a CPU; each lesson with states has it. */
+/** The state of a thread that has a CPU; every lesson with states declares it. */
 const onCpu = 'running';
 
 interface Found {
   seen: number;
-  /** The first span seen, to notice that the table began anew or dropped its oldest. */
+  /** The first span seen, to detect that the table was reset or evicted its oldest. */
   first: number;
   readonly byCpu: Map<number, StrandBuilder>;
 }
 
 const cpuCache = new WeakMap<SpanTable, Found>();
 
-/** A strand for each CPU on which something ran, its `row` the number of the CPU. */
+/** One strand per CPU on which something ran; `row` is the number of the CPU. */
 function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Strand[] {
   const running = kinds.findIndex((kind) => kind.name === onCpu && kind.layer === 'state');
   const { spans } = lane;
@@ -125,30 +128,30 @@ function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Stra
   return [...found.byCpu.values()].sort((a, b) => a.row - b.row);
 }
 
-// Numbers over time: operations, points, values of their fields, facts of the x-ray. Counts and sums begin at the left
-// edge of the window; values hold until the next one.
+// Numbers over time: operations, points, field values, x-ray facts. Counts and sums start at the left edge of the
+// window; values hold until the next one.
 
-/** The name of the series that counts operations; the lesson's own have theirs. */
+/** Name of the series that counts operations; a lesson's series have non-empty names. */
 export const operations = '';
 
 /** One series of a lesson. */
 export interface Series {
   readonly name: string;
-  /** Place among the lesson's counters; -1: operations. */
+  /** Index in the lesson's counters; -1: operations. */
   readonly at: number;
   readonly title: string;
   readonly colour: KindFacts['colour'];
   readonly point: string | null;
   readonly xray: string | null;
-  /** Column of the point, or fact of the x-ray; null: how many there were. */
+  /** Column of the point, or fact of the x-ray; null: the number of events. */
   readonly field: string | null;
-  /** It adds up from the left edge of the window. */
+  /** Values are summed from the left edge of the window. */
   readonly adds: boolean;
 }
 
 const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
-/** The series of a lesson: operations, where events tell of them, then what it declares. */
+/** The series of a lesson: operations, if events report them, then the declared counters. */
 export function seriesOf(kinds: readonly KindFacts[], score: Score): readonly Series[] {
   const { plural, open } = score.operation;
   const ops: Series = {
@@ -168,7 +171,7 @@ export function seriesOf(kinds: readonly KindFacts[], score: Score): readonly Se
   return open === null ? own : [ops, ...own];
 }
 
-/** Events that a series is made of, in order of time: when, and what value. */
+/** Events that change a series, in order of time, with the new value or increment. */
 export interface Steps {
   readonly n: number;
   readonly t: (p: number) => number;
@@ -194,7 +197,7 @@ export function stepsOf(lane: LaneIndex, series: Series): Steps {
   };
 }
 
-/** The value of a series at t, in a window that begins at a; null: nothing is known of it yet. */
+/** Value of a series at t, in a window that begins at a; null: unknown. */
 export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): number | null {
   if (series.name === operations) return Math.max(0, opsUpTo(lane, t) - opsUpTo(lane, a));
   const steps = stepsOf(lane, series);
@@ -207,46 +210,46 @@ export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): 
   return sum;
 }
 
-/** The colour of points: that of the lesson's kind of mark with their name. */
+/** Colour of the lesson's `mark` kind with the points' name. */
 export function pointColour(kinds: readonly KindFacts[], name: string): KindFacts['colour'] {
   return kinds.find((k) => k.layer === 'mark' && k.name === name)?.colour ?? 'work';
 }
 
 export interface Line {
-  /** `row`: states of a thread, or what runs on a CPU. `function`: one depth of calls below its row. */
+  /** `row`: states of a thread, or what runs on a CPU. `function`: calls of one depth, below their row. */
   readonly what: 'row' | 'function' | 'track' | 'point' | 'counter' | 'extra';
   /** Row of the lane; the CPU where rows are CPUs; -1 for points. */
   readonly row: number;
   readonly role: Row['role'];
-  /** Of a function: 0 is the outermost. */
+  /** Depth of a function line; 0 is the outermost. */
   readonly depth: number;
-  /** Points that are drawn on it, by name; of a counter or an extra its name. */
+  /** Names of the points drawn on it; for a counter or an extra line its name. */
   readonly points: readonly string[];
   readonly label: string;
-  /** A second line under the label. */
+  /** A second line below the label. */
   readonly aside: string;
-  /** The label stands above the row at its left, or on it, for want of a margin. */
+  /** The label is above the row at its left, or on the row, because there is no margin. */
   readonly labelAbove: boolean;
   readonly labelOn: boolean;
   readonly top: number;
   readonly height: number;
-  /** Spans of one depth, or of one CPU; null: the lane's own strands of this row. */
+  /** Spans of one depth, or of one CPU; null: the lane's strands of this row. */
   readonly strand: Strand | null;
 }
 
-/** How much room what stands below the rows gets. */
+/** Room for the lines below the rows. */
 export interface Room {
-  /** Second lines under labels. */
+  /** Labels have second lines. */
   readonly asides: boolean;
-  /** Names above their lines, for want of a margin. */
+  /** Names are above their lines, because there is no margin. */
   readonly above: boolean;
-  /** Names on their lines, for want of height as well; and what is not the lesson is left out. */
+  /** Names are on their lines, because there is no height either. Kinds outside the lesson are omitted. */
   readonly on?: boolean;
-  /** Height of one depth of functions, px at 13 px; 0: none are drawn. */
+  /** Height per depth of functions, px at 13 px text; 0: not drawn. */
   readonly band: number;
-  /** A line for each kind of point, or one for all. */
+  /** A line per name of point, or one for all. */
   readonly points: 'each' | 'one';
-  /** Height of a counter, px at 13 px; 0: none are drawn. */
+  /** Height of a counter, px at 13 px text; 0: not drawn. */
   readonly chart: number;
 }
 
@@ -268,7 +271,7 @@ export function rooms(score: Score, above: boolean): readonly Room[] {
   ];
 }
 
-/** Between two lanes, px. */
+/** Gap between two lanes, px. */
 export function laneGap(room: Room): number {
   return room.on ? 14 : 26;
 }
@@ -279,16 +282,16 @@ const asideHeight = 9;
 const stripGap = 8;
 const labelLine = 17;
 const bandGap = 3;
-/** Letters of a label in the margin. */
+/** Most letters of a label in the margin. */
 const mostLabel = 20;
 const chartGap = 10;
 
-/** Height that a name takes above its line, px at 13 px. */
+/** Height of a name above its line, px at 13 px text. */
 function nameLine(room: Room): number {
   return room.above && !room.on ? labelLine : 0;
 }
 
-/** Rows that are drawn large: the workload's threads, then others that do something; or the CPUs. */
+/** Large rows: the workload's threads, then other active threads; or the CPUs. */
 export function rowsOf(index: RunIndex, lane: LaneIndex, score: Score): readonly Row[] {
   if (score.rows === 'cpus') {
     return cpuStrands(index.kinds, lane).map(({ row }) => {
@@ -364,7 +367,7 @@ export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: 
   return { lines, bottom: rows.length === 0 ? top + pitch : y };
 }
 
-/** "expedited RCU (not the lesson)" -> the name, and what it is said to be aside. */
+/** "expedited RCU (not the lesson)" -> the name, and the part in parentheses as its second line. */
 function labelOfTrack(score: Score, row: Row): { label: string; aside: string } {
   const track = score.tracks.find((t) => t.name === row.name || t.title === row.name);
   const label = (track?.title ?? row.name).split(' (')[0]!;
@@ -400,13 +403,13 @@ function tracksOf(lane: LaneIndex, score: Score, room: Room): Below[] {
     });
 }
 
-/** A title that has no room in the margin gives way to the name; the tip has it all. */
+/** A title that does not fit the margin is replaced by the name; the tooltip has the title. */
 function labelOfPoint(name: string, title: string): string {
   const short = title.split(/[:;]/)[0]!.trim();
   return short.length <= mostLabel ? short : name.replace(/[_-]/g, ' ');
 }
 
-/** Lines of points that some lane of the run has: an empty one tells that there is none. */
+/** Lines of points that occur on any lane of the run: an empty line shows that this lane has none. */
 function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('points')) return [];
   const found = score.points.filter(({ name }) =>
@@ -430,7 +433,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   return found.map(({ name, title }) => line(labelOfPoint(name, title), [name]));
 }
 
-/** A chart for each series; the value at the moment stands under its name. */
+/** A chart per series; the value at the moment is below its name. */
 function countersOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('counters') || room.chart === 0) return [];
   const em = score.fontSize / 13;
@@ -448,7 +451,7 @@ function extrasOf(index: RunIndex, lane: LaneIndex, score: Score, room: Room): B
   return score.extras
     .filter(({ on }) => on(index, lane))
     .map(({ part, label, height }) => {
-      // Without a margin it has to speak for itself.
+      // Without a margin the label must be complete.
       const said = room.above ? '' : label;
       const pitch = Math.round((height + 3) * em);
       return { ...of, points: [part], label: said, height: Math.round(height * em), pitch };
@@ -463,7 +466,7 @@ function belowGroups(index: RunIndex, lane: LaneIndex, score: Score, room: Room)
   ].filter((group) => group.length > 0);
 }
 
-/** Height of what stands below the rows of a lane, px. */
+/** Height of everything below a lane's rows, px. */
 export function belowHeight(index: RunIndex, lane: LaneIndex, score: Score, room: Room): number {
   return belowGroups(index, lane, score, room).reduce(
     (sum, group) => group.reduce((s, { pitch }) => s + pitch, sum + stripGap),
@@ -471,7 +474,7 @@ export function belowHeight(index: RunIndex, lane: LaneIndex, score: Score, room
   );
 }
 
-/** Tracks and points, from `top` downwards. */
+/** Place tracks and points from `top` downwards. */
 export function below(
   index: RunIndex,
   lane: LaneIndex,

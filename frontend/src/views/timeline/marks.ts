@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Everything that one lane shows in the window, as geometry. Spans are gathered by kind; where a line has more of them
- * than the window has pixels they become shares of columns (addShares), from the level-of-detail pyramid when the
- * window is wide.
+ * Marks of one lane in the window, as geometry, grouped by kind. Where a line has more spans than pixels, they become
+ * shares of columns (addShares), in wide windows from the level-of-detail pyramid.
  */
 
 import { scaleLinear } from 'd3-scale';
@@ -14,8 +13,8 @@ import type { LaneBox, Layout } from './layout.ts';
 import { type Line, pointColour, type Series, seriesOf, stepsOf } from './lines.ts';
 import { type MarkStyle, RectList, type Score, shades, stylesFor } from './score.ts';
 
-// A line with more spans than its window has pixels, as stacked shares: each column of 3 px shows how the time in it
-// was divided. A share is never thinner than a pixel, so a short wait is never lost.
+// A line with more spans than pixels, as stacked shares: each column of 3 px shows how its time was divided. A share is
+// at least one pixel high, so a short wait stays visible.
 
 const columnPx = 3;
 
@@ -26,7 +25,7 @@ interface Columns {
   readonly ns: Float32Array;
   readonly kindOf: Uint8Array | null;
   readonly columnNs: number;
-  /** Kinds that occur at all. */
+  /** Kinds that occur. */
   readonly present: readonly number[];
 }
 
@@ -76,7 +75,7 @@ function fromSpans(
     const first = (a * perNs) | 0;
     const last = Math.min(n - 1, (b * perNs) | 0);
     if (first === last) {
-      // Nearly all spans lie in one column.
+      // Fast path: nearly all spans fit in one column.
       const at = first * kinds + k;
       ns[at] = ns[at]! + Math.max(b - a, 1);
       continue;
@@ -91,7 +90,7 @@ function fromSpans(
   return { n, kinds, ns, kindOf: null, columnNs, present };
 }
 
-/** Work stands on the line, waits hang from the top, the rest lies between; equal neighbours become one mark. */
+/** Work is at the bottom, waits at the top, the rest in between; equal neighbours become one mark. */
 function addShares(
   layout: Layout,
   line: Pick<Line, 'top' | 'height'>,
@@ -136,7 +135,7 @@ function addShares(
   flush(n);
 }
 
-/** Time per kind -> whole px of the row's height; at least 1 for whatever happened, the largest gives way. */
+/** Convert time per kind to whole px of the row's height: at least 1 each, taken from the largest. */
 function shareHeights(
   out: Uint8Array,
   present: readonly number[],
@@ -157,9 +156,9 @@ function shareHeights(
   if (used > height) out[largest] = Math.max(1, out[largest]! - (used - height));
 }
 
-// Who frees whom: lines from one row to another at one moment.
+// Links: lines from one row to another at one moment, such as a wake-up.
 
-/** One link, from the row that emits it to the row it points at. */
+/** One link, from the emitting row to its target row. */
 interface LinkLine {
   readonly x: number;
   readonly fromY: number;
@@ -169,12 +168,12 @@ interface LinkLine {
   readonly id: number;
 }
 
-/** More cannot be distinguished, and none are drawn. */
+/** More links cannot be distinguished and are not drawn. */
 const mostLinks = 1200;
 
 export interface Links {
   readonly links: readonly LinkLine[];
-  /** There are more than can be distinguished; none are drawn. */
+  /** Number of links not drawn, because there are too many to distinguish. */
   readonly linksHidden: number;
 }
 
@@ -206,31 +205,31 @@ function linksOf(layout: Layout, box: LaneBox, rowsOf: ReadonlyMap<number, Line>
   return n > mostLinks ? { links: [], linksHidden: n } : { links, linksHidden: 0 };
 }
 
-/** The edge of the row a link comes from that faces the row it goes to. */
+/** The edge of the link's source row that faces its target row. */
 function edgeTowards(from: Line | undefined, to: Line, box: LaneBox): number {
   if (from === undefined) return box.bottom;
   return from.top >= to.top ? from.top : from.top + from.height;
 }
 
-// Points on their lines: one by one while they can be distinguished, else how many there are in each column.
+// Points on their lines: one by one while they can be distinguished, otherwise as counts per column.
 
 export interface PointMarks {
   readonly line: Line;
-  /** The colour of the lesson's kind of the same name; 'work' without one. */
+  /** The colour of the lesson's kind of that name; default 'work'. */
   readonly colour: KindFacts['colour'];
   readonly kind: string;
-  /** x of each; empty in a crowd. */
+  /** x of each; empty if too dense. */
   readonly xs: Float32Array;
-  /** In a crowd: points in each column of `columnPx`, of which the fullest has `most`. */
+  /** If too dense: points in each column of `columnPx`; the fullest has `most`. */
   readonly columns: Uint32Array | null;
   readonly most: number;
   readonly n: number;
 }
 
 export const densityPx = 3;
-/** Closer than this they cannot be distinguished, px. */
+/** Closer points cannot be distinguished, px. */
 const apartPx = 2;
-/** Of the points of a line so many may stand too close before they are counted in columns. */
+/** Share of a line's points that may be too close before all are drawn as columns. */
 const crowdedShare = 0.25;
 
 interface Found {
@@ -240,7 +239,7 @@ interface Found {
   readonly xs: Float32Array;
 }
 
-/** Points of the window by arm, line by line. All lanes count in columns if one must, on one scale. */
+/** Points in the window by arm, line by line. If one lane needs columns, all use them, on one scale. */
 export function pointMarksOf(
   index: RunIndex,
   layout: Layout,
@@ -294,15 +293,15 @@ function pointColumns(layout: Layout, xs: Float32Array): Uint32Array {
   return columns;
 }
 
-// Series as columns of a pixel; one scale serves all lanes.
+// Series as columns of one pixel; all lanes share a scale.
 
 export interface Chart {
   readonly line: Line;
   readonly series: Series;
-  /** The least and the most in each column of a pixel; NaN where nothing is known. */
+  /** Least and greatest value per pixel column; NaN where unknown. */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** The top of the scale, the same on all lanes. */
+  /** Top of the scale, equal on all lanes. */
   readonly top: number;
 }
 
@@ -334,7 +333,7 @@ export function chartsOf(
   return charts;
 }
 
-/** One pass over what happens in the window. */
+/** One pass over the events in the window. */
 function chartColumns(layout: Layout, box: LaneBox, series: Series) {
   const width = Math.max(1, Math.floor(layout.right - layout.left));
   const low = new Float64Array(width).fill(Number.NaN);
@@ -360,25 +359,25 @@ function chartColumns(layout: Layout, box: LaneBox, series: Series) {
 }
 
 export interface LaneMarks {
-  /** Wide and narrow marks, by rank of their kind. */
+  /** Wide and narrow marks, in order of their kind's rank. */
   readonly rects: readonly RectList[];
   /** Shares of columns where marks would be narrower than a pixel. */
   readonly shares: readonly RectList[];
   readonly links: readonly LinkLine[];
-  /** There are more links than can be distinguished; none are drawn. */
+  /** Number of links not drawn, because there are too many to distinguish. */
   readonly linksHidden: number;
   readonly points: readonly PointMarks[];
   readonly charts: readonly Chart[];
 }
 
-/** Lists of one lane while they are filled. */
+/** Lists of one lane while being filled. */
 interface Gathering {
   readonly layout: Layout;
   readonly box: LaneBox;
   readonly styles: readonly MarkStyle[];
   readonly rects: readonly RectList[];
   readonly shares: readonly RectList[];
-  /** Where rows are CPUs, neighbours tell threads apart by their shade. */
+  /** Where rows are CPUs, shades distinguish neighbouring threads. */
   readonly shaded: readonly RectList[];
 }
 
@@ -453,20 +452,20 @@ function addStrand(to: Gathering, strand: Strand, line: Line): void {
   }
 }
 
-/** One rectangle, clipped to the window; at least as wide as its style asks. */
+/** Add one rectangle, clipped to the window; at least as wide as its style requires. */
 function addRect({ layout, box }: Gathering, line: Line, list: RectList, t0: number, t1: number) {
   const { style } = list;
   let x0 = layout.left + (t0 - box.t0) / layout.nsPerPx;
   let x1 = layout.left + (t1 - box.t0) / layout.nsPerPx;
   if (x1 < layout.left || x0 > layout.right || (x1 === layout.left && t1 > t0)) return;
   if (x1 - x0 < style.leastPx) x1 = x0 + style.leastPx;
-  // A clipped mark runs on under the edge, so that its round end does not look like its end.
+  // A clipped mark extends past the edge, so that its rounded end does not look like its real end.
   x0 = Math.max(x0, layout.left - 8);
   x1 = Math.min(x1, layout.right + 8);
   list.push(x0, line.top - style.tall, x1 - x0, line.height + 2 * style.tall);
 }
 
-/** Functions under the row of their thread; none of them in a crowd. */
+/** Functions below their thread's row; omitted if too dense. */
 function addBrackets(to: Gathering, strand: Strand, line: Line): void {
   const { layout, box, styles, rects } = to;
   const { spans } = box.lane;
@@ -482,7 +481,7 @@ function addBrackets(to: Gathering, strand: Strand, line: Line): void {
   }
 }
 
-/** Spans that have not ended yet reach up to what is known. */
+/** Spans that are still open extend to the watermark. */
 function addOpen(to: Gathering, score: Score): void {
   const { box, rects } = to;
   const { open } = box.lane;
@@ -498,7 +497,7 @@ export function openEnd(lane: LaneIndex, i: number): number {
   return Math.max(lane.open.t1[i]!, lane.ended ? 0 : lane.watermark);
 }
 
-/** The line on which an open span stands; null: it is stale, or not shown. */
+/** The line of an open span; null: it is stale, or not shown. */
 function lineOfOpen(box: LaneBox, i: number, score: Score): Line | null {
   const { lane } = box;
   const row = lane.open.row[i]!;
@@ -515,7 +514,7 @@ function lineOfOpen(box: LaneBox, i: number, score: Score): Line | null {
   return lines[Math.min(outer, lines.length - 1)] ?? null;
 }
 
-/** How many open calls of a row began before t. */
+/** Number of a row's open calls that began before t. */
 function openBefore(lane: LaneIndex, row: number, t: number): number {
   let n = 0;
   for (let i = 0; i < lane.open.length; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where to look in any run. A scene's focus narrows what is looked for. Pure. */
+/** Moments to open at in any run. A scene's focus restricts the candidates. Pure. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { noOffsets } from '../../derive/align.ts';
@@ -16,10 +16,10 @@ import {
 import { opsUpTo } from '../../derive/query.ts';
 import type { LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 
-/** So many places are compared. */
+/** Most places compared. */
 export const candidates = 60;
 
-/** The first place at which the most lanes do something: a window in which one of them sleeps compares nothing. */
+/** The first place at which the most lanes are active: a window in which one lane sleeps allows no comparison. */
 export function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
   let best: { place: Place; active: number } | null = null;
   for (const place of places) {
@@ -29,10 +29,10 @@ export function liveliest(index: RunIndex, places: readonly Place[]): Place | nu
   return best?.place ?? null;
 }
 
-/** The longest wait that fits the window, at its end. */
+/** The longest wait that fits in the window, at its end. */
 export const longestWait: Finder = (index, scene) => {
   const span = spanOf(scene);
-  // Its begin must be in view: a wait longer than the window tells less than the longest that fits.
+  // Its begin must be visible: a wait longer than the window shows less than the longest that fits.
   const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
   const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
   return liveliest(
@@ -41,13 +41,13 @@ export const longestWait: Finder = (index, scene) => {
   );
 };
 
-/** A window with no length of its own is fitted: a quarter of the span before and after. */
+/** A window without a length is fitted: a quarter of the span before and after. */
 function fitted(scene: SceneWindow, t0: number, t1: number, share: number): Place {
   const span = spanOf(scene) || Math.max(1000, (t1 - t0) * 1.5);
   return placeAround((t0 + t1) / 2, span, share);
 }
 
-/** Kinds of a layer that the scene speaks of; without any in focus all of the lesson. */
+/** Kinds of a layer in the scene's focus; without any, all of the lesson. */
 function kindsFor(index: RunIndex, scene: SceneWindow, layers: readonly Layer[]): Set<number> {
   const of = index.kinds.flatMap((kind, i) => (layers.includes(kind.layer) ? [i] : []));
   const focused = of.filter((i) => scene.focus?.includes(index.kinds[i]!.name));
@@ -94,13 +94,13 @@ const firstPoint: Finder = (index, scene) => {
   return placeAround(Math.min(...firsts), spanOf(scene) || pointSpanNs, 0.3);
 };
 
-/** So many windows are compared at most. */
+/** Most windows compared. */
 const mostWindows = 4000;
 
-/** The window in which most happens: operations that end, and points. */
+/** The window with the most events: operation ends, and points. */
 const busiest: Finder = (index, scene) => {
   const end = frameEnd(index, noOffsets);
-  // A run that is shorter than the window is seen as a whole.
+  // A run that is shorter than the window is shown as a whole.
   const span = Math.min(spanOf(scene) || 3e7, end);
   const step = Math.max(span / 4, end / mostWindows);
   let best: { start: number; n: number } | null = null;

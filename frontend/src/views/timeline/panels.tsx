@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Beside the stage: where the time of the window goes, and the marks near the moment as a table. */
+/** Panels beside the stage: where the time of the window goes, and a table of the marks near the moment. */
 
 import { useCallback, useMemo, useRef } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
@@ -24,7 +24,7 @@ interface Row {
   readonly of: (arm: string) => string;
 }
 
-/** A row for each kind that some lane has in the window: share of the threads' time, or sum and number of calls. */
+/** A row per kind that occurs in the window: share of the threads' time, or total and number of calls. */
 export function timeRows(index: RunIndex, frame: Frame): Row[] {
   const cell = (layer: Layer, kind: number) => (arm: string) => {
     const lane = index.lanes.find((one) => one.arm === arm);
@@ -50,7 +50,7 @@ export function timeRows(index: RunIndex, frame: Frame): Row[] {
   );
 }
 
-/** Kinds of a layer that some lane has in the window, in the lesson's order. */
+/** Kinds of a layer that occur in the window on some lane, in the lesson's order. */
 function kindsIn(index: RunIndex, frame: Frame, layer: Layer): number[] {
   const found = new Set<number>();
   for (const lane of index.lanes) {
@@ -121,7 +121,7 @@ export const panels: Readonly<Record<string, Panel>> = {
   marks: { title: tr('Marks near the moment'), evidence: 'counted', Body: Marks },
 };
 
-/** Operations and points of each name, up to the moment. */
+/** Operations, and points by name, up to the moment. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const { operation, points } = lesson;
   const seen = points.filter((p) => index.lanes.some((lane) => lane.pointsOf(p.name).length > 0));
@@ -141,7 +141,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   };
 }
 
-// How a kind looks, for legends: painted by the same brush.
+// Sample of a kind for legends, painted by the same brush.
 
 interface Props extends SwatchProps {
   readonly functions?: Functions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the lesson and the scene say about the picture. */
+/** Settings of the picture from the lesson and the scene. */
 
 import type { Theme } from '../../base/theme.ts';
 import type { KindFacts, LaneIndex, RunIndex } from '../../derive/types.ts';
@@ -7,14 +7,14 @@ import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Pen } from '../paints.ts';
 import type { Grid } from '../tick-marks.ts';
 
-/** Parts of the picture that a scene may ask for by `show`; where it names none of them, all are drawn. */
+/** Parts of the picture that a scene's `show` can name; if it names none, all are drawn. */
 export const parts = ['functions', 'tracks', 'links', 'points', 'counters'] as const;
 export type Part = (typeof parts)[number];
 
-/** In `show`: a row per CPU in place of a row per thread. */
+/** In `show`: a row per CPU instead of a row per thread. */
 export const rowsPerCpu = 'cpus';
 
-/** Where an extra line draws, px; times are the lane's own. */
+/** Where an extra line is drawn, px; times are the lane's own. */
 export interface ExtraAt {
   readonly index: RunIndex;
   readonly lane: LaneIndex;
@@ -27,35 +27,35 @@ export interface ExtraAt {
   readonly right: number;
   readonly top: number;
   readonly height: number;
-  /** What lies right of it has not happened yet at the moment. */
+  /** Marks to the right are after the moment. */
   readonly revealX: number;
   readonly rows: readonly { readonly row: number; readonly top: number; readonly height: number }[];
   readonly theme: Theme & { readonly em: number };
-  /** What one operation is called. */
+  /** Name of one operation. */
   readonly operation: string;
 }
 
-/** A line of its own below the rows, which a view adds; it may draw on the rows as well. */
+/** A line below the rows that a view adds; it may also draw on the rows. */
 export interface Extra {
-  /** Its name in `show`; it is there only where a scene names it. */
+  /** Its name in `show`; drawn only if the scene names it. */
   readonly part: string;
   readonly label: string;
-  /** Px at 13 px. */
+  /** Height, px at 13 px text. */
   readonly height: number;
   /** Whether a lane has it. */
   readonly on: (index: RunIndex, lane: LaneIndex) => boolean;
   readonly draw: (pen: Pen, at: ExtraAt) => void;
 }
 
-/** What a view that is built on this picture chooses. */
+/** Choices of a view that is built on this picture. */
 export interface Look {
-  /** `nested`: in rows of their own below the thread. `brackets`: a line under the thread, and only in focus. */
+  /** `nested`: in rows of their own below the thread. `brackets`: a line below the thread, only in focus. */
   readonly functions: 'nested' | 'brackets';
   /** Parts drawn for a scene. */
   readonly shown: (show: Scene['show'] | undefined) => ReadonlySet<Part>;
-  /** Width of the names of rows at 13 px, where they have a margin. */
+  /** Width of the margin for row names, px at 13 px text. */
   readonly margin: number;
-  /** Null: they are not known, and the axis's lines are drawn. */
+  /** Null: ticks are unknown, and the axis's lines are drawn. */
   readonly ticks: (index: RunIndex, lane: LaneIndex) => Grid | null;
   readonly extras: readonly Extra[];
 }
@@ -77,14 +77,14 @@ export interface Score
   readonly parts: ReadonlySet<Part>;
   readonly extras: readonly Extra[];
   readonly rows: 'threads' | 'cpus';
-  /** Titles are drawn here, or left free for the page. */
+  /** Whether titles are drawn here, or left to the page. */
   readonly ownHeaders: boolean;
   readonly headerHeight: number;
-  /** Of all text, px. Heights that hold text grow with it. */
+  /** Text size, px. Heights that contain text scale with it. */
   readonly fontSize: number;
 }
 
-/** `headerHeight`: room that the page takes for its own header over each lane, px; null: titles are drawn. */
+/** `headerHeight`: room for the page's own header over each lane, px; null: titles are drawn. */
 export function scoreOf(
   lesson: Lesson,
   show: Scene['show'] | undefined,
@@ -103,9 +103,9 @@ export function scoreOf(
   };
 }
 
-// Kind -> how it is drawn. From colour, layer and place among its like; no kind is known by name.
+// Kind -> style, from colour, layer and position among kinds of its colour; never from its name.
 
-/** Texture tells kinds of one colour apart. */
+/** Texture distinguishes kinds of one colour. */
 export type Texture =
   | 'solid'
   | 'line'
@@ -122,20 +122,20 @@ export type Texture =
   | 'band'
   | 'cross';
 
-/** How functions are drawn: in rows of their own, or as a line under their thread. */
+/** How functions are drawn: in rows of their own, or as a line below their thread. */
 export type Functions = 'nested' | 'brackets';
 
 export interface MarkStyle {
   readonly kind: number;
   readonly colour: KindFacts['colour'];
   readonly texture: Texture;
-  /** Drawn later, so on top, and never hidden by one with less. */
+  /** A higher rank is drawn later, on top. */
   readonly rank: number;
-  /** A mark narrower than this is drawn this wide, px. */
+  /** Least width of a mark, px. */
   readonly leastPx: number;
-  /** Stands out of its row by so much above and below, px: short and important. */
+  /** Height above and below the row, px, of short and important marks. */
   readonly tall: number;
-  /** Of a band or of what runs on a CPU: tells neighbours of one colour apart. */
+  /** Shade of a band or CPU row, which distinguishes neighbours of one colour. */
   readonly shade: number;
 }
 
@@ -162,7 +162,7 @@ const ranks: Readonly<Record<KindFacts['colour'], number>> = {
   hazard: 7,
 };
 
-/** One style per kind of the lesson, in the lesson's order. */
+/** One style per kind, in the lesson's order. */
 export function stylesOf(
   kinds: readonly KindFacts[],
   functions: Functions = 'brackets',
@@ -209,7 +209,7 @@ export function stylesFor(
   return styles;
 }
 
-/** Threads side by side on a CPU. */
+/** Shades of neighbouring threads on a CPU. */
 export function shades(kinds: readonly KindFacts[]): readonly MarkStyle[] {
   const kind = kinds.findIndex((k) => k.name === 'running');
   return [0, 1, 2].map((shade) => {
@@ -217,7 +217,7 @@ export function shades(kinds: readonly KindFacts[]): readonly MarkStyle[] {
   });
 }
 
-// Rectangles gathered by kind, so that a kind is drawn in one colour at one go.
+// Rectangles grouped by kind, so that each kind is drawn with one fill.
 
 /** Rectangles of one kind on one lane: [x, y, w, h] each. */
 export class RectList {

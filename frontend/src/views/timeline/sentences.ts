@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the picture shows, in plain sentences from any lesson's declared events. Every number is read off the index. */
+/** Sentences about the picture from any lesson's declared events. Every number is read from the index. */
 
 import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -29,20 +29,20 @@ import {
 import type { Lesson } from '../../protocol/lesson.ts';
 import { opMark } from './describe.ts';
 
-// Sums over a part of a lane: time by kind, calls, points. What every sentence and panel is made of.
+// Totals over a part of a lane, for sentences and panels: time by kind, calls, points.
 
-/** One kind in [a, b), over the rows asked for. */
+/** One kind in [a, b), over the selected rows. */
 export interface KindTally {
   readonly kind: number;
   readonly facts: KindFacts;
   /** Time inside [a, b), ns. */
   readonly ns: number;
   readonly n: number;
-  /** The longest of them, also beyond [a, b), ns. */
+  /** Length of the longest, including its part outside [a, b), ns. */
   readonly longest: number;
 }
 
-/** Each kind of a layer that touches [a, b), the most time first. States: of the workload's threads alone. */
+/** Kinds of a layer that touch [a, b), most time first. States: of the workload's threads only. */
 export function tallyKinds(
   index: RunIndex,
   lane: LaneIndex,
@@ -83,21 +83,21 @@ export function pointsIn(lane: LaneIndex, name: string, a: number, b: number): n
 
 type Say<T = Titles> = (index: RunIndex, frame: Frame, titles: T) => string;
 
-/** What sentences about points must know beyond titles. */
+/** What sentences about points need in addition to titles. */
 export type PointTitles = Titles & Pick<Lesson, 'points'>;
 
 export function known(index: RunIndex): LaneIndex[] {
   return index.lanes.filter((lane) => lane.spans.length > 0 || lane.points.length > 0);
 }
 
-/** The part of the window that is known of a lane, in its own time; null: none of it. */
+/** The known part of the window on a lane, in its own time; null: none. */
 export function windowOf(frame: Frame, lane: LaneIndex): { a: number; b: number } | null {
   const a = laneTime(frame.offset, lane.arm, frame.start);
   const b = Math.min(a + frame.span, lane.watermark);
   return b > a ? { a, b } : null;
 }
 
-/** Only where some lane has events. */
+/** Applies `say` to the lanes that have events. */
 export function some<T>(
   say: (index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: T) => string,
 ): Say<T> {
@@ -107,7 +107,7 @@ export function some<T>(
   };
 }
 
-/** A sentence per lane, of those that have something to tell. */
+/** One sentence per lane that has something to report. */
 function perLane<T extends Titles>(
   of: (index: RunIndex, lane: LaneIndex, a: number, b: number, titles: T) => string,
 ): Say<T> {
@@ -121,13 +121,13 @@ function perLane<T extends Titles>(
       .join(' ');
 }
 
-/** Figures of one kind of things on a lane. */
+/** Figures of one kind of item on a lane. */
 const sayer = (scope: Scope, lane: LaneIndex, of: string) => {
   return (what: string, value: number, text = formatCount(value)) =>
     figure(scope, lane.arm, `${what} ${of}`, value, text);
 };
 
-/** How many of the threads: "8 of 9 hogs", where a thread is called a hog. */
+/** "8 of 9 hogs", where the lesson calls a thread a hog. */
 export function ofThreads(n: number, all: number, thread: string): string {
   if (all === 1) return tr('the one {thread}', { thread });
   return n === all
@@ -135,7 +135,7 @@ export function ofThreads(n: number, all: number, thread: string): string {
     : tr('{n} of {all}', { n, all: plural(all, thread, severalOf(thread)) });
 }
 
-/** One operation taken apart: the one that the moment is in, else the last before it in the window. */
+/** One operation in detail: the one at the moment, otherwise the last before it in the window. */
 export const oneOp: Say = some((index, [lane], frame, titles) => {
   const t = laneTime(frame.offset, lane!.arm, frame.moment);
   const from = laneTime(frame.offset, lane!.arm, frame.start);
@@ -159,7 +159,7 @@ function oneOpOf(
     });
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
-  // Its bar is not on the stage: what is there has another length.
+  // Its visible bar has another length, so no mark is outlined.
   if (b <= from)
     return tr('On {titles} no {name} of this window has begun yet.', {
       titles: armTitle(titles, lane),
@@ -258,7 +258,7 @@ export function doing(
   return list(parts);
 }
 
-/** What the wait that costs most costs an operation, arm by arm. */
+/** The cost per operation of the most expensive wait, arm by arm. */
 const waitCost: Say = perLane((index, lane, a, b, titles) => {
   const name = armTitle(titles, lane);
   const { name: op, plural: many } = titles.operation;
@@ -308,7 +308,7 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   );
 });
 
-/** How long each phase of the tracks takes. */
+/** Mean length of each phase of the tracks. */
 const phases: Say = perLane((index, lane, a, b, titles) => {
   const parts = tallyKinds(index, lane, 'track', a, b)
     .filter(({ facts }) => facts.lesson)
@@ -325,7 +325,7 @@ const phases: Say = perLane((index, lane, a, b, titles) => {
       });
 });
 
-/** How many points of each name, up to this moment. */
+/** Number of points of each name, up to this moment. */
 const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
   lanes
     .map((lane) => {
@@ -351,7 +351,7 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
     .join(' '),
 );
 
-/** How many links, and the row that most of them point at. */
+/** Number of links, and the row that most of them point at. */
 const links: Say = perLane((_index, lane, a, b, titles) => {
   const { order, length } = lane.linksByTime;
   const from = firstAbove(length, (i) => lane.links.t[order[i]!]!, a - 1);
@@ -392,7 +392,7 @@ const states: Say = perLane((index, lane, a, b, titles) => {
   });
 });
 
-/** Sentences from any lesson's events, by name. */
+/** Sentences for any lesson's events, by name. */
 export const timelineSentences = {
   now,
   states,
