@@ -21,7 +21,7 @@ const Gallery = lazy(() =>
   withWords('gallery', () => import('./gallery/gallery.tsx')).then((m) => ({ default: m.Gallery })),
 );
 
-/** `?gallery` shows every view on recorded data; for those who build and judge them. */
+/** `?gallery` shows every view on recorded data, for developers. */
 function Exhibits() {
   const slugs = useHello()
     ?.lessons.filter((l) => l.picture)
@@ -40,7 +40,7 @@ export function App() {
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
   const asked = site === null ? pluginPage(location.search, place, go) : null;
-  // Before the effects of what is below: they ask for their lesson at once.
+  // Before effects of children, which request their lesson at once.
   useLayoutEffect(() => {
     const socket = connect(store);
     return () => socket.close();

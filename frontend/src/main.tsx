@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where the page begins. */
+/** Entry point of the page. */
 
 import '@fontsource-variable/inter/index.css';
 import '@fontsource-variable/source-serif-4/opsz.css';
@@ -7,7 +7,7 @@ import '@fontsource-variable/source-serif-4/opsz-italic.css';
 import '@fontsource-variable/jetbrains-mono/index.css';
 import './ui/tokens.css';
 import './ui/base.css';
-// The order is the cascade's.
+// The import order is the order of the cascade.
 import './page/lesson.css';
 import './page/story.css';
 import './panels/discussion.css';
@@ -38,7 +38,7 @@ import { languageLoaded } from './lang/load.ts';
 import { applyTheme, fontsLoaded } from './ui/theme.ts';
 
 applyTheme();
-// The app's modules may say words as they load, so the language comes before them.
+// Modules of the app may call t() while loading, so the language is loaded first.
 const app = languageLoaded().then(() => import('./app.tsx'));
 void Promise.all([app, fontsLoaded()]).then(([{ App }]) => {
   createRoot(must(document.getElementById('root'), 'the root element')).render(

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The plug-ins that have a folder here. An exported site has plugins-site.ts in its place (vite.site.config.ts). */
+/** The plug-ins whose folders exist. An exported site uses plugins-site.ts instead (vite.site.config.ts). */
 
 export const found = import.meta.glob('./plugins/*/index.tsx', { eager: true });

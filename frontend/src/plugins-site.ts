@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** In the place of plugins-found.ts in an exported site: plug-ins are what a server adds. */
+/** Replaces plugins-found.ts in an exported site, which has no server and so no plug-ins. */
 
 export const found: Readonly<Record<string, unknown>> = {};

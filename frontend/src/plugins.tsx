@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a plug-in may add to the page, and where the page asks them. A plug-in is a folder of src/plugins, found by
- * looking; its index.tsx exports `plugin`. The page names none, and goes without any.
+ * Extension points of the page for plug-ins. A plug-in is a folder of src/plugins whose index.tsx exports `plugin`.
+ * Folders are found by glob, so the page names none and works without any.
  */
 
 import { type ComponentType, Fragment, type ReactElement, type ReactNode } from 'react';
@@ -17,25 +17,25 @@ import type { Lesson, Scene } from './protocol/lesson.ts';
 import type { ClientMessage } from './protocol/messages.ts';
 import type { Spotlight } from './views/contract.ts';
 
-// What a plug-in is given.
+// Inputs of a plug-in.
 
-/** A page with lanes, as who leads others and who follows them see it. */
+/** A page with lanes, for a plug-in that leads or follows. */
 export interface PageNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly arms: readonly string[];
   readonly place: Place;
-  /** The name of the run on show; null: there is none to name. */
+  /** The name of the run on the stage; null: none can be named. */
   readonly run: string | null;
-  /** The viewer may go about in the run on show. */
+  /** The viewer can control playback of the run on the stage. */
   readonly ready: boolean;
   /** The stage is covered: a prediction is asked. */
   readonly veiled: boolean;
-  /** Of the page itself: what it does is no act of a person. */
+  /** Playback with the page as actor: its actions do not count as a person's. */
   readonly playback: Playback;
 }
 
-/** A lesson that is read, with what its viewer did. */
+/** A lesson page, with what its viewer did. */
 export interface LessonNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -45,80 +45,80 @@ export interface LessonNow {
   readonly guess: { readonly guess: number | null };
   readonly answers: Answers;
   readonly questions: { readonly ask: (question: number | null) => void };
-  /** Opens a question that is answered by pointing; its step is gone to first. */
+  /** Open a question that is answered by selecting a mark; goes to its step first. */
   readonly pointAt: (question: number) => void;
   readonly actions: {
     readonly knobs: Knobs;
-    /** Why no live run can begin; empty: one can. */
+    /** Why no live run can start; empty: one can. */
     readonly blocked: string;
     readonly turnOne: (name: string, value: number) => void;
-    /** Gives the run as it stands to the plug-in that takes runs; null: none does. */
+    /** Pass the current run settings to the plug-in that takes runs; null: none does. */
     readonly attempt: (() => void) | null;
   };
 }
 
-/** Around a lesson, read or on slides: what it shows may come and go meanwhile. */
+/** Wraps a lesson page or slides; what is inside may change. */
 export interface AroundLessonProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  /** Why no live run can begin; empty: one can. */
+  /** Why no live run can start; empty: one can. */
   readonly blocked: string;
-  /** Why there is no server to ask; empty: there is one. */
+  /** Why no server can be asked; empty: one can. */
   readonly shut: string;
-  /** Begins a run of these arms. */
+  /** Start a run of these arms. */
   readonly onBegin: (arms: readonly string[]) => void;
   /** The link to the step with its knobs. */
   readonly address: () => string;
   readonly children: ReactNode;
 }
 
-// What a plug-in gives.
+// Outputs of a plug-in.
 
-/** Of a lesson page. A plug-in may have more in it: its own OverLesson gets it back. */
+/** Contributions to a lesson page. A plug-in may add fields, which its own OverLesson receives. */
 export interface InLesson {
-  /** A mark or a lane that all are to look at. */
+  /** A mark or lane that is highlighted for everybody. */
   readonly spotlight: Spotlight | null;
-  /** Takes a mark that was clicked; false: it is not wanted. */
+  /** Receives a clicked mark; returns false if it is not needed. */
   readonly pick: (mark: Mark | null) => boolean;
-  /** Lies over the lanes' picture. */
+  /** Drawn over the picture of the lanes. */
   readonly over: ReactNode;
 }
 
-/** Somebody else may lead this page. */
+/** Whether another page leads this one. */
 export interface Lead {
-  /** It is led: the moment in its address is nothing that its viewer has sought. */
+  /** The page is led: its viewer has not requested the moment in its address. */
   readonly led: boolean;
-  /** Goes back to who leads; null: nobody does. */
+  /** The key that returns to the leader; null: nobody leads. */
   readonly key: Key | null;
   readonly follow: () => void;
 }
 
 export type RunChoice = Omit<Extract<ClientMessage, { type: 'start' }>, 'type'>;
 
-/** Takes the runs that a viewer asks for in a step. */
+/** Receives the runs that a viewer requests in a step. */
 export interface RunTaker {
-  /** Also runs of a changed patch. */
+  /** Also accepts runs of a changed patch. */
   readonly patches: boolean;
   readonly attempt: (run: RunChoice) => void;
 }
 
-/** Each part of the page that a plug-in may fill, with what it is given. */
+/** Parts of the page that a plug-in may fill, with their props. */
 export interface Slots<Own extends InLesson = InLesson> {
-  /** On every page, whatever it shows else. */
+  /** On every page. */
   readonly Everywhere: { readonly place: Place };
   /** On the home page, above the lessons. */
   readonly OnHome: unknown;
   /** Beside the tools of a lesson's header. */
   readonly InTopBar: { readonly lesson: Lesson };
-  /** Under the header of a lesson that is read; `notes` are for who teaches it. */
+  /** Below the header of a lesson page; `notes` are for instructors. */
   readonly OverLesson: {
     readonly page: LessonNow;
     readonly own: Own;
     readonly notes: ReactNode;
   };
-  /** Under the header of two runs beside each other. */
+  /** Below the header of a page with two runs. */
   readonly OverComparison: { readonly lesson: Lesson; readonly place: Place };
-  /** Takes room beside the lanes, where useBeside says so. */
+  /** Beside the lanes, if useBeside returns true. */
   readonly BesideLanes: unknown;
   /** A button beside the state of the run, the knobs, or the patch of an arm. */
   readonly Tool: { readonly at: 'state' | 'knobs' | 'patch'; readonly arm?: string };
@@ -130,38 +130,38 @@ type Parts<Own extends InLesson> = {
   readonly [K in keyof Slots<Own>]?: ComponentType<Slots<Own>[K]>;
 };
 
-/** Functions called use… are hooks: the page calls those of all plug-ins, in one order, each time it is drawn. */
+/** Functions named use... are hooks: the page calls those of all plug-ins in a fixed order at each render. */
 export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
   readonly name: string;
-  /** Names of plug-ins that it cannot do without. */
+  /** Names of required plug-ins. */
   readonly requires?: readonly string[];
-  /** Around all pages, below the store. */
+  /** Wraps all pages, inside the store's provider. */
   readonly Around?: ComponentType<{
     readonly place: Place;
     readonly visit: VisitPlace;
     readonly children: ReactNode;
   }>;
   readonly AroundLesson?: ComponentType<AroundLessonProps>;
-  /** The page that an address asks for in place of the page's own; null: none. */
+  /** The page that an address selects instead of the page's own; null: none. */
   readonly pageOf?: (search: string, place: Place, go: Go) => ReactElement | null;
-  /** Whether BesideLanes takes room now. */
+  /** Whether BesideLanes currently takes up space. */
   readonly useBeside?: () => boolean;
-  /** Goes where a person wants to go. */
+  /** Wraps the function that navigates. */
   readonly useGo?: (go: Go, place: Place) => Go;
   readonly useLead?: () => Lead;
   readonly useRuns?: (lesson: string, step: string) => RunTaker | null;
-  /** Takes a prediction and whether it is right; null: nobody knows yet. */
+  /** Receives a guess and whether it is right; null: not known yet. */
   readonly useGuessed?: (scene: Scene) => (choice: number, right: boolean | null) => void;
-  /** Takes an answer that was pointed at. */
+  /** Receives an answer given by selecting a mark. */
   readonly usePointed?: (lesson: Lesson) => (question: number, mark: Mark, right: boolean) => void;
   readonly useLesson?: (page: PageNow, index: RunIndex | null) => Own;
-  /** The page of two runs; a lesson page has useLesson. */
+  /** Receives the page of two runs; a lesson page has useLesson. */
   readonly useComparison?: (page: PageNow) => void;
-  /** Two runs that are still read, or cannot be. */
+  /** Called for two runs that are loading or cannot be loaded. */
   readonly useAwaited?: (place: Place) => void;
 }
 
-/** All of them, in the order of their names. Throws where one lacks another that it cannot do without. */
+/** All plug-ins in order of their names. Throws if a required plug-in is missing. */
 export function collectPlugins(modules: Readonly<Record<string, unknown>>): readonly Plugin[] {
   const all = Object.values(modules as Readonly<Record<string, { readonly plugin: Plugin }>>)
     .map((module) => module.plugin)
@@ -173,7 +173,7 @@ export function collectPlugins(modules: Readonly<Record<string, unknown>>): read
   return all;
 }
 
-/** They never change while the page is open, so their hooks are called in one order. */
+/** Fixed while the page is open, so that their hooks are called in one order. */
 const plugins = collectPlugins(found);
 
 type With<K extends keyof Plugin> = Plugin & { readonly [key in K]-?: NonNullable<Plugin[K]> };
@@ -182,14 +182,14 @@ function having<K extends keyof Plugin>(key: K): readonly With<K>[] {
   return plugins.filter((one): one is With<K> => one[key] !== undefined);
 }
 
-/** What the hooks of all plug-ins say. */
+/** Results of one hook of all plug-ins. */
 function said<K extends keyof Plugin, R>(key: K, ask: (hook: NonNullable<Plugin[K]>) => R): R[] {
   return having(key).map((one) => ask(one[key]));
 }
 
-// Where the page asks them.
+// Where the page calls plug-ins.
 
-/** What all plug-ins have for a part of the page. */
+/** Renders a part of the page from all plug-ins. */
 export function Slot<K extends Exclude<keyof Slots, 'OverLesson'>>({
   part,
   given,
@@ -230,7 +230,7 @@ export function AroundLesson({ children, ...given }: AroundLessonProps) {
   );
 }
 
-/** The page of a plug-in that an address asks for; null: none. */
+/** The page of a plug-in that an address selects; null: none. */
 export function pluginPage(search: string, place: Place, go: Go): ReactElement | null {
   for (const { pageOf } of having('pageOf')) {
     const page = pageOf(search, place, go);
@@ -262,7 +262,7 @@ export function useLead(): Omit<Lead, 'key'> & { readonly keys: readonly Key[] }
   };
 }
 
-/** The first that takes runs of this step; null: the server does. */
+/** The first plug-in that takes runs of this step; null: the server runs them. */
 export function useRunTaker(lesson: string, step: string): RunTaker | null {
   const all = said('useRuns', (taker) => taker(lesson, step));
   return all.find((taker) => taker !== null) ?? null;
@@ -282,7 +282,7 @@ export function usePointed(lesson: Lesson): (question: number, mark: Mark, right
   };
 }
 
-/** What all have of a lesson page, and each for itself. */
+/** Contributions of all plug-ins to a lesson page, merged and separately. */
 export type InLessons = ReturnType<typeof useInLesson>;
 
 export function useInLesson(page: PageNow, index: RunIndex | null) {
@@ -313,7 +313,7 @@ export function OverLesson({
   ));
 }
 
-/** What lies over the lanes' picture. */
+/** Drawn over the picture of the lanes. */
 export function OverPicture({ inLesson }: { readonly inLesson: InLessons }) {
   return [...inLesson.own].map(([name, { over }]) => <Fragment key={name}>{over}</Fragment>);
 }

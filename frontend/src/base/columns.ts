@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Columns of numbers: binary search in them, plain or through an order, and columns that grow. */
+/** Columns of numbers: binary search, directly or through an order, and growing columns. */
 
 import { quickselect } from 'd3-array';
 
-/** First i in [0, n) with at(i) >= value; n if none. `at` rises. */
+/** First i in [0, n) with at(i) >= value; n if none. `at` must be non-decreasing. */
 export function firstAtLeast(n: number, at: (i: number) => number, value: number): number {
   let low = 0;
   let high = n;
@@ -27,14 +27,14 @@ export function firstAbove(n: number, at: (i: number) => number, value: number):
   return low;
 }
 
-/** The q-quantile of numbers in any order (nearest rank: always one of them, d3's own lies between two); NaN of none. */
+/** The q-quantile of unsorted numbers by nearest rank (d3 interpolates); NaN if empty. */
 export function quantile(values: readonly number[] | Float64Array, q: number): number {
   if (values.length === 0) return Number.NaN;
   const rank = Math.min(values.length - 1, Math.max(0, Math.ceil(q * values.length) - 1));
   return quickselect(Float64Array.from(values), rank)[rank]!;
 }
 
-/** A number in [0, 1) that depends on `id` alone: the same jitter in every drawing. */
+/** Hash of `id` in [0, 1): jitter that is equal in every drawing. */
 export function hashUnit(id: number): number {
   let x = (id + 0x9e3779b9) | 0;
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
@@ -42,7 +42,7 @@ export function hashUnit(id: number): number {
   return ((x ^ (x >>> 15)) >>> 0) / 4294967296;
 }
 
-// Columns that grow by doubling, so that appending costs the same on average however long the run.
+// Columns that grow by doubling, so that appending has constant amortised cost.
 
 export type Column =
   | Float64Array

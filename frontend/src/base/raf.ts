@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The one animation loop of the page. It sleeps while nothing moves, so that guests keep the cores. */
+/** The page's only animation loop. It stops while nothing moves, so that guests get the CPUs. */
 
 export interface Clock {
   request(callback: (nowMs: number) => void): number;
@@ -11,16 +11,16 @@ const browserClock: Clock = {
   cancel: (handle) => cancelAnimationFrame(handle),
 };
 
-/** Called once a frame; `dtMs` is the time since its last frame, 0 on the first. True: call again. */
+/** Called once a frame; `dtMs` is the time since its last frame, 0 on the first. Return true to be called again. */
 export type Tick = (nowMs: number, dtMs: number) => boolean;
 
 export class FrameLoop {
   #clock: Clock;
-  /** What moves time goes before what draws it. */
+  /** Phases of a frame: `move` advances time before `draw`. */
   readonly #ticks = { move: new Set<Tick>(), draw: new Set<Tick>() };
   #handle: number | null = null;
   #last: number | null = null;
-  /** At most so many frames a second. Browser and guests share the cores while a live run goes. */
+  /** Limit of frames per second: browser and guests share the CPUs during a live run. */
   maxFps = 60;
 
   constructor(clock: Clock = browserClock) {
@@ -31,7 +31,7 @@ export class FrameLoop {
     return this.#ticks.move.size + this.#ticks.draw.size;
   }
 
-  /** Adds a caller and wakes the loop. */
+  /** Add a tick and start the loop. Returns a function that removes it. */
   add(tick: Tick, phase: 'move' | 'draw' = 'draw'): () => void {
     this.#ticks[phase].add(tick);
     this.wake();
@@ -45,7 +45,7 @@ export class FrameLoop {
     };
   }
 
-  /** Something changed: one more frame at least. */
+  /** Request at least one more frame after a change. */
   wake(): void {
     if (this.#handle === null && this.#size > 0) {
       this.#handle = this.#clock.request(this.#frame);
@@ -55,7 +55,7 @@ export class FrameLoop {
   #frame = (nowMs: number): void => {
     this.#handle = null;
     const dtMs = this.#last === null ? 0 : nowMs - this.#last;
-    // 4 ms of grace: a 60 Hz display calls at 16.7 ms steps, 50 ms is three of them.
+    // 4 ms of tolerance: a 60 Hz display has frames of 16.7 ms, and three of them make 50 ms.
     if (this.#last !== null && dtMs < 1000 / this.maxFps - 4) {
       this.#handle = this.#clock.request(this.#frame);
       return;
@@ -70,5 +70,5 @@ export class FrameLoop {
   };
 }
 
-/** The loop that everything on the page shares. */
+/** The loop shared by everything on the page. */
 export const frameLoop = new FrameLoop();

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A page that `duet export --to site` wrote has no server; its site.js says which files lie with it. */
+/** A page written by `duet export --to site` has no server; its site.js lists the files beside it. */
 
 export interface Site {
-  /** Slug of the one lesson it holds. */
+  /** Slug of the site's lesson. */
   readonly lesson: string;
-  /** Name of a part -> its script: greeting, lesson, and one by the name of each run. */
+  /** Part -> its script: greeting, lesson, and one named after each run. */
   readonly parts: Readonly<Record<string, string>>;
-  /** The run that is shown when none is asked for. */
+  /** The run shown by default. */
   readonly first: string;
-  /** Step -> the run that fits it, the lesson's first step first. */
+  /** Step -> the run that fits it, starting with the lesson's first step. */
   readonly steps: Readonly<Record<string, string>>;
-  /** The recording itself, where it lies beside the page. */
+  /** The recording's file, if it is beside the page. */
   readonly bundle: string | null;
-  /** What scripts of parts have brought: gzip of framed messages, in base64. */
+  /** Contents that scripts of parts have delivered: gzip of framed messages, in base64. */
   readonly brought: Record<string, string>;
 }
 

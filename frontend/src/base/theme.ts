@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The colours of the page for canvases; the same values as ui/tokens.css. One meaning per colour. */
+/** Colours for canvases; the same values as in ui/tokens.css. Each colour has one meaning. */
 
 export interface Theme {
   readonly name: 'light' | 'dark';

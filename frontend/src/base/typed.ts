@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What people type for a lesson or a step: a number, a part of its name. Pure; backend/src/duet/lessons/document.py decides alike. */
+/**
+ * Resolves a typed lesson or step: a number, or a part of its name. Pure; backend/src/duet/lessons/document.py has the
+ * same rules.
+ */
 
-/** A word as names are written. */
+/** Normalise a typed word to the form of names. */
 export function plain(word: string): string {
   const text = word
     .trim()
@@ -17,8 +20,8 @@ function parts(name: string): readonly [number: number | null, words: string] {
 }
 
 /**
- * The one name that a word means: the name, its number, the beginning of it (with or without the number), or of a later
- * word of it. Null: it means none, or several.
+ * The one name that a word matches: the name, its number, its beginning (with or without the number), or the beginning
+ * of a later word in it. Null: no match, or several.
  */
 export function meantBy(word: string, names: readonly string[]): string | null {
   const text = plain(word);
@@ -30,7 +33,7 @@ export function meantBy(word: string, names: readonly string[]): string | null {
   return text !== '' && found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** The step that a word means, by its place from 1 or by its name. */
+/** The step that a word matches, by its position from 1 or by its name. */
 export function stepMeant(word: string, ids: readonly string[]): string | null {
   const text = plain(word);
   if (ids.includes(text)) return text;

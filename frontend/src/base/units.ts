@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Units as types, and how they are written for people. */
+/** Units as types, and number formats for people. */
 
 import { formatLocale } from 'd3-format';
 import { locale, t } from './lang/t.ts';
@@ -10,7 +10,7 @@ declare const brand: unique symbol;
 /** Nanoseconds since this lane's workload start. Exact up to 104 days. */
 export type Nanos = number & { readonly [brand]: 'ns' };
 
-/** A number of nanoseconds, as a moment or a length on a lane's axis. */
+/** Brand a number as nanoseconds: a moment or a length on a lane's axis. */
 export function ns(value: number): Nanos {
   return value as Nanos;
 }
@@ -19,7 +19,7 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
-/** d3's numbers with the signs of the visitor's language, and the minus sign that people type. */
+/** d3's formats with the visitor's separators and an ASCII minus sign. */
 function formatsOf(tag: string) {
   const parts = new Intl.NumberFormat(tag).formatToParts(12345.6);
   const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
@@ -42,13 +42,13 @@ function formats() {
   return known;
 }
 
-/** So many decimal places, 0 to 3: "1,234.500". */
+/** With 0 to 3 decimal places: "1,234.500". */
 export function formatPlaces(value: number, places: number): string {
   const { withPlaces, format } = formats();
   return (withPlaces[places] ?? format(`,.${places}f`))(value);
 }
 
-/** Three figures, no trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
+/** Three significant digits without trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
 export function formatFigure(value: number): string {
   const size = Math.abs(value);
   if (size >= 100) return formats().whole(value);
@@ -73,42 +73,42 @@ export function formatNs(value: number): string {
   return `${formatFigure(value / second)} s`;
 }
 
-/** A moment on the axis in ms, with as many places as a window of `span` can show. */
+/** A moment on the axis in ms, with the decimal places that a window of `span` can show. */
 export function formatMoment(value: number, span: number): string {
   const places =
     span > 200 * millisecond ? 0 : span > 20 * millisecond ? 1 : span > 2 * millisecond ? 2 : 3;
   return `${formatPlaces(value / millisecond, places)} ms`;
 }
 
-/** The moment as the readout shows it, always with the same width: "1,234.567 ms". */
+/** A moment for the readout, always three decimal places: "1,234.567 ms". */
 export function momentMs(value: number): string {
   return `${formatPlaces(value / millisecond, 3)} ms`;
 }
 
-/** A number of things: 12,916. */
+/** An integer: "12,916". */
 export function formatCount(value: number): string {
   return formats().whole(value);
 }
 
-/** What a speed means: "1 s here = 4 ms in the guest". */
+/** Describe a speed: "1 s here = 4 ms in the guest". */
 export function speedWords(speed: number): string {
   if (Math.abs(speed - 1) < 0.01) return t('1 s here = 1 s in the guest');
   return t('1 s here = {time} in the guest', { time: formatNs(speed * second) });
 }
 
-/** Axis that counts points instead of guest time: "entry", "entries". */
+/** Unit of an axis that counts points instead of guest time: "entry", "entries". */
 export interface Unit {
   readonly unit: string;
   readonly plural: string;
 }
 
-/** What a speed means on an axis of steps of `stepNs`: "1 s here = 40 entries". */
+/** Describe a speed on an axis of steps of `stepNs`: "1 s here = 40 entries". */
 export function stepSpeedWords(speed: number, stepNs: number, of: Unit): string {
   const n = (speed * second) / stepNs;
   return t('1 s here = {n} {unit}', { n: formatFigure(n), unit: n === 1 ? of.unit : of.plural });
 }
 
-/** "1 hog", "9 hogs"; a lesson's own words, which know how their language makes more of one. */
+/** "1 hog", "9 hogs". A lesson's noun gets its plural from the language's rule. */
 export function plural(n: number, one: string, many = t('{one}s', { one })): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two recordings of a lesson beside each other: first what they differ in, then their lanes on one axis. */
+/** Two recordings of a lesson side by side: first their differences, then their lanes on one axis. */
 
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -58,7 +58,7 @@ import {
   useSecondStore,
 } from './use-compare-view.ts';
 
-// The two runs of a side-by-side page, as every part of it gets them.
+// Props that all parts of a side-by-side page get from the two runs.
 
 interface Runs {
   readonly ids: Readonly<Record<Side, string>>;
@@ -66,7 +66,7 @@ interface Runs {
   readonly index: (side: Side) => RunIndex | null;
 }
 
-// One lane of one of two runs, and the badges of each run: source, clock, losses, lenses.
+// One lane of one of the two runs, and each run's badges: source, clock, losses, lenses.
 
 interface StripProps {
   readonly side: Side;
@@ -77,7 +77,7 @@ interface StripProps {
   readonly place: Place;
 }
 
-/** What is always said of a run, once for each of the two. */
+/** Badges of both runs. */
 function CompareStrip(props: StripProps) {
   return (
     <StoreProvider store={props.runs.stores[props.side]}>
@@ -201,7 +201,7 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
   );
 }
 
-/** What tells a lane from its other: day, and what differs of knobs, kernel and host. */
+/** Distinguishes two lanes of an arm: date, and differences of knobs, kernel and host. */
 export function laneWords(found: Comparison, side: Side, arm: string): string {
   const at = side === 'first' ? 0 : 1;
   const differs = found.differences
@@ -211,7 +211,7 @@ export function laneWords(found: Comparison, side: Side, arm: string): string {
   return [day(found.sides[at]?.created ?? ''), ...differs.slice(0, 3)].filter(Boolean).join(' · ');
 }
 
-// The lanes of two runs in words: the window of each, the same arm's one after the other.
+// Text alternative of both runs: each lane's window, lanes of the same arm one after the other.
 
 interface CompareWordsProps {
   readonly lesson: Lesson;
@@ -255,7 +255,7 @@ function CompareWords({ lesson, arms, runs, frames, playback, onClose }: Compare
   );
 }
 
-// What two runs differ in, their lanes arm by arm, and one transport for all of them.
+// Differences of two runs, their lanes arm by arm, and a common transport.
 
 interface CompareViewPageProps {
   readonly lesson: Lesson;
@@ -268,7 +268,7 @@ interface CompareViewPageProps {
   readonly visit: number;
 }
 
-/** Keys of the lesson page that mean nothing here. */
+/** Keys of the lesson page that do nothing here. */
 const without: ReadonlySet<Act> = new Set<Act>([
   ...(['scope', 'questions', 'caveats', 'knobs', 'present'] as const),
 ]);
@@ -280,7 +280,7 @@ function CompareViewPage(props: CompareViewPageProps) {
   const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
-  // What an operation is, both runs have in common; see unlike().
+  // Both runs have the same operation, as unlike() ensures.
   const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
@@ -430,7 +430,7 @@ function ArmLanes({ arms, frames, ...given }: LanesProps) {
   ));
 }
 
-/** The lesson as axis and scrubber are given it: each arm twice, once of each run. */
+/** The lesson for axis and scrubber: each arm twice, once per run. */
 export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
   const both = lesson.arms
     .filter((arm) => arms.includes(arm.name))
@@ -444,7 +444,7 @@ export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
   return { ...lesson, arms: both };
 }
 
-/** A view that is as high with two lanes as with one stands them in columns, and so do we. */
+/** Whether the view places lanes in columns: two lanes need no more height than one. Then so does this page. */
 function laidBeside(lesson: Lesson, scene: Scene, runs: Runs): boolean {
   const whole = runs.index('first');
   const [lane] = whole?.lanes ?? [];
@@ -490,7 +490,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   return <Both {...{ lesson, runs, found, place, go, visit }} />;
 }
 
-/** Why lanes of two runs have no common axis; empty: they have one. */
+/** Why the lanes of two runs cannot share an axis; empty: they can. */
 export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
     return t('This page has no view called {view}: reload it.', { view: lesson.view });
@@ -527,7 +527,7 @@ function Both(props: {
       const [one, other] = [runs.index('first'), runs.index('second')];
       return one && other && pairIndex(one, other, shown);
     };
-    // A step's moment is looked for in the first run: its finders know the lesson's arms.
+    // A step's moment is searched in the first run, whose lanes have the lesson's arm names.
     const currentIndex = () => runs.index('first');
     const news = [runs.stores.first.events, runs.stores.second.events];
     return { index, whole: index, currentIndex, news };
@@ -539,7 +539,7 @@ function Both(props: {
   );
 }
 
-/** Arms of both runs that are wanted, in the lesson's order; all that both have where none of these is in both. */
+/** The requested arms that both runs have, in the lesson's order; if none, all that both have. */
 export function commonArms(
   lesson: Pick<Lesson, 'arms'>,
   found: Pick<Comparison, 'sides'>,

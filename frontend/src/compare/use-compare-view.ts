@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two runs at once: a store and a connection for each, and what the server says they differ in. */
+/** Two runs at once: a store and connection for each, and the server's list of their differences. */
 
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -13,12 +13,12 @@ import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 
-/** The id of the run that an address names; known before the lesson is, unlike runIdOf. */
+/** Id of the run that an address names, before the lesson is known (unlike runIdOf). */
 export function comparedId(slug: string, name: string): string {
   return name.includes(':') ? name : recordingId({ slug }, { name });
 }
 
-/** A store of its own for the second run, with a connection of its own. */
+/** The second run's own store and connection. */
 export function useSecondStore(): Store {
   const [second] = useState(() => new Store());
   useLayoutEffect(() => {
@@ -28,7 +28,7 @@ export function useSecondStore(): Store {
   return second;
 }
 
-/** Keeps a run on a store: what begins to run live meanwhile is of no interest here. */
+/** Keep a run on a store, even if another run starts live. */
 export function useOpened(store: Store, slug: string, id: string, wanted: boolean): void {
   const shown = useSyncExternalStore(store.run.subscribe, () => store.run.get()?.run_id ?? null);
   useEffect(() => {
@@ -36,14 +36,14 @@ export function useOpened(store: Store, slug: string, id: string, wanted: boolea
   }, [store, slug, id, shown, wanted]);
 }
 
-/** The index of one run; null until it comes. */
+/** The index of a run; null before it arrives. */
 export function indexOf(store: Store, id: string): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   return run === null || lesson === null || run.id !== id ? null : indexRun(run, lesson);
 }
 
-/** Renders anew when a store that is not the page's own has news, at most ten times a second. */
+/** Re-render on news of a store other than the page's own, at most ten times a second. */
 export function useNews(store: Store): void {
   const [subscribe] = useState(() => calmly(store.events));
   useSyncExternalStore(subscribe, () => `${store.run.get()?.run_id} ${store.shown()?.version}`);
@@ -52,11 +52,11 @@ export function useNews(store: Store): void {
 
 export interface Compared {
   readonly found: Comparison | null;
-  /** Why they cannot be laid beside each other. */
+  /** Why the runs cannot be compared; empty: they can. */
   readonly refused: string;
 }
 
-/** What two runs differ in; it is known before a lane is shown. */
+/** Request the differences of two runs, before any lane is shown. */
 export function useComparison(slug: string, first: string | null, second: string): Compared {
   const [compared, set] = useState<Compared>({ found: null, refused: '' });
   useEffect(() => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * <kernel-duet lesson="NN-slug" step="its-id" at="12.5">: a step of a lesson in slides and pages of others.
+ * <kernel-duet lesson="NN-slug" step="its-id" at="12.5">: a step of a lesson in other people's slides and pages.
  *
- * A frame with the bare page. It is loaded when it comes into sight, stops when it goes out of sight, as slides do, and
- * with `autoplay` plays on when it is back.
+ * A frame with the embedded page. It loads when visible and pauses when hidden, as slides are. With `autoplay` it
+ * resumes when visible again.
  */
 
 import {
@@ -14,9 +14,9 @@ import {
   tag,
 } from './frame-messages.ts';
 
-// From the attributes of <kernel-duet> to the address of its frame. Pure.
+// Computes the frame's address from the attributes of <kernel-duet>. Pure.
 
-/** Attributes that go into the address as they stand; `Place` reads them. */
+/** Attributes copied into the address unchanged; `Place` reads them. */
 const placed = [
   ...(['lesson', 'step', 'at', 'run', 'with', 'arms', 'speed', 'align', 'n'] as const),
   ...(['from', 'for', 'knobs', 'clock', 'workload', 'open', 'lang'] as const),
@@ -24,7 +24,7 @@ const placed = [
 
 export type Attributes = (name: string) => string | null;
 
-/** The folder of the page: `src`, or where this script lies. Only http, https and files. */
+/** The folder of the page: `src`, or the folder of this script. Only http, https and files. */
 export function folderOf(src: string | null, script: string, document: string): URL | null {
   try {
     const folder = new URL(src ?? './', src === null ? script || document : document);
@@ -34,7 +34,7 @@ export function folderOf(src: string | null, script: string, document: string): 
   }
 }
 
-/** The page for a frame, at the place that the attributes name. */
+/** Address of the page in the frame, at the place that the attributes name. */
 export function frameAddress(folder: URL, of: Attributes): string {
   const query = new URLSearchParams({ embed: '1' });
   for (const name of placed) {
@@ -42,14 +42,14 @@ export function frameAddress(folder: URL, of: Attributes): string {
     if (value !== null && value !== '') query.set(name, value);
   }
   const page = new URL(folder);
-  // A folder that was opened as a file has no server that finds its index.
+  // A folder opened as a file has no server that adds index.html.
   if (page.protocol === 'file:' && page.pathname.endsWith('/')) page.pathname += 'index.html';
   page.search = query.toString();
   page.hash = '';
   return page.href;
 }
 
-/** `16/9` or `4 / 3` as CSS takes it; else the usual one. */
+/** CSS aspect ratio from `16/9` or `4 / 3`; default if invalid. */
 export function ratioOf(text: string | null): string {
   const match = /^\s*(\d{1,4})\s*[/:]\s*(\d{1,4})\s*$/.exec(text ?? '');
   return match ? `${match[1]} / ${match[2]}` : '16 / 10';
@@ -63,7 +63,7 @@ p { margin: 0; font: 14px/1.5 system-ui, sans-serif }
 p.print { display: none }
 @media print { iframe { display: none } p.print { display: block } }
 `;
-/** Where this script came from; known while it runs, and not later. */
+/** URL of this script, which only exists while the script runs. */
 const script = (document.currentScript as HTMLScriptElement | null)?.src ?? '';
 
 export class KernelDuet extends HTMLElement {
@@ -72,7 +72,7 @@ export class KernelDuet extends HTMLElement {
   #sight: IntersectionObserver | null = null;
   #seen = false;
   #ready = false;
-  /** It stopped because it went out of sight. */
+  /** Paused because it was hidden. */
   #paused = false;
 
   connectedCallback(): void {
@@ -94,7 +94,7 @@ export class KernelDuet extends HTMLElement {
   attributeChangedCallback(name: string, old: string | null, value: string | null): void {
     if (!this.isConnected || old === value) return;
     const at = name === 'at' && value !== null ? Number(value) : Number.NaN;
-    // A new moment of the same step needs no new page.
+    // A new moment of the same step needs no reload.
     if (this.#ready && Number.isFinite(at)) this.#say({ kind: tag, act: 'seek', at_ms: at });
     else this.#draw();
   }
@@ -113,13 +113,13 @@ export class KernelDuet extends HTMLElement {
       this.#press(event.data.act, event.data.key);
     if (event.data.act !== 'ready') return;
     this.#ready = true;
-    // A slide that moves in may be out of sight just then: it is looked at once more when it is there.
+    // A slide that moves in may be hidden at this moment: check again later.
     this.#look(this.#seen);
     if (this.#seen && this.hasAttribute('autoplay')) this.play();
     this.dispatchEvent(new CustomEvent('ready'));
   };
 
-  /** A key that was pressed in the frame and that the frame does not use; with Escape the frame lets go of the keys. */
+  /** Repeat a key press that the frame does not use; Escape also moves the focus out of the frame. */
   #press(act: 'keydown' | 'keyup', key: DeckKey): void {
     if (this.shadowRoot?.activeElement !== this.#frame) return;
     if (key === 'Escape') {
@@ -144,7 +144,7 @@ export class KernelDuet extends HTMLElement {
   }
 
   #say(message: FrameMessage): void {
-    // The frame takes nothing that acts on a guest, and its origin is `null` where it is a file.
+    // The target origin is `*`, since a file's origin is `null`. The frame accepts nothing that acts on a guest.
     this.#frame?.contentWindow?.postMessage(message, '*');
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What <kernel-duet> and the bare page in its frame say to each other. Nothing of it acts on a guest. */
+/** Messages between <kernel-duet> and the page in its frame. None of them acts on a guest. */
 
 export const tag = 'kernel-duet';
 
-/** Keys that a deck of slides may go on by, with the number that decks still ask for (KeyboardEvent.keyCode). */
+/** Keys that control a deck of slides, with the deprecated KeyboardEvent.keyCode that decks still read. */
 export const deckKeys = {
   Escape: 27,
   ' ': 32,

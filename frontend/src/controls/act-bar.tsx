@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a viewer may do to the live run while it goes on: each act a button, with its number where it takes one. */
+/** Actions on a running live run: a button each, with a number field if the action takes one. */
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -15,7 +15,7 @@ interface ActBarProps {
   readonly onAct: (name: string, value: number) => void;
 }
 
-/** Acts of the run's workload; none for a recording, which has happened. */
+/** Actions of the run's workload; none for a recording. */
 export function ActBar({ lesson, run, onAct }: ActBarProps) {
   const denied = useDenied('run');
   const acts = Object.entries(lesson.acts).filter(([, act]) => act.workload === run?.workload);
@@ -79,7 +79,7 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
   );
 }
 
-// Live slow motion: whoever controls the run may hold its guests. How far they ran on is said.
+// Live slow motion: the visitor in control may hold the guests. Shows how far each one ran on.
 
 interface HoldBarProps {
   readonly lesson: Lesson;
@@ -91,7 +91,7 @@ interface HoldBarProps {
 
 const most = 1_000_000;
 
-/** "asked at access 1,204, stood at 1,391: 187 more". A machine does not stop where it is asked to. */
+/** "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop at once. */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
   if (asked === null) return t('is being held');
@@ -109,12 +109,12 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   });
 }
 
-/** Whoever has control acts, and anybody whose command would get it. */
+/** Whether a visitor has control, or would get it with the next command. */
 export function mayAct({ by, may_take }: ControlMessage): boolean {
   return by === 'you' || (by === 'nobody' && may_take);
 }
 
-/** Only of a live run that the microscope watches; the buttons only for the one who controls it. */
+/** Shown only for a live run under the microscope; the buttons only to the visitor in control. */
 export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
   const [after, setAfter] = useState(0);
   if (run?.source !== 'live' || !lesson.microscope?.workloads.includes(run.workload)) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The keys of the lesson page: one list for the listener and for the help sheet. */
+/** Keys of the lesson page: one list for the listener and the help sheet. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -9,13 +9,13 @@ import type { Playback } from '../playback/hooks.tsx';
 
 interface KeyOf<Act extends string> {
   readonly act: Act;
-  /** As the browser names them, with `Shift+` where that matters. */
+  /** `KeyboardEvent.key`, prefixed with `Shift+` where required. */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly what: string;
 }
 
-// Keys that do what wheel, drag and brush do: zoom, move and choose the window.
+// Keys for zoom, pan and window, equivalent to mouse wheel, drag and brush.
 
 export type WindowAct =
   | 'zoom-in'
@@ -40,7 +40,7 @@ type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;
 };
 
-/** What the keys do. */
+/** Actions of these keys. */
 export function windowActs({ now, view, zoom, state }: Windows): Record<WindowAct, () => void> {
   const move = (share: number) => {
     const { start, span } = now();
@@ -98,7 +98,7 @@ export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
-/** All keys; `aligned` false leaves out those that align by an operation, `more` are those of plug-ins. */
+/** All keys; `aligned` false omits those that align by an operation, `more` are those of plug-ins. */
 export function keyList(
   operation: string,
   beat = operation,
@@ -152,7 +152,7 @@ export function keyList(
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));
 }
 
-/** What a key press means here, or null: keys of fields and of widgets that use them stay theirs. */
+/** The action of a key press; null: none, or an input field or widget uses the key. */
 export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   const target = event.target instanceof Element ? event.target : null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The knobs of a live run, what a change of them costs, and the buttons run, stop and again. */
+/** Knobs of a live run, the cost of changing them, and the buttons run, stop and again. */
 
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -20,7 +20,7 @@ import type { Lesson, Param } from '../protocol/lesson.ts';
 import { useDenied, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 
-// One knob: choices, yes or no, a number in a field, or a number turned by hand.
+// One knob: choices, a checkbox, a number field, or a stepper.
 
 interface KnobProps {
   readonly name: string;
@@ -132,10 +132,10 @@ function NumberField(props: {
   );
 }
 
-/** A slider of this width has room for so many values. */
+/** Most values for which the slider is precise enough. */
 const MOST_VALUES = 64;
 
-/** A small number turned by hand: minus, a slider, plus, and the value. */
+/** A stepper for a small number: minus, slider, plus, and the value. */
 function Stepper({ name, param, value, onChange }: KnobProps) {
   return (
     <fieldset
@@ -186,13 +186,13 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
   );
 }
 
-// All knobs of a live run but the one that is always in sight: arms, clock, workload and params.
+// All knobs of a live run except the one that is always visible: arms, clock, workload and params.
 
 export interface ArmState {
   readonly name: string;
   /** "built", "not built yet", "building 40 %", "booting", "running", "failed" */
   readonly words: string;
-  /** Its lane is a copy of a parked guest, so another run of it is there at once. */
+  /** Its lane is a copy of a template, so another run starts at once. */
   readonly copied?: boolean;
 }
 
@@ -200,7 +200,7 @@ interface KnobPanelProps {
   readonly id: string;
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** The knob that stands elsewhere. */
+  /** The knob that is shown elsewhere. */
   readonly first: string;
   readonly armStates: readonly ArmState[];
   readonly onKnobs: (knobs: Knobs) => void;
@@ -291,20 +291,20 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
 interface RunControlsProps {
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** What the stage shows; null before anything is there. */
+  /** Knobs of the run on the stage; null: no run yet. */
   readonly shown: Knobs | null;
-  /** How much a recording has, ns; see recordedNs(). */
+  /** Guest time in a recording, ns (see recordedNs). */
   readonly recorded?: number | null;
   readonly live: boolean;
   readonly running: boolean;
   readonly armStates: readonly ArmState[];
-  /** Empty when this viewer may run; else why not. */
+  /** Why this viewer may not run; empty: they may. */
   readonly blocked: string;
   readonly onKnobs: (knobs: Knobs) => void;
   readonly onRun: () => void;
   readonly onStop: () => void;
   readonly onAgain: () => void;
-  /** Another way to a run, before the buttons. */
+  /** Another way to start a run, before the buttons. */
   readonly tool?: ReactNode;
 }
 
@@ -326,7 +326,7 @@ export function RunControls(props: RunControlsProps) {
     knobs,
     onRun: props.onRun,
   });
-  // The number of threads is always in sight; the others are one click away.
+  // The number of threads is always visible; the others are one click away.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
   const line = runLine(lesson, shown, knobs, first, props.recorded);
@@ -386,18 +386,18 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** A knob that rests for so long is one that a run can begin with. */
+/** Time after the last change until a run may start, ms. */
 const REST_MS = 250;
 
 interface Follow {
   readonly offered: boolean;
-  /** A run with these knobs can begin, and would show something else. */
+  /** A run with these knobs can start, and would differ from the one shown. */
   readonly wanted: boolean;
   readonly knobs: Knobs;
   readonly onRun: () => void;
 }
 
-/** Runs begin as knobs are turned, where lanes are copies of parked guests and the viewer asks for it. */
+/** Starts runs as knobs change, if lanes are copies of templates and the viewer has enabled it. */
 function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   const [on, set] = useState(false);
   const latest = useRef({ wanted, onRun });
@@ -414,7 +414,7 @@ function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   return { offered, on, set };
 }
 
-/** Esc closes what is open, wherever the focus is; a dialog over it closes first. */
+/** Escape closes the knobs wherever the focus is; a dialog over them closes first. */
 function useEscape(open: boolean, close: () => void): void {
   const latest = useRef(close);
   latest.current = close;
@@ -432,7 +432,7 @@ function useEscape(open: boolean, close: () => void): void {
 interface ButtonsProps
   extends Pick<RunControlsProps, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
-  /** Run would show what the stage shows already. */
+  /** *Run* would repeat what the stage shows. */
   readonly same: boolean;
 }
 
@@ -478,13 +478,13 @@ function RunButtons(props: ButtonsProps) {
   );
 }
 
-// Knobs of a model on the page go to the store, where what is made of a run is made.
+// Knobs of a model on the page go to the store, which the index reads.
 
 export function useModel(lesson: Lesson, knobs: Knobs): void {
   const store = useStore();
   const values = modelParams(lesson, knobs);
   const key = JSON.stringify(values);
-  // Before the effects of the same change: where a step opens hangs on its knobs.
+  // Before other effects of the same change: where a step opens depends on its knobs.
   useLayoutEffect(() => {
     store.setModel(JSON.parse(key));
   }, [store, key]);

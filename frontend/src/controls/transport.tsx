@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The footer: play, step by beat, speed in words, alignment, jumps, and the overview to scrub in. */
+/** The footer: play, step by beat, speed, alignment, jumps, and the scrubber. */
 
 import {
   type ComponentProps,
@@ -38,18 +38,18 @@ import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import { type Act, windowActs } from './keyboard.ts';
 
-// Play and its steps: one row for the whole page and, with fewer buttons, for a frame in slides.
+// Play and step buttons: one row, with fewer buttons for a frame in slides.
 
 interface PlayProps {
   readonly moving: boolean;
-  /** It moves backwards. */
+  /** Playback direction is backwards. */
   readonly backwards: boolean;
   readonly empty: boolean;
-  /** "umount": one beat is one of these. */
+  /** Name of one beat, such as "umount". */
   readonly beat: string;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
-  /** Without it there are no such buttons; and so for the next. */
+  /** Absent: no such buttons. The same holds for the next property. */
   readonly onEvent?: (by: 1 | -1) => void;
   readonly onBackwards?: () => void;
 }
@@ -85,7 +85,7 @@ function StepButton({
   );
 }
 
-/** Steps and play, the way back on the left and the way on to the right. */
+/** Step and play buttons: back on the left, forward on the right. */
 export function PlayButtons(props: PlayProps) {
   const { moving, backwards, empty, beat, onBeat, onEvent, onBackwards } = props;
   const back = moving && backwards;
@@ -159,7 +159,7 @@ export function PlayButtons(props: PlayProps) {
   );
 }
 
-// The moment as a readout. It is written in each frame that is painted, as the playhead's own label is.
+// Readout of the moment, updated in each painted frame like the playhead's label.
 
 interface MomentOutputProps extends Omit<OutputHTMLAttributes<HTMLOutputElement>, 'children'> {
   readonly axis: Axis | null;
@@ -177,7 +177,7 @@ export function MomentOutput({ axis, frame, ...more }: MomentOutputProps) {
     write();
     return frame.subscribe(write);
   }, [axis, frame]);
-  // A screen reader reads the sentence when the run stands still; this would interrupt it in every frame.
+  // Not live: screen readers read the sentence when the run stops; this would interrupt in every frame.
   return <output ref={output} aria-live="off" data-testid="moment" data-volatile {...more} />;
 }
 
@@ -185,35 +185,35 @@ interface TransportProps extends Required<PlayProps> {
   readonly frame: Frames;
   readonly speed: number;
   readonly align: Align;
-  /** The oscilloscope: play the newest episode again and again. */
+  /** The oscilloscope: replay the newest window repeatedly. */
   readonly armed: boolean;
   readonly live: boolean;
-  /** "umount": lanes can be aligned by it. */
+  /** Operation by which lanes can be aligned, such as "umount". */
   readonly operation: string;
-  /** Why they cannot; null: they can. */
+  /** Why they cannot be aligned; null: they can. */
   readonly unaligned: string | null;
-  /** Which operation `begin` aligns at; null: the step does not speak of one. */
+  /** The operation at which `begin` aligns; null: the step names none. */
   readonly nth: number | null;
-  /** The operation that lanes are aligned at now, from 1, and the last that every lane has. */
+  /** The operation at which lanes are aligned, from 1, and the last that every lane has. */
   readonly at: { readonly n: number; readonly most: number };
   readonly onAt: (n: number) => void;
   /** What the axis counts; null: guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
-  /** Why the overview and the picture's words are hidden; empty: they are not. */
+  /** Why the scrubber and the text alternative are hidden; empty: they are visible. */
   readonly hidden: string;
-  /** How many lanes the overview has to hold. */
+  /** Number of lanes in the scrubber. */
   readonly lanes: number;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
-  /** Null where nothing of the lesson waits. */
+  /** Null: the lesson declares no waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
-  /** Why there is nothing to go to, or to align by; empty: there is. */
+  /** Why the jump or alignment is unavailable; empty: it is available. */
   readonly noLongWait: string;
   readonly noDivergence: string;
   readonly noMarker: string;
-  /** Null where nothing was lost. */
+  /** Null: nothing was lost. */
   readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
   readonly onWords: () => void;
@@ -232,7 +232,7 @@ const alignTitles: Partial<Record<Align, string>> = {
   marker: t('the first operation of every lane ends at once'),
 };
 
-/** Which operation the lanes are aligned at: a number, written when it is a whole one that every lane has. */
+/** Field for the number of the aligned operation; applied once it is an integer that every lane has. */
 function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
   return (
@@ -388,7 +388,7 @@ export function Transport(props: TransportProps) {
   );
 }
 
-// The transport and the keys of any playback: of one run's lanes, or of two runs' side by side.
+// Transport and keys of a playback: the lanes of one run, or of two runs side by side.
 
 interface Given {
   readonly lesson: Lesson;
@@ -397,13 +397,13 @@ interface Given {
   readonly theme: Theme;
   readonly settled: boolean;
   readonly live: boolean;
-  /** The viewer is to predict first: what would answer him is not shown. */
+  /** The viewer has to predict first: nothing may reveal the answer. */
   readonly veiled?: boolean;
-  /** And neither is what would answer a later step's question. */
+  /** Also hide what would answer a later step's question. */
   readonly askedLater?: boolean;
-  /** Nor how the lanes compare. */
+  /** Also hide how lanes compare. */
   readonly uncounted?: boolean;
-  /** The lesson as axis and scrubber show it: with a title for each lane. */
+  /** The lesson with a title for each lane, for axis and scrubber. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
@@ -416,7 +416,7 @@ export const askedSoon = t(
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
   const { state } = playback;
-  /** Aligns at an operation and goes to where it happens on every lane at once. */
+  /** Align at an operation and go to its aligned moment. */
   const onAt = (n: number) => {
     const by = playback.state.alignment;
     const at = index && together(index, by, n).at;
@@ -474,7 +474,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
   };
 }
 
-/** Why a jump cannot be made here; empty: it can. */
+/** Why a jump is unavailable; empty: it is available. */
 function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }: Given) {
   if (index === null || !settled)
     return { noMarker: '', noLongWait: nothingYet, noDivergence: nothingYet };
@@ -485,7 +485,7 @@ function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }:
   };
 }
 
-/** What the keys of every page with lanes do. */
+/** Actions of the keys on all pages with lanes. */
 export function playbackActs(playback: Playback, theme: Theme) {
   return {
     toggle: playback.toggle,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Every kind of view on recorded data, one exhibit a lesson: picture, sentence, text alternative, panels, legend. */
+/**
+ * Gallery of every kind of view on recorded data, one exhibit per lesson: picture, sentence, text alternative, panels,
+ * legend.
+ */
 
 import { useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A recorded scene of a lesson by itself, with a store and a socket of its own: front page and gallery. */
+/** A recorded scene of a lesson with its own store and socket, for front page and gallery. */
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -16,7 +16,7 @@ import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 
-/** What can be shown once the recording is here. */
+/** What can be shown once the recording has loaded. */
 export interface Shown {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -26,14 +26,14 @@ export interface Shown {
 
 interface Props {
   readonly slug: string;
-  /** Which scene of the lesson; called when the lesson is known. */
+  /** Selects the scene; called when the lesson is known. */
   readonly pick: (lesson: Lesson) => Scene;
-  /** Stands around everything once the lesson is known: a choice of scenes, say. */
+  /** Wraps the picture once the lesson is known, for example with a choice of scenes. */
   readonly frame?: (lesson: Lesson, scene: Scene, picture: ReactNode) => ReactNode;
   readonly children: (shown: Shown) => ReactNode;
 }
 
-/** Nothing here is shared with another exhibit, so that runs do not push each other off the stage. */
+/** Shares nothing with other exhibits, so that their runs do not replace each other. */
 export function Exhibit(props: Props) {
   const [store] = useState(() => new Store());
   useLayoutEffect(() => {
@@ -78,13 +78,13 @@ interface PlacedProps {
   readonly children: Props['children'];
 }
 
-/** Goes to where the scene looks and stands still there. */
+/** Goes to the scene's moment and pauses there. */
 function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   const index = useRunIndex();
   const run = useRun();
   const settled = useSettled(index?.runId === wanted ? index : null);
   const { goto, align } = usePlayback();
-  // Before the effects of what is drawn here, which may let it play.
+  // Before the effects of children, which may start playback.
   useLayoutEffect(() => {
     if (!settled) return;
     align(scene.align, scene.operation);
@@ -99,7 +99,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   });
 }
 
-/** The lanes of a scene under their names. They repeat its window while they move, and stand where they are paused. */
+/** The lanes of a scene with their names. They repeat their window while playing. */
 export function ExhibitLanes({
   lesson,
   scene,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The front page: the lessons there are, each with its question and the state of its kernels. */
+/** The front page: the list of lessons, each with its question and the state of its kernels. */
 
 import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
@@ -22,11 +22,11 @@ import { day } from '../ui/words.ts';
 import { Exhibit, ExhibitLanes } from './exhibit.tsx';
 import { Doors, OpeningPicture, openingLesson } from './opening.tsx';
 
-// A lesson's picture on the front page: a recorded scene, still until it is pointed at.
+// A lesson's picture on the front page: a recorded scene that plays while hovered.
 
 interface Props {
   readonly slug: string;
-  /** The card is pointed at or has the focus. */
+  /** The card is hovered or focused. */
   readonly moving: boolean;
   /** Opens the lesson. */
   readonly link: CardLink;
@@ -34,7 +34,7 @@ interface Props {
 
 type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
 
-/** Loads nothing before it is in view. */
+/** Loads nothing until it is in view. */
 function Preview({ slug, moving, link }: Props) {
   const box = useRef<HTMLAnchorElement>(null);
   const [seen, setSeen] = useState(false);
@@ -47,7 +47,7 @@ function Preview({ slug, moving, link }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    // The card's question is the same link: one is enough for keys and screen readers.
+    // Hidden from keys and screen readers, since the card's question is the same link.
     <div className="preview-link" aria-hidden="true">
       <a
         ref={box}
@@ -69,7 +69,7 @@ function Preview({ slug, moving, link }: Props) {
   );
 }
 
-/** What a card says beyond the greeting; asked once per lesson. */
+/** Details of a card that the greeting lacks; requested once per lesson. */
 type More = Partial<
   Pick<
     Lesson | NumbersLesson,
@@ -140,7 +140,7 @@ interface CardProps {
   readonly question: string;
   readonly available: boolean;
   readonly picture: boolean;
-  /** null: not known yet. */
+  /** Null: not loaded yet. */
   readonly more: More | null;
   readonly onOpen: (slug: string) => void;
 }
@@ -208,7 +208,7 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
   );
 }
 
-/** The first published figure, and where it stands; while the lesson still asks what to expect, only for who wants it. */
+/** The first published figure and its source; hidden behind a click while the lesson still asks for a prediction. */
 function Headline({ slug, published, mails, scenes, predictions }: More & { slug: string }) {
   const [wanted, setWanted] = useState(false);
   const first = published?.[0];
@@ -248,7 +248,7 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
   );
 }
 
-/** What stands in place of a picture. */
+/** Content of a card without a picture. */
 function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   return (
     <>
@@ -289,7 +289,7 @@ const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersL
 
 const none: readonly string[] = [];
 
-/** Lessons by slug, as they arrive. */
+/** Details of lessons by slug, as they arrive. */
 function useMore(slugs: readonly string[]): Readonly<Record<string, More | null>> {
   const [more, setMore] = useState<Readonly<Record<string, More | null>>>({});
   const key = slugs.join();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The top of the front page: two recorded lanes that move, and three ways in. */
+/** Top of the front page: two recorded lanes in motion, and three links. */
 
 import { type ReactNode, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -9,10 +9,10 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { day } from '../ui/words.ts';
 import { Exhibit, ExhibitLanes, type Shown } from './exhibit.tsx';
 
-/** What is known of a lesson before it is opened. */
+/** Facts about a lesson before it is opened. */
 export type Candidate = Partial<Pick<Lesson, 'scenes' | 'hero' | 'recordings'>>;
 
-/** A lesson whose best scene compares two kernels and gives no answer away; the first such one. */
+/** The first lesson whose hero scene compares two kernels and reveals no answer. */
 export function openingLesson(
   lessons: readonly (readonly [string, Candidate | null])[],
 ): string | null {
@@ -37,7 +37,7 @@ export function OpeningPicture({ slug }: { readonly slug: string }) {
   );
 }
 
-/** Repeats its window until it is paused; with reduced motion it waits for a press. */
+/** Repeats its window until paused; with reduced motion it waits for a press. */
 function Moving(shown: Shown) {
   const { lesson, scene, recordedAt } = shown;
   const { state } = usePlayback();
@@ -72,7 +72,7 @@ function Moving(shown: Shown) {
 
 const tryCommand = "./duet try my.patch --run 'stress-ng --pipe 2'";
 
-/** For a reader, a teacher, and somebody with a patch. */
+/** Links for readers, instructors, and people with a patch. */
 export function Doors({ first, count }: { readonly first: string; readonly count: number }) {
   return (
     <ul className="doors" data-testid="doors">

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the knobs may say, and what a change of them costs. Pure. */
+/** Values that knobs can have, and the cost of changing them. Pure. */
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure, plural } from '../base/units.ts';
@@ -16,10 +16,10 @@ export interface Knobs {
   readonly workload: string;
 }
 
-/** The count clock runs one instruction after another: one CPU, whatever the knob says. */
+/** The count clock runs on one vCPU, whatever the knob says. */
 const cpuParam = (lesson: Pick<Lesson, 'params'>) => knobOf(lesson, 'cpus');
 
-/** The knob that has this role, whatever the lesson calls it; null: it has none. */
+/** The knob with this role, whatever its name; null: none. */
 export function knobOf(
   lesson: Pick<Lesson, 'params'>,
   role: NonNullable<Param['role']>,
@@ -36,7 +36,7 @@ export function firstKnobs(lesson: Lesson): Knobs {
   };
 }
 
-/** What a scene says of the knobs on a clock. */
+/** Params that a scene sets on a clock. */
 export function sceneParams(
   scene: Pick<Scene, 'params' | 'on_count'>,
   clock: ClockName,
@@ -45,8 +45,8 @@ export function sceneParams(
 }
 
 /**
- * A scene sets its arms, its workload and its params. Of the others those of a boot and the duration stay where the
- * viewer put them; what the scene that he comes from had put elsewhere goes with it.
+ * The knobs after going to a scene, which sets arms, workload and params. Other knobs that need a boot, and the
+ * duration, keep the viewer's value. Values that the previous scene had set are reset.
  */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scene): Knobs {
   const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
@@ -59,12 +59,12 @@ export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scen
   return settled(lesson, { ...base, arms: scene.arms, params });
 }
 
-/** Whether a knob stays from step to step where the viewer put it. */
+/** Whether a knob keeps the viewer's value from step to step. */
 function stays(param: Param | undefined): boolean {
   return param?.role === 'duration' || param?.applies === 'boot';
 }
 
-/** Another clock for a scene: knobs that stand where the scene put them follow it. */
+/** Change the clock; knobs that still have the scene's value get its value for the new clock. */
 export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
   const next = withClock(lesson, now, clock);
   if (next.clock === now.clock) return next;
@@ -78,8 +78,8 @@ export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockNa
 }
 
 /**
- * A workload that listens needs the wall clock: on the count clock nothing comes in while a guest runs, and idle time
- * is skipped.
+ * A workload that listens on the network needs the wall clock: on the count clock no input arrives while a guest runs,
+ * and idle time is skipped.
  */
 export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
   const listens = (name: string) => lesson.workloads[name]?.input === true;
@@ -88,7 +88,7 @@ export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knob
   return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
 }
 
-/** Where no step speaks of a workload, the viewer's choice stays. */
+/** The scene's workload; if no scene names one, the viewer's choice. */
 function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
   return workloadOf(lesson, scene);
@@ -96,7 +96,7 @@ function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
 
 type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
 
-/** The knobs of a step as an address has them; what the lesson does not know, or cannot have, is left out. */
+/** The knobs of a step with an address's values; unknown names and invalid values are dropped. */
 export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
   if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
@@ -107,7 +107,7 @@ export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   return knobs;
 }
 
-/** What the address must say of these knobs: those that the step itself would put elsewhere. */
+/** The values that an address must contain: those that differ from the step's own. */
 export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace {
   const usual = sceneKnobs(lesson, firstKnobs(lesson), scene);
   const workload = knobs.workload === usual.workload ? null : knobs.workload;
@@ -118,7 +118,7 @@ export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace
   return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
 }
 
-/** The nearest value the knob can have. */
+/** The nearest valid value of a knob. */
 export function clamp(param: Param, value: number): number {
   if (param.choices && param.choices.length > 0)
     return param.choices.includes(value) ? value : param.default;
@@ -145,7 +145,7 @@ export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
   return settled(lesson, { ...now, clock, params });
 }
 
-/** Arms in the order of the lesson; the last one cannot be taken away. */
+/** Add or remove an arm, in the lesson's order; the last arm cannot be removed. */
 export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): Knobs {
   const wanted = new Set(now.arms);
   if (on) wanted.add(arm);
@@ -160,7 +160,7 @@ function settled(lesson: Lesson, knobs: Knobs): Knobs {
   return { ...knobs, params: { ...knobs.params, [cpus]: 1 } };
 }
 
-/** Why a knob cannot be turned now, or null. */
+/** Why a knob cannot be changed now; null: it can. */
 export function fixedBecause(
   lesson: Pick<Lesson, 'params'>,
   knobs: Knobs,
@@ -173,7 +173,7 @@ export function fixedBecause(
   return null;
 }
 
-/** The knobs that differ from the run on the stage and need new guests, by title. */
+/** Titles of the knobs that differ from the run on the stage and require a reboot. */
 export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly string[] {
   const names = Object.entries(lesson.params)
     .filter(([k, p]) => p.applies === 'boot' && (run.params[k] ?? p.default) !== wanted.params[k])
@@ -182,12 +182,12 @@ export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly st
   return names;
 }
 
-/** What a run is given: the knobs of a model on the page are none of its business. */
+/** Params of a run, without the knobs of a model on the page. */
 export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
 }
 
-/** The knobs of a model on the page: turning them changes the picture at once. */
+/** Knobs of a model on the page: they change the picture at once. */
 export function modelParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies === 'model');
 }
@@ -205,7 +205,7 @@ function ofKnobs(
   );
 }
 
-/** Whether pressing run would show anything else than the run on the stage. */
+/** Whether *run* would only repeat the run on the stage. */
 export function sameRun(run: Knobs, wanted: Knobs): boolean {
   return (
     run.clock === wanted.clock &&
@@ -215,7 +215,7 @@ export function sameRun(run: Knobs, wanted: Knobs): boolean {
   );
 }
 
-/** A recording of what these knobs ask for; null: there is none. */
+/** A recording with these knobs; null: none. */
 export function equalRecording(
   lesson: Pick<Lesson, 'recordings' | 'workloads' | 'params'>,
   knobs: Knobs,
@@ -228,7 +228,7 @@ export function equalRecording(
   return equal ?? null;
 }
 
-/** A value as the knob shows it, with its unit. */
+/** A value with its unit. */
 function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;
   const label = at >= 0 ? param.labels?.[at] : undefined;
@@ -238,7 +238,7 @@ function valueWords(param: Param, value: number): string {
   return param.unit ? `${value} ${param.unit}` : String(value);
 }
 
-/** "9 hogs"; of a value that stands for something what it stands for: "spinlocks: queued". */
+/** "9 hogs"; for a named choice its name: "spinlocks: queued". */
 export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
   const param = lesson.params[name];
   if (!param) return `${name} ${value}`;
@@ -248,7 +248,7 @@ export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: n
   return `${param.title} ${valueWords(param, value)}`;
 }
 
-/** What is always said of a run, and what differs from the lesson's defaults. */
+/** Params that are always stated for a run, plus those that differ from the lesson's defaults. */
 export function paramWords(
   lesson: Pick<Lesson, 'params'>,
   params: Readonly<Record<string, number>>,
@@ -259,12 +259,12 @@ export function paramWords(
     .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }
 
-// The run on the stage in a line, and what the next one would have instead. Pure.
+// Describes the run on the stage in one line, and how the next run would differ. Pure.
 
-/** What is known of a run that is shown; knobs that a lesson has got since are not in its params. */
+/** Knobs of the run on the stage; params may lack knobs that the lesson has added since. */
 type Shown = Pick<Knobs, 'params' | 'clock'>;
 
-/** How much guest time a recording has of its longest lane, ns; null: it may still grow, or nothing is there. */
+/** Guest time of a recording's longest lane, ns; null: still loading, or nothing there. */
 export function recordedNs(
   run: Pick<RunMessage, 'source'> | null,
   index: Pick<RunIndex, 'lanes'> | null,
@@ -273,10 +273,10 @@ export function recordedNs(
   return Math.max(...index.lanes.map((lane) => lane.watermark));
 }
 
-/** A lane that ends so near to its seconds was recorded whole. */
+/** Least share of the planned time at which a lane counts as completely recorded. */
 const whole = 0.95;
 
-/** "first 0.5 s recorded", of a recording that was cut (docs/RECORDINGS.md); else empty. */
+/** "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md); otherwise empty. */
 function cutWords(seconds: number, recorded: number | null): string {
   const kept = recorded === null ? seconds : recorded / 1e9;
   if (kept <= 0 || kept >= whole * seconds) return '';
@@ -286,8 +286,8 @@ function cutWords(seconds: number, recorded: number | null): string {
 }
 
 /**
- * "2 kernels, 2 vCPUs (next run: 4), 1 s, wall clock": of the run on the stage, else of the next one. A knob that is at
- * its default is left out unless it has a role, and one that is `inSight` elsewhere unless the next run differs.
+ * "2 kernels, 2 vCPUs (next run: 4), 1 s, wall clock": the run on the stage, otherwise the next one. Omits knobs at
+ * their default unless they have a role, and knobs that are `inSight` elsewhere unless the next run differs.
  *
  * @param recorded see recordedNs()
  */

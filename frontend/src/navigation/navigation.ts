@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Which run and which moment a page shows, as one reducer: a report of address, step, runs, index and playback goes in,
- * commands come out. It knows neither React nor a clock; `use-navigation.ts` carries the commands out.
+ * The reducer that decides which run and moment a page shows. Input: reports of address, step, runs, index and
+ * playback; output: commands. It has neither React nor a clock; `use-navigation.ts` executes the commands.
  */
 
 import { must } from '../base/assert.ts';
@@ -25,11 +25,11 @@ import { isOwn } from '../store/changes.ts';
 import { type Knobs, knobPlace, onClock, sceneKnobs, sceneParams } from './knobs.ts';
 import { type Align, elsewhere, type Pane, type Place, writePlace } from './place.ts';
 
-// What an address says of a state of the playback. Pure.
+// The address of a playback state. Pure.
 
-/** What a step has without a word of the address. */
+/** A step's defaults, which the address omits. */
 interface Usual {
-  /** Guest seconds per second here. */
+  /** Guest seconds per real second. */
   readonly speed: number;
   readonly align: Align;
   readonly nth: number | undefined;
@@ -40,7 +40,7 @@ type Moment = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
 >;
 
-/** The operation that a step aligns at; none where the one near the window is meant. */
+/** The operation that a step aligns at; undefined: the one near the window. */
 export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
   return align === 'begin' ? scene.operation : undefined;
 }
@@ -49,12 +49,12 @@ function usualOf(scene: Pick<Scene, 'align' | 'operation'>, speed: number): Usua
   return { speed, align: scene.align, nth: nthOf(scene.align, scene) };
 }
 
-/** The place without an alignment that the lesson does not have. */
+/** The place without an alignment that the lesson does not support. */
 function alignable<P extends Place>(lesson: Lesson, place: P): P {
   return unaligned(lesson) === null ? place : { ...place, align: null };
 }
 
-/** What an address must say of a state of the playback; `run` is named where the moment stands still. */
+/** The address of a playback state; includes `run` if the moment is at rest. */
 function placeAt(
   { mode, moment, start, span, speed, alignment, operation }: Moment,
   usual: Usual,
@@ -73,7 +73,7 @@ function placeAt(
   };
 }
 
-/** The whole link to the moment that is shown, as if it stood still. */
+/** The complete link to the current moment, as if it were at rest. */
 export function linkTo(
   now: Moment,
   {
@@ -85,7 +85,7 @@ export function linkTo(
     readonly place: Place;
     readonly usual: Usual;
     readonly run: string | null;
-    /** What the link states whatever the step would choose. */
+    /** What the link states even if the step has the same value. */
     readonly also: Partial<Place>;
   },
 ): string {
@@ -99,12 +99,12 @@ export function linkTo(
   return `${location.origin}${location.pathname}${writePlace(to, location.search)}`;
 }
 
-// Which run a lesson page shows: the one that its address names, else the recording that fits the step best. A live run
-// or a saved one stays from step to step as long as it is what the step speaks of. Pure.
+// Which run a lesson page shows: the one in its address, otherwise the recording that fits the step best. A live or
+// saved run stays across steps while it fits them. Pure.
 
 type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
 
-/** What of an address says which run is to be shown. */
+/** The part of an address that selects the run. */
 export type Wanted = Pick<Place, 'run' | 'step'>;
 
 interface RunWorld {
@@ -113,35 +113,35 @@ interface RunWorld {
   readonly place: Wanted;
   /** The run whose events are shown. */
   readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
-  /** A run that was announced and has no events yet. */
+  /** A run that was announced but has no events yet. */
   readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
-  /** The last run of those that this page asked to begin. */
+  /** The last live run that this page requested. */
   readonly begun: string | null;
-  /** Runs that will not come: the server has said why. */
+  /** Runs that will not arrive, as the server has reported. */
   readonly lost: ReadonlySet<string>;
 }
 
 interface RunState {
-  /** The run that began last and that the address follows already. */
+  /** The last live run that the address already names. */
   readonly followed: string | null;
-  /** The run that was asked for and is awaited. */
+  /** The run that was requested and is awaited. */
   readonly opened: string | null;
-  /** A run that did not come in time. */
+  /** A run that did not arrive in time. */
   readonly late: string | null;
-  /** For which answer of `readRun` the run was opened, and left. */
+  /** For which result of `readRun` the run was opened. */
   readonly openedFor: string;
   readonly leftFor: string;
 }
 
 type RunCommand =
   | { readonly type: 'open'; readonly run: string }
-  /** Report `late` unless the run comes in time; null: no run is awaited any more. */
+  /** Report `late` unless the run arrives in time; null: stop waiting. */
   | { readonly type: 'await'; readonly run: string | null }
-  /** A run that was lost may be asked for again. */
+  /** Allow a lost run to be requested again. */
   | { readonly type: 'forgive'; readonly run: string }
   | { readonly type: 'go'; readonly change: Partial<Place> };
 
-/** `first`: the run that the page asked for before it knew the lesson. */
+/** `first`: the run that the page requested before the lesson was known. */
 function firstRun(world: RunWorld, first: Wanted): RunState {
   const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
   const { named, wanted } = readRun(state, world);
@@ -151,7 +151,7 @@ function firstRun(world: RunWorld, first: Wanted): RunState {
 
 function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) {
   const { run, pending, begun, lost } = world;
-  // The server has moved this page to the run that it asked for; the address follows.
+  // The server has moved this page to the run that it requested; the address follows.
   const moved = begun !== state.followed ? begun : null;
   const named = moved ?? place.run;
   const best = bestRecording(lesson, scene);
@@ -168,7 +168,7 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
     wanted,
     fitting,
     requests,
-    /** A recording of the lesson comes, however busy the server is: a link's moment is of no other run. */
+    /** A recording of the lesson will arrive, however busy the server is, so the link's moment stays valid. */
     sure: lesson.recordings.some((recording) => recording.name === named),
     leaves: named !== null && misses !== null && (gone || state.late === misses),
     awaiting: requests !== null && state.late !== requests,
@@ -176,8 +176,8 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
 }
 
 /**
- * The recording that a step names when it is gone to from a live or a saved run which is not what it speaks of; null:
- * the run has its lanes, its knobs and its workload, or is a recording, and those are chosen anew.
+ * The step's recording, if the current run is live or saved and does not fit the step. Null: the run has the step's
+ * lanes, knobs and workload, or is itself a recording, which is selected elsewhere.
  */
 export function recordingInstead(
   lesson: Lesson,
@@ -191,7 +191,7 @@ export function recordingInstead(
   return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
 }
 
-/** A moment of a run that is gone means nothing in another one. */
+/** A moment of a lost run means nothing in another run. */
 const noMoment = { moment: null, window: null, nth: null } as const;
 
 function advanceRun(state: RunState, world: RunWorld): readonly [RunState, readonly RunCommand[]] {
@@ -212,16 +212,16 @@ function advanceRun(state: RunState, world: RunWorld): readonly [RunState, reado
   const leftFor = leaves ? JSON.stringify([named, fitting]) : '';
   if (leftFor !== state.leftFor) next = { ...next, leftFor };
   if (leaves && named !== null && leftFor !== state.leftFor) {
-    // The server has said why.
+    // The server has reported why.
     commands.push({ type: 'go', change: { run: null, ...noMoment } });
-    // Another time it may be there; what would be shown in its place is not asked for again.
+    // It may exist later. Its replacement is not requested again.
     for (const run of [named, runIdOf(world.lesson, named)])
       if (run !== fitting) commands.push({ type: 'forgive', run });
   }
   return [next, commands];
 }
 
-// Where the playback goes: to where a step looks, or to a link's moment, and once more when a live run ends. Pure.
+// Where playback goes: to a step's moment or a link's, and again when a live run ends. Pure.
 
 type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
   readonly lanes: readonly Pick<LaneIndex, 'watermark'>[];
@@ -230,16 +230,16 @@ type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
 interface MomentWorld {
   readonly scene: Scene;
   readonly place: Pick<Place, 'moment' | 'window' | 'align' | 'nth' | 'speed'>;
-  /** Rises when the place was asked for by Back, Forward or a link: all of it is to be restored. */
+  /** Increases when the place came from Back, Forward or a link, so all of it must be restored. */
   readonly visit: number;
-  /** The run on show; null: none, or another one is awaited. */
+  /** The run on the stage; null: none, or another one is awaited. */
   readonly index: SeenIndex | null;
-  /** All of that run has come. */
+  /** The run has arrived completely. */
   readonly whole: boolean;
   readonly mode: Mode;
 }
 
-/** Where the playback was taken: to which step, in which run, at which visit of the address. */
+/** The last destination of playback: step, run, and visit of the address. */
 interface Taken {
   readonly scene: string;
   readonly run: string;
@@ -248,16 +248,16 @@ interface Taken {
 
 interface MomentState {
   readonly taken: Taken | null;
-  /** For which scene, run and reading the playback was moved last. */
+  /** The scene, run and loading state for which playback was moved last. */
   readonly triedFor: string;
-  /** The live run that goes on. */
+  /** The live run that is going on. */
   readonly lived: string | null;
 }
 
 type MomentCommand =
-  /** Go to where a step looks; `paused`: stand still there. */
+  /** Go to a step's moment; `paused`: stay there. */
   | { readonly type: 'goto'; readonly scene: Scene; readonly paused: boolean }
-  /** Exactly this window and moment, frame time in ns. */
+  /** Set exactly this window and moment, frame time in ns. */
   | {
       readonly type: 'look';
       readonly start: number;
@@ -271,8 +271,8 @@ type MomentCommand =
 const firstMoment: MomentState = { taken: null, triedFor: '', lived: null };
 
 /**
- * A recording that comes in has the window of a link, as it will be when all is here: the same of all lanes in guest
- * time, whatever comes later. Any other place is one in the whole run.
+ * Whether the part of the recording that has arrived covers a link's window on all lanes. That window is final; other
+ * places depend on the whole run.
  */
 function linkIsHere({ index, scene, place }: MomentWorld): boolean {
   if (index?.reading !== 'coming' || place.moment === null || place.window === null) return false;
@@ -281,7 +281,7 @@ function linkIsHere({ index, scene, place }: MomentWorld): boolean {
   return index.lanes.length > 0 && index.lanes.every((lane) => lane.watermark >= end);
 }
 
-/** So much of the run has come that the viewer may go about in it. */
+/** Whether enough of the run has arrived for the viewer to control playback. */
 function isSettled({ taken }: MomentState, { scene, index, visit, whole }: MomentWorld) {
   const run = index?.runId ?? null;
   return whole || (taken?.scene === scene.id && taken.run === run && taken.visit === visit);
@@ -308,7 +308,7 @@ function take(state: MomentState, world: MomentWorld, commands: MomentCommand[])
   if (run === null) return next;
   if (taken?.scene === scene.id && taken.run === run && taken.visit === visit) return next;
   const restore = (taken === null || taken.visit !== visit) && place.moment !== null;
-  // A place in a part of a run is none: nothing plays there, and a link's window fills as its events come.
+  // A place found in a part of a run is provisional: nothing plays, and a link's window fills as events arrive.
   commands.push({ type: 'goto', scene, paused: restore || (coming && !here) });
   if (!here) {
     if (coming && restore && place.window !== null) commands.push(lookAt(place));
@@ -327,7 +327,7 @@ function lookAt({ moment, window }: MomentWorld['place']): MomentCommand {
     : { type: 'look', ...window, moment: moment ?? 0 };
 }
 
-/** A live run that has ended is known as a whole: now the step's own moment can be found in it. */
+/** A finished live run is known completely, so the step's own moment can be found. */
 function follow(
   state: MomentState,
   { index, scene, mode }: MomentWorld,
@@ -340,58 +340,58 @@ function follow(
   return { ...state, lived: null };
 }
 
-/** All that decides; every change of it is reported. */
+/** All inputs of the reducer; every change is reported. */
 export interface World {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly place: Place;
-  /** See MomentWorld. */
+  /** See MomentWorld.visit. */
   readonly visit: number;
   readonly index: MomentWorld['index'];
-  /** All of the run of `index` has come. */
+  /** The run of `index` has arrived completely. */
   readonly whole: boolean;
   readonly playback: Pick<
     PlaybackState,
     'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
   >;
-  /** What the server has said of runs; null: the run of the address is shown, whatever it says. */
+  /** The server's messages about runs; null: the run in the address is shown regardless. */
   readonly runs: Pick<RunWorld, 'run' | 'pending' | 'begun' | 'lost'> | null;
 }
 
 export interface State {
   readonly run: RunState | null;
   readonly moment: MomentState;
-  /** The speed of the step before anybody changed it. */
+  /** The step's speed before anybody changed it. */
   readonly usualSpeed: number;
-  /** What is to be written into the address, as JSON; empty: nothing yet. */
+  /** The change that will be written to the address, as JSON; empty: none. */
   readonly written: string;
 }
 
 export type Command =
   | RunCommand
   | MomentCommand
-  /** Write this into the address once the page rests; null: what was to be written is outdated. */
+  /** Write this to the address once the page is idle; null: discard what is pending. */
   | { readonly type: 'write'; readonly change: Partial<Place> | null };
 
 export type Event =
   | { readonly type: 'world'; readonly world: World }
-  /** The playback went to a step, which it plays at this speed. */
+  /** Playback went to a step, whose speed this is. */
   | { readonly type: 'went'; readonly speed: number }
-  /** A run did not come in time. */
+  /** A run did not arrive in time. */
   | { readonly type: 'late'; readonly run: string };
 
-/** What a page shows of a state. */
+/** Parts of the state that a page shows. */
 export interface Shown {
-  /** Another recording was asked for and is on its way. */
+  /** Another recording was requested and is loading. */
   readonly awaiting: boolean;
-  /** A live run was asked for, and has no events yet. */
+  /** A live run was requested and has no events yet. */
   readonly coming: boolean;
-  /** All of the run has come. */
+  /** The run has arrived completely. */
   readonly whole: boolean;
   /** See isSettled. */
   readonly settled: boolean;
   readonly usual: Usual;
-  /** The name of the run on show in the address; null: none is to be named. */
+  /** Name of the run on the stage in the address; null: not named. */
   readonly runName: string | null;
 }
 
@@ -434,13 +434,13 @@ export function reduce(state: State, event: Event): readonly [State, readonly Co
   return [same ? state : { ...state, moment, run, written }, [...moves, ...write, ...opens]];
 }
 
-/** The state that a report led to, with what was reported while it was worked out. */
+/** Merge a report's result with reports that arrived during its computation. */
 export function adopt(now: State, next: State): State {
   const { run, usualSpeed } = now;
   return { ...next, usualSpeed, run: next.run && { ...next.run, late: run?.late ?? null } };
 }
 
-/** A moment that stands still is written into the address, with its run and its window; a moving one is not. */
+/** Write a moment to the address once it rests, with its run and window; a moving one is not written. */
 function advanceAddress(state: State, world: World): readonly [string, readonly Command[]] {
   const { settled, awaiting, usual, runName } = read(state, world);
   const ready = settled && !awaiting;
@@ -471,30 +471,30 @@ function momentWorld(state: State, world: World): MomentWorld {
   };
 }
 
-// What a viewer's action changes of the address: a step, a run, knobs, a pane. Pure.
+// Changes of the address by a viewer's action: a step, a run, knobs, a pane. Pure.
 
 type Change = Partial<Place>;
 
-/** The step with this name; an unknown name leaves the viewer where he is. */
+/** Go to a step by name; an unknown name changes nothing. */
 export function toStep(lesson: Lesson, scene: Scene, knobs: Knobs, id: string): Change {
   const to = lesson.scenes.find((one) => one.id === id) ?? scene;
   return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to, scene)), step: id };
 }
 
-/** The step so many after this one; null: there is none. */
+/** The step `by` positions later; null: none. */
 export function stepAfter(lesson: Lesson, scene: Scene, by: number): string | null {
   return lesson.scenes[lesson.scenes.indexOf(scene) + by]?.id ?? null;
 }
 
-/** Another run, from its beginning and as its step would have it. */
+/** Another run, from its start and with its step's defaults. */
 export function toRun(run: string): Change {
   return { ...elsewhere, run };
 }
 
-/** The run on show, and its moment, give way to the one that begins. */
+/** Clears run and moment for a new run. */
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
-/** `now`: the knobs as they stand, with the arms on show. */
+/** `now`: the current knobs with the visible arms. */
 export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
   const next =
     requested.clock === now.clock
@@ -507,7 +507,7 @@ export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Kno
   return { ...changed, ...knobPlace(lesson, scene, next) };
 }
 
-/** A pane opens, or closes; without `open` it does the other than it is. */
+/** Open or close a pane; without `open`, toggle it. */
 export function togglePane(
   panes: readonly Pane[],
   pane: Pane,
@@ -517,19 +517,19 @@ export function togglePane(
   return { panes: open ? [...others, pane] : others };
 }
 
-// Which step and which lanes an address shows. Pure.
+// The step and lanes that an address shows. Pure.
 
-/** The step that an address names, as `stepName` finds it; an unknown one is the first. */
+/** The step that an address names (see `stepName`); the first if unknown. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return named(lesson, stepName(lesson, step)) ?? must(lesson.scenes[0], 'a scene');
 }
 
-/** Whether a step has, or had, this name. */
+/** Whether a step has this name or a former one. */
 export function hasStep(lesson: Lesson, step: string): boolean {
   return named(lesson, step) !== undefined;
 }
 
-/** What an address should say: of its place from 1, or a part of its name, the step's name; all else as it came. */
+/** Canonical step name: resolves a position from 1 or part of a name; unknown words are unchanged. */
 export function stepName(lesson: Lesson, step: string | null): string | null {
   if (step === null || named(lesson, step) !== undefined) return step;
   const ids = lesson.scenes.map(({ id }) => id);
@@ -540,7 +540,7 @@ function named(lesson: Lesson, step: string | null): Scene | undefined {
   return lesson.scenes.find((s) => s.id === step || (step !== null && s.was.includes(step)));
 }
 
-/** The arms that an address shows; without a word of it all that the step has, and what the run has changed. */
+/** The arms that an address shows; default: the step's arms, and those that the viewer changed. */
 export function armsOf(
   lesson: Lesson,
   scene: Scene,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a viewer is, as the address bar says it: lesson, step, run, knobs, moment, alignment, panes. Pure. */
+/** A viewer's place, as in the address: lesson, step, run, knobs, moment, alignment, panes. Pure. */
 
 import { plain } from '../base/typed.ts';
 import type { Alignment } from '../derive/types.ts';
@@ -8,56 +8,53 @@ import type { ClockName } from '../protocol/messages.ts';
 export type Align = Alignment;
 
 export interface Place {
-  /** Slug, or what somebody typed for it; null is the front page. */
+  /** Slug, or a typed form of it; null: the front page. */
   readonly lesson: string | null;
-  /** Scene id, or what somebody typed for it; null is the first. */
+  /** Scene id, or a typed form of it; null: the first scene. */
   readonly step: string | null;
-  /** Guest time in ns; null lets the scene choose. */
+  /** Guest time in ns; null: the scene's moment. */
   readonly moment: number | null;
-  /** Guest seconds per second here; null lets the scene choose. */
+  /** Guest seconds per real second; null: the scene's speed. */
   readonly speed: number | null;
-  /** Null lets the scene choose. */
+  /** Null: the scene's arms. */
   readonly arms: readonly string[] | null;
-  /** Null lets the scene choose. */
+  /** Null: the scene's alignment. */
   readonly align: Align | null;
-  /** The operation that lanes are aligned at, from 1; null lets the scene choose. */
+  /** The operation at which lanes are aligned, from 1; null: the scene's. */
   readonly nth: number | null;
-  /** Window of the stage, frame time in ns; null lets the scene choose. */
+  /** Window of the stage, frame time in ns; null: the scene's. */
   readonly window: { readonly start: number; readonly span: number } | null;
   /** A recording's name, or the id of another run; null: the recording that fits the scene. */
   readonly run: string | null;
-  /** Another run, whose lanes stand beside this one's. */
+  /** Another run, shown beside this one. */
   readonly beside: string | null;
-  /** Knobs that stand elsewhere than the scene puts them. */
+  /** Knobs that differ from the scene's values. */
   readonly knobs: Readonly<Record<string, number>> | null;
   readonly clock: ClockName | null;
   readonly workload: string | null;
   readonly panes: readonly Pane[];
-  /** What the narrow side shows. */
+  /** Selected tab of a narrow side panel. */
   readonly side: SideTab | null;
-  /** The arm whose patch is read. */
+  /** The arm whose patch is shown. */
   readonly patch: string | null;
-  /** The hunk of it that is pointed at, from 1. */
+  /** The selected hunk of that patch, from 1. */
   readonly hunk: number | null;
-  /** How it is presented; null: it is not. */
+  /** Presentation mode; null: the lesson page. */
   readonly present: Present | null;
-  /** The press of the clicker within the step, from 1; null is the first. */
+  /** Press of the clicker within the step, from 1; null: the first. */
   readonly slide: number | null;
-  /** Bare, for a frame in slides. */
+  /** Embedded in a frame, for slides. */
   readonly embed: boolean;
 }
 
-/**
- * What a viewer may open or close; `knobs` are shown where the scene hides them, and the other way about; `toy` takes
- * the place of the lanes.
- */
+/** Parts that a viewer may open or close. `knobs` inverts the scene's setting; `toy` replaces the lanes. */
 export const panes = ['words', 'knobs', 'questions', 'toy'] as const;
 export type Pane = (typeof panes)[number];
 
 export const sideTabs = ['patch', 'evidence'] as const;
 export type SideTab = (typeof sideTabs)[number];
 
-/** The deck on the wall, what its speaker reads, and all slides on paper. */
+/** Slides on the projector, the speaker's window, and all slides for print. */
 export const presents = ['slides', 'notes', 'handout'] as const;
 export type Present = (typeof presents)[number];
 
@@ -84,7 +81,7 @@ export const frontPage: Place = {
   embed: false,
 };
 
-/** What a step forgets of the step before it: the scene chooses anew. */
+/** Fields that are reset when the step changes: the scene decides again. */
 export const elsewhere = {
   moment: null,
   window: null,
@@ -104,7 +101,7 @@ const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const runName = /^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$/;
 const most = 64;
 
-/** Read an address; whatever makes no sense is left out, never an error. */
+/** Parse an address; invalid parts are ignored, never an error. */
 export function readPlace(search: string): Place {
   const q = new URLSearchParams(search);
   const word = (key: string) => {
@@ -168,7 +165,7 @@ function millis(ns: number): string {
   return (ns / 1e6).toFixed(6).replace(/\.?0+$/, '');
 }
 
-/** "name:9,other:10" */
+/** Parse "name:9,other:10". */
 function readKnobs(text: string | null): Record<string, number> | null {
   const pairs = (text ?? '')
     .split(',')
@@ -199,14 +196,14 @@ const own = [
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
-/** Parameters of plug-ins that stand beside a lesson's place, and go with it. */
+/** Parameters of plug-ins that belong to a lesson's place and disappear with it. */
 const ofLessons = new Set<string>();
 
 export function leaveOnFront(...keys: readonly string[]): void {
   for (const key of keys) ofLessons.add(key);
 }
 
-/** The address of a place; `keep` holds parameters that are not the place's own (fixture). */
+/** The address of a place; `keep` contains unrelated parameters. */
 export function writePlace(place: Place, keep = ''): string {
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
@@ -246,20 +243,20 @@ export function writePlace(place: Place, keep = ''): string {
   return searchOf(q);
 }
 
-/** The address of a lesson's first step, of this page's server. */
+/** The address of a lesson's first step on this server. */
 export function lessonAddress(slug: string, present: Present | null = null): string {
   return writePlace({ ...frontPage, lesson: slug, present }, location.search);
 }
 
 const languageTag = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** The language that an address asks for; it belongs to no place, so links keep it. */
+/** The language in an address. It is no part of a place, so links keep it. */
 export function readLang(search: string): string | null {
   const tag = new URLSearchParams(search).get('lang');
   return tag !== null && languageTag.test(tag) ? tag : null;
 }
 
-/** The same address in another language; null: in whichever its visitor prefers. */
+/** The same address in another language; null: the visitor's preferred one. */
 export function withLang(search: string, tag: string | null): string {
   const q = new URLSearchParams(search);
   if (tag === null) q.delete('lang');
@@ -267,7 +264,7 @@ export function withLang(search: string, tag: string | null): string {
   return searchOf(q);
 }
 
-/** Parameters as an address shows them; empty: without the `?`. */
+/** Parameters as a query string; empty without parameters. */
 export function searchOf(q: URLSearchParams): string {
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Reports to the navigation reducer what changed, and carries its commands out. */
+/** Reports changes to the navigation reducer, and executes its commands. */
 
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
@@ -17,14 +17,14 @@ import {
 } from './navigation.ts';
 import { type Place, readPlace, writePlace } from './place.ts';
 
-// The address bar as state: a step or a run is an entry of the history, a moment only replaces it.
+// The address bar as state: a step or run adds a history entry, a moment replaces the current one.
 
 export type Go = (change: Partial<Place>, how?: 'push' | 'replace') => void;
 
-/** Browsers refuse hundreds of replacements in half a minute: a knob that is dragged is written when it rests. */
+/** Browsers limit replacements of history entries (hundreds in 30 s), so a dragged knob is written when it rests. */
 const replaceMs = 150;
 
-/** Writes addresses; those that only replace wait until nothing newer came for a while. */
+/** Writes addresses; replacements are debounced. */
 class Address {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #wanted: Place | null = null;
@@ -47,7 +47,7 @@ class Address {
     if (url !== null) history.replaceState(null, '', url);
   }
 
-  /** The viewer went elsewhere: what was to be written belongs to the entry that was left. */
+  /** The viewer went elsewhere: pending writes belong to the old entry. */
   forget(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -62,11 +62,11 @@ class Address {
 
 interface Visit {
   readonly place: Place;
-  /** Rises when the place was asked for by Back, Forward or a link: all of it is to be restored. */
+  /** Increases when the place came from Back, Forward or a link, so all of it must be restored. */
   readonly visit: number;
 }
 
-/** Goes to a place as to a link: all of it is restored. The entry of the history is replaced. */
+/** Go to a place as if by a link: all of it is restored. Replaces the history entry. */
 export type VisitPlace = (to: Place) => void;
 
 export function usePlace(): readonly [Place, Go, number, VisitPlace] {
@@ -109,10 +109,10 @@ export function usePlace(): readonly [Place, Go, number, VisitPlace] {
   return [place, go, visit, visitPlace];
 }
 
-/** A run that does not come in this time is not waited for any more; a server says at once if it has none. */
+/** A run that takes longer is given up; a server reports a missing run at once. */
 const patienceMs = 30_000;
 
-/** The address is written when the moment has rested for so long. */
+/** A moment is written to the address after resting for so long. */
 const momentRestMs = 300;
 
 interface Options {
@@ -122,7 +122,7 @@ interface Options {
   readonly first: Wanted;
 }
 
-/** A timer that a newer one replaces. */
+/** A timer that a newer call replaces. */
 class Timer {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -132,7 +132,7 @@ class Timer {
   }
 }
 
-/** The page's part of the world is `world`; playback comes from its own hook. */
+/** `world` is the page's part of the reducer's input; playback comes from its own hook. */
 export function useNavigation(
   part: Omit<World, 'playback'>,
   { playback, go, first }: Options,
@@ -143,7 +143,7 @@ export function useNavigation(
   const { forgive } = useLost();
   const [patience] = useState(() => new Timer());
   const [rest] = useState(() => new Timer());
-  /** A state whose commands were carried out is not asked again before React shows the next one. */
+  /** A state whose commands were executed is skipped until React renders the next one. */
   const handled = useRef<typeof state | null>(null);
 
   const went = (speed: number) => setState((now) => reduce(now, { type: 'went', speed })[0]);
@@ -199,12 +199,12 @@ export function useNavigation(
   return read(state, world);
 }
 
-// Whether all of a run has come, also where no message says so.
+// Whether a run has arrived completely, also if no message announces it.
 
-/** Where no message says when a recording is whole: it is when none came for so long. */
+/** Without an announcement, a recording is complete after so long without messages. */
 const quietMs = 250;
 
-/** True once a recording is whole, or the run is live and has some events. */
+/** True once a recording is complete, or the run is live and has some events. */
 export function useSettled(index: RunIndex | null): boolean {
   const id = index?.runId ?? null;
   const [settled, setSettled] = useState<string | null>(null);
@@ -225,9 +225,9 @@ export function useSettled(index: RunIndex | null): boolean {
   return reading === 'whole' || (reading === 'unknown' && id !== null && settled === id);
 }
 
-// Says on the document when tests and screenshots may look.
+// Marks the document as idle for tests and screenshots.
 
-/** `data-idle` of the root element: nothing moves and nothing is awaited. */
+/** Set `data-idle` on the root element while nothing moves and nothing is awaited. */
 export function useIdle(idle: boolean): void {
   useEffect(() => {
     let off = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson without a picture: question, arms with their patches, prose, and the command that measures it. */
+/** A lesson without a picture: question, arms with patches, prose, and the command that measures it. */
 
 import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -12,9 +12,9 @@ import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
 
-// A command to copy into a terminal.
+// A command with a copy button.
 
-/** A command to copy; where the clipboard is closed it can still be marked. */
+/** A command to copy; without clipboard access its text can be selected. */
 function Command({ text }: { readonly text: string }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
@@ -32,7 +32,7 @@ function Command({ text }: { readonly text: string }) {
   );
 }
 
-// What the mails claim: each figure with its context, and where it stands.
+// Figures that mails claim, with context and source.
 
 type PublishedFiguresProps = {
   readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mails'>;

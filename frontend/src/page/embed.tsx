@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The shell for a frame in slides: the stage, one sentence, a minimal transport; nothing here acts on a guest. */
+/** The page for a frame in slides: the stage, one sentence, a minimal transport. Nothing here acts on a guest. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -22,9 +22,9 @@ import { LessonToy, ToyButton, toyOpen } from './lesson-toy.tsx';
 import { LessonStage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 
-// The bare page takes play, pause and a moment from the page that frames it.
+// Commands of the framing page: play, pause, seek.
 
-/** @param ready the run is there, and the viewer may go about in it */
+/** @param ready the run is loaded and can be played */
 function useFrame(playback: Playback, ready: boolean): void {
   const latest = useRef(playback);
   latest.current = playback;
@@ -108,31 +108,31 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// In a frame the bare page has the keys as soon as it is clicked on: those that it does not use go to the deck.
+// Once the frame is clicked on, it has the keyboard focus, so it forwards unused keys to the deck.
 
 const typed = 'textarea, select, input:not([type="range"]), [role="dialog"], [contenteditable]';
-/** What presses of the space bar and of arrows mean something to. */
+/** Elements that use the space bar and arrow keys. */
 const pressed = 'button, a, summary, input';
 const scrolling: ReadonlySet<DeckKey> = new Set(['Home', 'End', 'ArrowUp', 'ArrowDown', ' ']);
 
-/** The key if it is the deck's; null: the page or the browser uses it here. */
+/** The key if it is meant for the deck; null: the page or the browser uses it here. */
 function deckKeyOf(event: KeyboardEvent): DeckKey | null {
   const { key, target, defaultPrevented } = event;
   if (!isDeckKey(key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)
     return null;
   const at = target instanceof Element ? target : null;
   if (at?.closest(typed)) return null;
-  // It lets go of what is selected, and of the keys.
+  // Escape clears the selection and returns the focus to the deck.
   if (key === 'Escape') return key;
   if (defaultPrevented) return null;
-  // Clickers send these two; a scrubber can do without them.
+  // Clickers send these two; scrubbers do not need them.
   if (key === 'PageUp' || key === 'PageDown') return key;
   if (at?.closest(pressed)) return null;
   const { scrollHeight, clientHeight } = document.documentElement;
   return scrolling.has(key) && scrollHeight > clientHeight ? null : key;
 }
 
-/** Passes keys on to the page that frames this one. Returns what ends it. */
+/** Forward keys to the framing page. Returns a function that stops it. */
 export function passKeys(): () => void {
   const held = new Set<DeckKey>();
   const say = (act: 'keydown' | 'keyup', key: DeckKey) => {

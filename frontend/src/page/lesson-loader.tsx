@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Opens a lesson, waits for it in words, and shows it in the shell that the address asks for. */
+/** Opens a lesson, shows progress, and chooses the page that the address requests. */
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -38,14 +38,14 @@ interface Props {
   readonly slug: string;
   readonly place: Place;
   readonly go: Go;
-  /** See usePlace. */
+  /** Rises when Back, Forward or a link changes the place (see usePlace). */
   readonly visit?: number;
 }
 
-/** A whole slug, as all links of ours have it. */
+/** A complete slug, as in all of our links. */
 const whole = /^\d+(-[a-z0-9]+){2,}$/;
 
-/** Leads from what somebody typed for a lesson to the lesson; a whole slug is asked for at once. */
+/** Resolves a typed lesson name; a complete slug is requested at once. */
 export function TypedLesson({
   typed,
   go,
@@ -72,7 +72,7 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   const numbers = useNumbers();
   const ran = useRun()?.arms;
   const { open } = useCommands();
-  // Said at once, so that no other recording is read and sent first.
+  // Sent with the first request, so that no other recording is loaded first.
   const [first] = useState<Wanted>({ run: asked.run, step: asked.step });
   useEffect(() => open(slug, first.run, first.step), [open, slug, first]);
   const nameOf = (step: string | null) => (lesson?.slug === slug ? stepName(lesson, step) : step);
@@ -101,7 +101,7 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   );
 }
 
-/** The server knows a view that this page does not have: one of the two is older. */
+/** The server names a view that this page lacks: one of the two is older. */
 function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront: () => void }) {
   return (
     <main className="front" data-testid="no-view">
@@ -130,7 +130,7 @@ function Shell(props: LessonProps) {
   const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   const { embed, present } = page.place;
-  // Paper opens no cards.
+  // Printed pages have no term cards.
   if (!embed && present === 'handout') return <HandoutPage page={page} />;
   return (
     <TermsProvider lesson={page.lesson}>
@@ -145,7 +145,7 @@ function Shell(props: LessonProps) {
   );
 }
 
-/** A change of the viewer's goes on while he goes from the page to the slides and back. */
+/** Keeps a viewer's change while they switch between page and slides. */
 function Changing({
   page,
   children,

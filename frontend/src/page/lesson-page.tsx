@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The shell of a lesson that is read: story, stage, side and transport. */
+/** The page of a lesson for reading: story, stage, side panel and transport. */
 
 import { useState } from 'react';
 import Markdown from 'react-markdown';
@@ -30,7 +30,7 @@ import { LessonStage } from './stage.tsx';
 import { LessonSteps, LessonStory, useWidth } from './story.tsx';
 import { armStates, failedArms, type LessonModel, pendingWords } from './use-lesson-page.ts';
 
-// The middle of a lesson page: what the picture is made of, controls of live runs, the stage and its legend.
+// Middle of a lesson page: run badges, controls of live runs, the stage and its legend.
 
 interface LessonMainProps {
   readonly page: LessonModel;
@@ -78,7 +78,7 @@ function LessonMain({ page }: LessonMainProps) {
   );
 }
 
-/** A link may name a step that the lesson has no more. */
+/** The link names a step that the lesson no longer has. */
 function UnknownStep({ page }: LessonMainProps) {
   const { lesson, place } = page;
   const { step } = place;
@@ -113,7 +113,7 @@ function State({ page }: LessonMainProps) {
   );
 }
 
-/** Whether the knobs or the patch are there, each with tools of its own. */
+/** Whether knobs or patch are visible, which have tools for changing the patch. */
 function offersChange(page: LessonModel): boolean {
   return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
 }
@@ -122,7 +122,7 @@ function hasKnobs({ scene, place }: LessonModel): boolean {
   return scene.show.includes('knobs') !== place.panes.includes('knobs');
 }
 
-/** Live runs of this server, to watch or to withdraw. */
+/** Live runs on this server, to watch or cancel. */
 function OtherRuns({ page }: LessonMainProps) {
   const { lesson, scene, server, live, go } = page;
   if (!server.runs || page.site) return null;
@@ -163,12 +163,12 @@ function Controls({ page }: LessonMainProps) {
   );
 }
 
-// For whoever teaches: what to say at this step, and the time against the lesson's plan.
+// For instructors: what to say at this step, and the time against the lesson's plan.
 
 interface StepNotesProps {
   readonly lesson: Pick<Lesson, 'scenes'>;
   readonly scene: Pick<Scene, 'id' | 'notes'>;
-  /** ms, when the clock began. */
+  /** Start of the clock, ms since 1970. */
   readonly since: number;
   readonly onRestart: () => void;
 }
@@ -195,7 +195,7 @@ interface LessonPageProps {
   readonly page: LessonModel;
 }
 
-/** A run of one's own answers what one wants to know. */
+/** A viewer who started this run may see everything. */
 const nothing: Spoils = () => false;
 
 export function LessonPage({ page }: LessonPageProps) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of a step: an invitation below its text, a tab over the stage, and the toy in place of the lanes. */
+/**
+ * The interactive rule of a step: an invitation below its text, a tab over the stage, and the rule instead of the
+ * lanes.
+ */
 
 import { useState } from 'react';
 import { isEnglish, rich, t } from '../base/lang/t.ts';
@@ -17,12 +20,12 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** The rule that a step offers; null: none. */
+/** The interactive rule of a step; null: none. */
 export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
   return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
 }
 
-/** The run whose distances a toy has. */
+/** Name of the run whose times the rule uses. */
 function runWords(run: RunMessage | null, name: string | null): string {
   if (run === null) return '';
   return run.source === 'live'
@@ -30,12 +33,12 @@ function runWords(run: RunMessage | null, name: string | null): string {
     : t('the recording {name}', { name: name ?? run.run_id });
 }
 
-/** Whether the rule stands in place of the lanes. */
+/** Whether the rule replaces the lanes. */
 export function toyOpen({ lesson, scene, place }: LessonModel): boolean {
   return place.panes.includes('toy') && toyOf(lesson, scene) !== null;
 }
 
-/** The run stands still while somebody plays with the rule. */
+/** Open or close the rule; pauses the run. */
 export function turnToy(page: LessonModel, open = !toyOpen(page)): void {
   if (open) page.playback.pause();
   page.toggle('toy', open);
@@ -60,7 +63,7 @@ export function ToyInvitation({ page }: Props) {
   );
 }
 
-/** For shells without tabs: on the wall and in frames. */
+/** For pages without tabs: slides and frames. */
 export function ToyButton({ page, hint = '' }: Props & { readonly hint?: string }) {
   const toy = toyOf(page.lesson, page.scene);
   if (toy === null) return null;
@@ -104,17 +107,17 @@ export function ToyTabs({ page }: Props) {
   );
 }
 
-/** The toy of the step, by itself: any shell may show it, with or without a run. */
+/** The rule of the step; works with or without a run. */
 export function LessonToy({ page, font = 13 }: Props & { readonly font?: number }) {
   const { lesson, scene, server, nav } = page;
   const toy = toyOf(lesson, scene);
-  // What comes in part by part would move the steps under the viewer's hand.
+  // Loading data would move the rule's marks while the viewer drags them.
   const index = nav.whole ? page.index : null;
   if (toy === null) return null;
   const run = index === null ? '' : runWords(server.run, nav.runName);
   return (
     <div className="toy-place">
-      {/* Another run has other distances: the toy begins anew. */}
+      {/* Another run has other times, so the rule is reset. */}
       {'form' in toy ? (
         <TilesOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
       ) : (
@@ -133,7 +136,7 @@ interface OfRunProps<T> {
 }
 
 function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps<Toy>) {
-  // Looked up once: a live run goes on meanwhile.
+  // Read once: a live run keeps changing.
   const [times] = useState(() => toy.times(index, lesson));
   return <ToyFrame {...{ toy, times, run, font }} />;
 }
@@ -143,7 +146,7 @@ function TilesOfRun({ toy, lesson, index, run, font }: OfRunProps<TileToy>) {
   return <TilesFrame {...{ toy, game, run, font }} />;
 }
 
-/** German writes its nouns with capitals, wherever they stand. */
+/** German nouns keep their capital letter in mid-sentence. */
 function midSentence(title: string): string {
   return isEnglish() ? title.toLowerCase() : title;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The right side: the patch as it runs, and the evidence. On narrow screens the two become tabs. */
+/** The right side: the patch with running lines highlighted, and the evidence. On narrow screens these are tabs. */
 
 import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -29,9 +29,9 @@ interface Props {
   readonly arms: readonly string[];
   readonly index: RunIndex | null;
   readonly recorded: boolean;
-  /** The viewer is asked to predict: nothing here may give the answer away. */
+  /** The viewer has to predict first: nothing here may reveal the answer. */
   readonly veiled: boolean;
-  /** What would answer a later step's question. */
+  /** Whether a part would reveal the answer to a later step's question. */
   readonly spoils: Spoils;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
@@ -61,7 +61,7 @@ export function Side(props: Props) {
   const tab = place.side ?? 'patch';
   const now = patch && (tab === 'patch' || !evidence) ? 'patch' : evidence ? 'evidence' : 'patch';
   return (
-    // It scrolls, and may hold nothing that takes the focus: keys must reach it.
+    // A scrollable box without focusable content needs a tabindex for keyboard users.
     <aside
       className="side"
       data-tab={now}
@@ -98,7 +98,7 @@ export function Side(props: Props) {
   );
 }
 
-/** Charts, tables and counts of the step, but what a later step asks. */
+/** Charts, tables and counts of the step, except those that a later step asks about. */
 function Evidence(props: Props) {
   const { lesson, scene, arms, index, recorded, theme, spoils, onKnob } = props;
   const { show } = scene;
@@ -129,7 +129,7 @@ function Evidence(props: Props) {
   );
 }
 
-/** Panels of the lesson's own view that the step asks for; `only`: one of them. */
+/** Panels of the lesson's view that the step names; `only`: one of them. */
 export function ViewPanels({
   lesson,
   scene,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The stage: every lane on one axis, a header over each, and words where there is nothing to draw yet. */
+/** The stage: every lane on one axis, a header over each, and a message while there is nothing to draw. */
 
 import { type CSSProperties, type ReactNode, useCallback } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -19,12 +19,12 @@ import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 import { comingWords, type LessonModel } from './use-lesson-page.ts';
 
-// Marks a box that scrolls while something in it lies below its lower edge, so that style sheets can show it.
+// Marks a scrollable box while it has more content below, for style sheets.
 
-/** Less is a rounded border, nothing to scroll to. */
+/** Smaller overflows are rounding errors. */
 const leastPx = 4;
 
-/** For the `ref` of the box: it has `data-below` while there is more below. */
+/** A `ref` callback: the box has `data-below` while there is more content below. */
 function useBelow(): (box: HTMLElement) => () => void {
   return useCallback((box: HTMLElement) => {
     const look = () =>
@@ -61,22 +61,22 @@ interface Props {
   readonly pending: boolean;
   /** Lanes of the run whose events are drawn. */
   readonly shown: readonly LaneMessage[];
-  /** Operations are not counted over the lanes: a later step asks for them. */
+  /** Lane headers show no operation counts, because a later step asks about them. */
   readonly uncounted?: boolean;
-  /** That a recording comes in, and how far; empty: none does. */
+  /** Progress of a recording that is loading; empty: none is. */
   readonly coming: string;
-  /** That the run has no window that shows what the step claims; empty: it has one. */
+  /** Warning that no window of the run shows the step's claim; empty: one does. */
   readonly unseen: string;
   readonly theme: Theme;
-  /** Of the header over each lane, px; 34 without. */
+  /** Height of the header over each lane, px; default 34. */
   readonly headerHeight?: number;
-  /** Something that covers the lanes: a prediction to be made first. */
+  /** Covers the lanes: a prediction has to be made first. */
   readonly veil: ReactNode;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
-  /** Lies over the lanes' picture. */
+  /** Drawn over the picture of the lanes. */
   readonly over?: ReactNode;
-  /** What everybody is to look at. */
+  /** What an instructor highlights for the class. */
   readonly spotlight?: Spotlight | null;
 }
 
@@ -139,7 +139,7 @@ function Stage(props: Props) {
         <JumpLine {...{ lesson, index }} withheld={props.uncounted ? askedSoon : ''} />
       )}
       {index !== null && drawn.length > 0 && (
-        // What is covered takes no focus, and reads nothing out.
+        // Covered lanes take no focus and are hidden from screen readers.
         <div className="lanes-canvas" inert={Boolean(props.veil)}>
           <LaneCanvas
             view={view}
@@ -176,12 +176,12 @@ function Stage(props: Props) {
 
 type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
 
-/** Feeds the header with what changes on its own: lines of the guest and losses. */
+/** A lane header that subscribes to what changes independently: guest output and losses. */
 export function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);
   const metrics = useMetrics(props.arm.name);
-  // What is counted of a part is not the run's.
+  // Counts of a partly loaded recording are not those of the run.
   const part = useReading() !== null;
   const lostEvents = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
   return (
@@ -194,9 +194,9 @@ export function LiveLaneHeader(props: HeaderProps) {
   );
 }
 
-// The stage of a lesson, covered while the viewer is asked to predict.
+// The stage of a lesson, covered until the viewer has predicted.
 
-/** Headers over many lanes are low. */
+/** Height of headers over many lanes, px. */
 const lowHeader = 26;
 const many = 3;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text of a lesson: the step on the stage, in a column that scrolls all steps, and the sentence counted from the events. */
+/**
+ * The text of a lesson: the current step, or all steps in a scrolling column, and the sentence computed from the
+ * events.
+ */
 
 import {
   Fragment,
@@ -29,9 +32,9 @@ import { evidenceWords } from '../ui/words.ts';
 import { ToyInvitation } from './lesson-toy.tsx';
 import { type LessonModel, notJudged } from './use-lesson-page.ts';
 
-// The way from step to step: dots and two buttons.
+// Step navigation: dots and two buttons.
 
-/** Arrows move between steps while the list has the focus. */
+/** Arrow keys change the step while the list has the focus. */
 export function StepNav({
   lesson,
   scene,
@@ -103,14 +106,14 @@ export function StepNav({
   );
 }
 
-// A story that is scrolled: which step a reader has reached, and how much of the other steps he may read. Pure.
+// A scrolling story: the step that a reader has reached, and how much of other steps may be shown. Pure.
 
-/** How much of a step's text stands there while another step is on the stage. */
+/** How much of a step's text is shown while another step is on the stage. */
 export type Readable =
   | 'all'
-  /** What stands before its question. */
+  /** The part before its question. */
   | 'question'
-  /** Its title: a question before it is still open, and its text might answer it. */
+  /** Only the title: an earlier question is open, and the text might answer it. */
   | 'title';
 
 /** `asking`: the steps whose question the viewer has not answered. */
@@ -124,7 +127,7 @@ export function readable(
   return asking.includes(step) ? 'question' : 'all';
 }
 
-/** The first step with an open question between the one on the stage and this one. */
+/** The first step with an open question between the current step and this one. */
 export function asksBefore(
   scenes: readonly Scene[],
   now: Scene,
@@ -138,43 +141,45 @@ export function asksBefore(
   });
 }
 
-/** Where the text of a step begins in the window, px. */
+/** Position of a step's text in the window, px. */
 export interface Standing {
   readonly id: string;
   readonly top: number;
 }
 
-/** The step whose text crosses a line of the window; between two texts, the one above. Null: none begins above it. */
+/**
+ * The step whose text crosses a line of the window; between two texts, the upper one. Null: none begins above the line.
+ */
 export function reached(texts: readonly Standing[], line: number): string | null {
   return texts.findLast(({ top }) => top <= line)?.id ?? null;
 }
 
-// Where all steps stand below each other: another step begins at its title, and who scrolls to the text of a step gets that step.
+// With all steps in one column, a step begins at its title, and scrolling to a step's text selects that step.
 
-/** A text is read when scrolling has rested for so long: who scrolls past steps opens none of them. */
+/** A step is selected when scrolling has paused for so long: scrolling past steps selects none. */
 const restMs = 140;
-/** Where the eyes are, as a share of the window's height. */
+/** Reading line, as a share of the window's height. */
 const eyes = 0.4;
-/** A page that moves so long after a wheel, a finger or a key was moved by something else. */
+/** Longest time between a wheel, touch or key event and a scroll event that counts as the reader's. */
 const intendedMs = 1200;
 
 interface Reading {
   readonly on: boolean;
   /** The step on the stage. */
   readonly now: string;
-  /** Scrolling moves nobody: his own live run goes on, or he changes a patch. */
+  /** Scrolling changes no step now: the viewer's own live run is going on, or they edit a patch. */
   readonly fixed: boolean;
   readonly onReach: (id: string) => void;
 }
 
-/** For the element that holds the texts of the steps, each with `data-step`. */
+/** For the element that contains the steps' texts, each with `data-step`. */
 function useReading(
   box: RefObject<HTMLElement | null>,
   { on, now, fixed, onReach }: Reading,
 ): void {
   const latest = useRef({ now, fixed, onReach });
   latest.current = { now, fixed, onReach };
-  /** The step that was scrolled to, and where its text stood: it stays there. */
+  /** The step that scrolling selected, and the position where its text must stay. */
   const led = useRef<{ readonly id: string; readonly top: number } | null>(null);
 
   useLayoutEffect(() => {
@@ -182,7 +187,7 @@ function useReading(
     const from = led.current;
     led.current = null;
     if (!on || text === null) return;
-    // Who went to the picture of a question goes on with the question.
+    // A reader who went to the picture of a question continues at the question.
     const asked = text.querySelector('[data-asking]');
     if (from?.id === now) scrollBy(0, text.getBoundingClientRect().top - from.top);
     else if (asked) asked.scrollIntoView({ block: 'center' });
@@ -193,7 +198,7 @@ function useReading(
     if (!on) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let held = false;
-    /** The page was moved while something was held. */
+    /** A scroll event arrived while a pointer button was down. */
     let late = false;
     const look = () => {
       const { now: here, fixed: still, onReach: reach } = latest.current;
@@ -204,10 +209,10 @@ function useReading(
       led.current = { id, top };
       reach(id);
     };
-    /** When the viewer last moved the page, as far as events say; a page goes on by itself once it is thrown. */
+    /** Time of the viewer's last scroll input. Kinetic scrolling continues without input events. */
     let moved = Number.NEGATIVE_INFINITY;
     const intend = (event: Event) => {
-      // A key that means something here is no key to scroll by.
+      // A key that the page handles itself does not scroll.
       if (!event.defaultPrevented || event.type === 'wheel') moved = event.timeStamp;
     };
     const scrolled = ({ timeStamp }: Event) => {
@@ -216,18 +221,18 @@ function useReading(
       clearTimeout(timer);
       timer = setTimeout(look, restMs);
     };
-    /** Somebody drags in the picture or in the run: it stays under his hand. */
+    /** The viewer drags in the picture or the scrubber: the step must not change. */
     const press = (event: PointerEvent) => {
       const { target } = event;
       held = target instanceof Element && target.closest('.lanes, .transport') !== null;
-      // A scrollbar is part of the page as a whole.
+      // Pressing a scrollbar targets the root element.
       if (target === document.documentElement) intend(event);
     };
     const release = () => {
       held = false;
       if (late) look();
     };
-    // A button that is let go of outside the window, or over a scrollbar, is not reported.
+    // A button released outside the window, or over a scrollbar, sends no event.
     const move = ({ buttons }: PointerEvent) => {
       if (buttons === 0) release();
     };
@@ -261,12 +266,12 @@ function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
   return box?.querySelector<HTMLElement>(`[data-step="${id}"]`) ?? null;
 }
 
-// A new step opens with its title: its text does not go on where the reader left the step before.
+// A new step opens at its title instead of the previous scroll position.
 
-/** Where the page scrolls, the title is in view as long as it stands in this share of the window. */
+/** In a scrolling page the title is in view if it is in this share of the window. */
 const upper = 0.5;
 
-/** Not `on`: the text moves otherwise (useReading). */
+/** Not `on`: useReading controls scrolling. */
 function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
   const story = useRef<HTMLElement>(null);
   const shown = useRef(step);
@@ -276,7 +281,7 @@ function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
     if (on && story.current) toTop(story.current);
   }, [step, on]);
   useEffect(() => {
-    // Else Back and Forward bring back how far the page was scrolled in the step before.
+    // Otherwise Back and Forward would restore the scroll position of another step.
     const before = history.scrollRestoration;
     history.scrollRestoration = 'manual';
     return () => {
@@ -289,18 +294,18 @@ function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
 function toTop(story: HTMLElement): void {
   const text = story.querySelector('.story-text');
   if (text) text.scrollTop = 0;
-  // Who went to the picture of a question goes on with the question.
+  // A reader who went to the picture of a question continues at the question.
   const asked = story.querySelector('[data-asking]');
   if (asked) return asked.scrollIntoView({ block: 'nearest' });
   const title = story.querySelector('h2')?.getBoundingClientRect();
   if (title && (title.top < 0 || title.bottom > innerHeight * upper)) story.scrollIntoView();
 }
 
-// How a lesson is laid out: a desk, a text that scrolls beside its picture, or one column.
+// Layouts of a lesson: three columns, a scrolling text beside its picture, or one column.
 
 /**
- * `middle`: a column of text beside a picture that stays, 300 px and 520 px at least. `narrow`: no room for both.
- * What stands at which place follows from it, so it is no matter of style sheets alone.
+ * `middle`: a column of text beside a fixed picture, at least 300 px and 520 px. `narrow`: no room for both. The layout
+ * decides which elements exist where, so style sheets alone cannot do it.
  */
 type Width = 'wide' | 'middle' | 'narrow';
 
@@ -313,32 +318,32 @@ export function useWidth(): Width {
 interface StoryProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  /** In the middle all steps stand below each other. */
+  /** In the middle layout all steps are in one column. */
   readonly width: Width;
-  /** Scrolling leads to no other step now. */
+  /** Scrolling selects no other step now. */
   readonly fixed: boolean;
-  /** Somebody has scrolled to the text of a step. */
+  /** The reader has scrolled to the text of a step. */
   readonly onReach: (id: string) => void;
   /** The steps whose question is still open. */
   readonly asking: readonly Scene[];
-  /** What is otherwise on the count clock; empty on the wall clock. */
+  /** How the step differs on the count clock; empty on the wall clock. */
   readonly note?: string;
-  /** Computed from the events in view; empty while there are none. */
+  /** Computed from the events in view; empty without events. */
   readonly sentence: string;
   readonly recorded: boolean;
-  /** Why the picture is not of this step's params, and what to do; null when it is. */
+  /** Why the picture does not show this step's parameters, and what to do; null: it does. */
   readonly mismatch: ReactNode;
-  /** The prediction; the text below the dashes waits until it is made. */
+  /** The prediction; the text below `---` is hidden until it is made. */
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
-  /** Stands under the title of the first step. */
+  /** Below the title of the first step. */
   readonly entry?: ReactNode;
-  /** Patch and evidence, where they stand below the text. */
+  /** Patch and evidence, in layouts where they are below the text. */
   readonly side?: ReactNode;
-  /** Ends the last step. */
+  /** After the last step. */
   readonly end?: ReactNode;
-  /** What comes after the last step; null: nothing does. */
+  /** What follows the last step; null: nothing. */
   readonly onEnd?: (() => void) | null;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
@@ -346,7 +351,7 @@ interface StoryProps {
   readonly answered: number;
 }
 
-/** The page is drawn again ten times a second while a moment moves; its prose stays. */
+/** Memoised: the page re-renders ten times a second while a moment moves. */
 const Text = memo(({ children }: { readonly children: string }) => (
   <Markdown {...useMarked()}>{children}</Markdown>
 ));
@@ -368,7 +373,7 @@ function Story(props: StoryProps) {
       <div className="story-text" ref={box}>
         {steps.map((step) => (
           <article
-            // On a desk the element stays: what is inside goes on having the focus.
+            // In wide and narrow layouts the element is reused, so that the focus inside survives.
             key={width === 'middle' ? step.id : 'the step'}
             data-step={step.id}
             aria-current={step === scene ? 'step' : undefined}
@@ -385,7 +390,7 @@ function Story(props: StoryProps) {
   );
 }
 
-/** The step on the stage, with all that belongs to it. */
+/** The step on the stage, with everything that belongs to it. */
 function Step(props: StoryProps) {
   const { lesson, scene } = props;
   const [before, after] = partsOf(lesson, scene);
@@ -399,7 +404,7 @@ function Step(props: StoryProps) {
           <b>{t('On the count clock:')}</b> <Terms text={props.note} />
         </p>
       )}
-      {/* A step's card knows nothing of the one before: a guess of then would scroll to it. */}
+      {/* Keyed by step: otherwise an earlier step's guess would scroll to its card. */}
       <Fragment key={scene.id}>{props.predict}</Fragment>
       {props.predicted && <Prose text={after} />}
       {props.mismatch}
@@ -425,7 +430,7 @@ function Step(props: StoryProps) {
   );
 }
 
-/** A step above or below the one on the stage: its text, as far as it answers no question that is still open. */
+/** A step above or below the current one: its text, unless it answers an open question. */
 function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
   const { lesson, scene, asking } = props;
   const much = readable(lesson.scenes, scene, step, asking);
@@ -470,13 +475,13 @@ function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** The text of a step, before and after what it asks. */
+/** The text of a step, before and after its question. */
 function partsOf(lesson: Lesson, step: Scene): readonly [string, string] {
   const [before = '', after = ''] = (lesson.content[step.id] ?? '').split(/^---$/m);
   return [before, after];
 }
 
-/** What the events in view say, in one sentence. */
+/** One sentence about the events in view. */
 export function Sentence({
   text,
   recorded,
@@ -493,7 +498,7 @@ export function Sentence({
   );
 }
 
-// The left side of a lesson page: the step in words, what does not fit it, its prediction and the questions.
+// Left side of a lesson page: the step's text, mismatch notes, prediction and questions.
 
 interface LessonStepsProps {
   readonly page: LessonModel;
@@ -501,9 +506,9 @@ interface LessonStepsProps {
 
 interface LessonStoryProps extends LessonStepsProps {
   readonly width: Width;
-  /** Patch and evidence, where they stand below the text. */
+  /** Patch and evidence, in layouts where they are below the text. */
   readonly side: ReactNode;
-  /** A patch is being changed. */
+  /** A patch is being edited. */
   readonly changing: boolean;
 }
 
@@ -545,7 +550,7 @@ export function LessonStory({ page, width, side, changing }: LessonStoryProps) {
   );
 }
 
-/** The way on, where it stands at the end of the page. */
+/** The step buttons at the end of the page. */
 export function LessonSteps({ page }: LessonStepsProps) {
   const { lesson, scene, step } = page;
   return <StepNav {...{ lesson, scene }} onStep={step} onEnd={recapOf(page)} />;

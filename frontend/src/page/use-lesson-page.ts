@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the shells of a lesson share: run, moment, prediction, questions, dialogs and keys. */
+/** State shared by all pages of a lesson: run, moment, prediction, questions, dialogs and keys. */
 
 import { useEffect, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -78,7 +78,7 @@ import {
 import { useTheme } from '../ui/theme.ts';
 import { viewOf } from '../views/registry.ts';
 
-// The prediction of a step: the viewer's guess, the answer, and whether the stage is covered until he has guessed.
+// The prediction of a step: the viewer's guess, the answer, and whether the stage is covered until they have guessed.
 
 const nobody: Pick<Answers, 'guesses'> = { guesses: {} };
 const none: ReadonlySet<string> = new Set();
@@ -94,10 +94,10 @@ function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  // A link to a moment shows all that its step has. Pausing puts a moment into the address as well: that opens nothing,
-  // or evidence would come up beside the picture, and the lanes would get narrow, at the press of a button.
+  // A link to a moment reveals its step. Pausing also writes a moment into the address, but must reveal nothing:
+  // evidence would appear beside the picture, and the lanes would shrink, at the press of a button.
   const [linked] = useState(() => (place.moment === null ? null : scene.id));
-  // Slides are shown in order, to others than who has guessed here.
+  // Slides are shown to an audience, so guesses made in this browser do not count.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const open = prediction === undefined || guess !== null || seen.has(scene.id);
   const { veiled, predicted } = coverOf(open, place);
@@ -106,7 +106,7 @@ function useGuess(
     guess,
     answer,
     veiled,
-    /** What beside the picture would answer a later step's question. */
+    /** Parts beside the picture that would answer a later step's question. */
     spoils:
       place.embed || linked === scene.id
         ? nothing
@@ -122,7 +122,7 @@ function useGuess(
       const { [id]: _old, ...truths } = answers.truths ?? {};
       save({ ...answers, guesses, truths });
     },
-    /** What a run that may judge the guess says to it. */
+    /** Store the answer of a run that is fit to judge the guess. */
     settle: (truth: number) => {
       if (guess === null || answers.truths?.[id] === truth) return;
       save({ ...answers, truths: { ...answers.truths, [id]: truth } });
@@ -131,10 +131,10 @@ function useGuess(
 }
 
 /**
- * Whether the stage is covered, and whether the text below the question is shown: never one without the other where a
- * moment was sought, by a link or by stepping through the picture.
+ * Whether the stage is covered, and whether the text below the question is shown. Where a moment was requested by a
+ * link or by stepping through the picture, both are revealed together.
  *
- * @param open nothing is asked, or the viewer has guessed, or does not want to
+ * @param open nothing is asked, or the viewer has guessed or skipped
  */
 export function coverOf(
   open: boolean,
@@ -147,7 +147,7 @@ export function coverOf(
 
 type Guess = ReturnType<typeof useGuess>;
 
-// A mark that was pointed at, as its drawer and answers name it. Pure.
+// Names a selected mark for its drawer and for answers. Pure.
 
 function pointedAt(index: RunIndex, mark: Mark): Pointed {
   const lane = laneOf(index, mark.arm);
@@ -162,20 +162,20 @@ function pointedAt(index: RunIndex, mark: Mark): Pointed {
   };
 }
 
-/** What a mark was made from, by its view, or as any lane has it. */
+/** What a mark was made from, explained by its view or from the lane's tables. */
 export function behindOf(index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark): Behind | null {
   const own = viewOf(lesson.view).behind;
   return own ? own(index, frame, lesson, mark) : behindMark(index, lesson, mark);
 }
 
-// Questions that the viewer answers by pointing at a mark.
+// Questions that the viewer answers by selecting a mark.
 
 function useQuestions(
   lesson: Lesson,
   index: RunIndex | null,
   answers: Answers,
   save: (answers: Answers) => void,
-  /** Somebody has pointed: at which question, at what, and whether it is right. */
+  /** Called with the question, the selected mark, and whether it is right. */
   pointed: (question: number, mark: Mark, right: boolean) => void,
 ) {
   const [asking, setAsking] = useState<number | null>(null);
@@ -185,8 +185,8 @@ function useQuestions(
     setAsking(question);
   };
   /**
-   * Takes a mark as the answer to the question that is asked; false: none is. Whoever has the list open and has not
-   * chosen yet wants to answer, and nothing is to cover the picture.
+   * Use a mark as the answer to the current question; false: there is none. A viewer with the list open and no choice
+   * yet wants to answer, and nothing must cover the picture.
    */
   const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
@@ -208,7 +208,7 @@ function useQuestions(
       const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
       const { operation } = lesson;
       const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
-      // What can be pointed at, and is of no kind, has not come to pass.
+      // A mark without a kind is something that has not happened.
       const what =
         kind === undefined ? t('Nothing has happened to it') : t('That is “{kind}”', { kind });
       setSaid(t('{what} on {arm}. Look again.', { what, arm }));
@@ -218,7 +218,7 @@ function useQuestions(
   return { asking, said, ask, point, drop: () => setAsking(null) };
 }
 
-// All that a lesson page shows of what the server said, and what it may ask of it.
+// The whole state of a lesson page, from the server's messages, and the actions on it.
 
 type Server = ReturnType<typeof useServer>;
 
@@ -242,7 +242,7 @@ function useServer(lesson: string) {
   };
 }
 
-// What each arm of a lesson is doing: kernel, guest, failure. Pure, but for what kind of page this is.
+// State of each arm of a lesson: kernel, guest, failure. Pure, except for the kind of page.
 
 type Seen = Pick<Server, 'run' | 'pending' | 'lanes' | 'builds'>;
 
@@ -277,9 +277,9 @@ export function failedArms(lesson: Lesson, seen: Seen) {
     .filter(({ phase }) => phase.bad);
 }
 
-// What a lesson page says of runs that are read, prepared, refused or of no use. Pure.
+// Sentences about runs that load, are prepared, were refused or do not fit. Pure.
 
-/** That a recording is being read, and how far; empty while none is. */
+/** Progress of a recording that is loading; empty: none is. */
 export function comingWords(
   reading: ReadingMessage | null,
   run: RunMessage | null,
@@ -298,7 +298,7 @@ export function pendingWords(run: RunMessage): string {
   );
 }
 
-/** Why no live run can begin now; empty: one can. */
+/** Why no live run can start now; empty: one can. */
 function blockedWords(connection: Connection, hello: HelloMessage | null): string {
   if (connection.state !== 'open') return t('There is no connection to the server now.');
   if (hello?.live !== false) return '';
@@ -307,7 +307,7 @@ function blockedWords(connection: Connection, hello: HelloMessage | null): strin
     : t('This server shows recordings only; its guests are switched off.');
 }
 
-/** Why a prediction is not judged now; empty when it is. A table answers whatever run is on the stage. */
+/** Why a prediction is not judged now; empty: it is. A table answers regardless of the run on the stage. */
 export function notJudged(
   lesson: Lesson,
   scene: Scene,
@@ -319,7 +319,7 @@ export function notJudged(
   return unfit(lesson, scene, prediction.params, run) || unjudged(contended, prediction);
 }
 
-/** Why the run on the stage cannot answer a prediction; empty when it can. */
+/** Why the run on the stage cannot answer a prediction; empty: it can. */
 export function unfit(
   lesson: Lesson,
   scene: Scene,
@@ -335,9 +335,9 @@ export function unfit(
   });
 }
 
-// Live runs of a lesson page: the knobs as they stand, and to begin, end, repeat or measure a run with them.
+// Live runs of a lesson page: the current knobs, and actions that start, stop, repeat or measure a run with them.
 
-/** Fewer runs of an arm give no verdict. */
+/** Fewer runs per arm give no verdict. */
 const repeats = 5;
 
 const busyPhases: readonly RunMessage['phase'][] = [
@@ -356,7 +356,7 @@ interface Given {
   readonly go: Go;
 }
 
-/** `onBegin`: a run with these knobs was asked for. */
+/** `onBegin`: called when a run with these knobs was requested. */
 function useRunActions(
   { lesson, scene, arms, place, go }: Given,
   { run, pending, control, runs, connection, hello, commands }: Server,
@@ -372,7 +372,7 @@ function useRunActions(
   const taker = useRunTaker(lesson.slug, scene.id);
   const goesOn = run?.source === 'live' && busyPhases.includes(run.phase);
   const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
-  /** The run that "stop" ends: what this visitor controls on the stage, else his own. */
+  /** The run that "stop" ends: the run under this visitor's control on the stage, otherwise the visitor's own run. */
   const stoppable =
     goesOn && control?.run_id === run.run_id && mayAct(control) ? run.run_id : own?.run_id;
   const choiceOf = (requested: Knobs) => ({
@@ -386,20 +386,20 @@ function useRunActions(
   const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
   return {
     knobs,
-    /** The knobs of the place alone: the arms are the step's. */
+    /** Knobs from the address only; arms come from the step. */
     placed,
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
     blocked: blockedWords(connection, hello),
     turn,
-    /** One knob, to what the lesson allows of it. */
+    /** Set one knob, clamped to what the lesson allows. */
     turnOne: (name: string, value: number) => turn(withParam(lesson, knobs, name, value)),
     begin: (with_: Knobs = knobs) => {
       letGo();
       onBegin();
       commands.start(choiceOf(with_));
     },
-    /** The knobs as they stand, with these arms: the page shows them from now on. */
+    /** Start a run of these arms with the current knobs, and show them. */
     beginWith: (chosen: readonly string[]) => {
       go({ ...toNewRun, arms: chosen }, 'replace');
       onBegin();
@@ -407,7 +407,7 @@ function useRunActions(
       if (taker?.patches) taker.attempt(choice);
       else commands.start(choice);
     },
-    /** Gives the knobs as they stand to who takes runs; null: nobody does. */
+    /** Pass the current knobs to the plug-in that takes runs; null: none does. */
     attempt:
       taker === null
         ? null
@@ -416,7 +416,7 @@ function useRunActions(
             onBegin();
             taker.attempt(choiceOf(knobs));
           },
-    /** The step as it stands, on the clock that a busy host cannot disturb. */
+    /** Run the step on the count clock, which a busy host cannot disturb. */
     beginOnCount: () => {
       const next = onClock(lesson, scene, knobs, 'count');
       go({ ...toNewRun, ...knobPlace(lesson, scene, next) }, 'replace');
@@ -441,13 +441,13 @@ export interface LessonProps {
   readonly place: Place;
   readonly go: Go;
   readonly visit: number;
-  /** See firstRun. */
+  /** The run requested before the lesson was known (see firstRun). */
   readonly first: Wanted;
 }
 
 export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
 
-/** Keys of what the bare page does not have; those of its steps are the deck's that it stands in. */
+/** Keys that an embedded page lacks; keys for steps belong to the surrounding deck. */
 const ofReaders: ReadonlySet<Act> = new Set<Act>([
   'step-back',
   'step-on',
@@ -457,7 +457,7 @@ const ofReaders: ReadonlySet<Act> = new Set<Act>([
   'present',
 ]);
 
-/** Keys that mean nothing before there are events. */
+/** Keys that do nothing before there are events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
   'toggle',
   'backwards',
@@ -488,12 +488,12 @@ export function useLessonPage(props: LessonProps) {
     { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  // The moment of who leads is nothing that a follower has sought: the question comes first.
+  // A follower has not requested the leader's moment: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
   const guess = useGuess({ lesson, scene, place: sought }, answers, save);
   const playback = behindVeil(own, guess);
   const { veiled } = guess;
-  // After the navigation's effects: a step begins where it looks, and stands there.
+  // Runs after the navigation's effects, which place a new step at its moment.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
   const questions = useQuestions(lesson, index, answers, save, usePointed(lesson));
   const ready = nav.settled && !nav.awaiting && !nav.coming;
@@ -501,7 +501,7 @@ export function useLessonPage(props: LessonProps) {
   const inLesson = useInLesson(seen, index);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
-  /** Whoever sees the stage goes on seeing it: the curtain does not come back over the own run. */
+  /** Once revealed, the stage stays revealed, also for the viewer's own run. */
   const stayOpen = () => {
     if (!guess.veiled) guess.reveal();
   };
@@ -528,7 +528,7 @@ export function useLessonPage(props: LessonProps) {
     questions.ask(number);
     toggle('questions', true);
   };
-  // The same list as long as it has the same keys.
+  // Keep the same list while its keys are equal.
   const [key] = leadKeys;
   const { embed } = place;
   const keys = useMemo(() => {
@@ -579,7 +579,7 @@ export function useLessonPage(props: LessonProps) {
       playback.pause();
       setRecords(index && behindOf(index, playback.frame.get(), lesson, mark));
     },
-    /** The link to the moment that is shown. */
+    /** The link to the current moment. */
     address: () => {
       const also = { step: scene.id, arms, present: null, slide: null, embed: false };
       return linkTo(playback.now(), { place, usual: nav.usual, run: nav.runName, also });
@@ -587,7 +587,7 @@ export function useLessonPage(props: LessonProps) {
   };
 }
 
-/** Behind the veil nothing plays; who starts the run does not want to guess. */
+/** Playback of a covered stage does nothing; pressing play skips the prediction. */
 function behindVeil(playback: Playback, { veiled, reveal }: Guess): Playback {
   if (!veiled) return playback;
   const first = (act: () => void) => () => {

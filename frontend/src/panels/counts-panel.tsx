@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Counts of the run on the stage, and the share of time that it waited. Never rates: this run was traced. */
+/** Counts of the run on the stage, and its share of waiting. Never rates, because traced runs give none. */
 
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
@@ -17,7 +17,7 @@ interface Props {
   readonly recorded: boolean;
 }
 
-/** What the lesson's view counts; without it operations and waits. */
+/** Counts of the lesson's view; default: operations and waits. */
 export function CountsPanel({ lesson, arms, recorded }: Props) {
   const own = useCountTable();
   const cycle = cycleTitle(lesson);
@@ -58,7 +58,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   );
 }
 
-/** Why no rate is read off a traced run, and how its lanes ran. */
+/** Why a traced run gives no rates, and how its lanes ran. */
 export function TracedNote() {
   const how = useRun()?.apart ? t('one after another') : t('at the same time');
   return (
@@ -87,7 +87,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
   );
 }
 
-/** What the cycles of a lane are: its first track of the lesson; null: it has none. */
+/** Name of a lane's cycles: its first track of the lesson; null: none. */
 function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
   return lesson.tracks.find((track) => track.lesson)?.title ?? null;
 }

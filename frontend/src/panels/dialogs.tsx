@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What lies one click away: the keys, the caveats, the questions. */
+/** Dialogs: keys, limits of the lesson, questions. */
 
 import { t } from '../base/lang/t.ts';
 import type { Act, Key } from '../controls/keyboard.ts';
@@ -83,17 +83,17 @@ interface QuestionProps {
   readonly answered: readonly number[];
   /** The question that waits for a mark. */
   readonly asking: number | null;
-  /** What the last pointing said of the question that is asked, or that none is. */
+  /** Result of the last selected mark for the current question; or that there is no question. */
   readonly said: string;
   readonly onAsk: (index: number | null) => void;
   readonly onForget: () => void;
   /** The step on the stage. */
   readonly scene: string;
-  /** Go to a step, and ask the question there. */
+  /** Go to a step and ask the question there. */
   readonly onStep: (step: string, index: number) => void;
 }
 
-/** Lies in the story column, so that the stage stays free to be pointed at. */
+/** In the story column, so that marks on the stage stay selectable. */
 export function Questions(props: QuestionProps) {
   const { lesson, answered, asking, said } = props;
   return (

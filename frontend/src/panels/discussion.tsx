@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The end of a lesson: what others said of the patch, the outcome, and where each can be tried. */
+/** End of a lesson: what others wrote about the patch, the outcome, and where to try each claim. */
 
 import { memo, useRef, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -14,10 +14,7 @@ interface Props {
   readonly discussion: readonly Remark[];
 }
 
-/**
- * It is as long as a page, and is not drawn again while a moment moves. Where the story stands above the picture
- * it is closed at first.
- */
+/** Memoised, because it is a page long. Collapsed at first where the story is above the picture. */
 export const Discussion = memo(({ slug, discussion }: Props) => {
   const [open] = useState(() => !matchMedia('(max-width: 1000px)').matches);
   if (discussion.length === 0) return null;
@@ -67,7 +64,7 @@ function RemarkEntry({ slug, remark }: { readonly slug: string; readonly remark:
   );
 }
 
-/** Who and when, and the message itself below. */
+/** Author and date, with the message below. */
 function Byline({ source }: { readonly source: Source }) {
   return (
     <>
@@ -82,7 +79,7 @@ function Byline({ source }: { readonly source: Source }) {
   );
 }
 
-/** The subject, as a link where the message is in an archive, and the commit. */
+/** The subject, as a link if the message is in an archive, and the commit. */
 function Cited({ source: { subject, link, commit } }: { readonly source: Source }) {
   return (
     <>
@@ -103,7 +100,7 @@ export function commitAddress(id: string): string {
   return `https://git.kernel.org/torvalds/c/${id}`;
 }
 
-/** The lesson's own page, with the arms and knobs of a trial; `search` keeps what is not the place's own. */
+/** Address of the lesson's page with the arms and knobs of a trial; `search` keeps unrelated parameters. */
 export function trialAddress(slug: string, trial: Trial, search: string): string {
   const place: Place = {
     ...frontPage,
@@ -119,7 +116,7 @@ export function trialAddress(slug: string, trial: Trial, search: string): string
   return writePlace(place, search);
 }
 
-/** "2023-06-09" as "9 June 2023"; a month or a year alone as such. */
+/** "2023-06-09" as "9 June 2023"; also a month or year alone. */
 export function dateWords(date: string): string {
   const [year, month, day] = date.split('-');
   if (month === undefined) return date;
@@ -132,7 +129,7 @@ export function dateWords(date: string): string {
   });
 }
 
-// The beginning of a lesson: who wrote the mail, and the words that one has to know, each with a drawing.
+// Start of a lesson: the author of the mail, and the terms to know, each with a drawing.
 
 export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
   const list = useRef<HTMLUListElement>(null);

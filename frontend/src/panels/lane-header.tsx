@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Over each lane: which kernel this is, in which state, and how many operations at the moment. */
+/** Lane header: the kernel, its state, and the number of operations at the moment. */
 
 import { useEffect, useRef, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -21,15 +21,15 @@ interface LaneHeaderProps {
   readonly lane: LaneMessage | null;
   readonly build: BuildMessage | null;
   readonly recorded: boolean;
-  /** A live run is on its way while the recording is shown. */
+  /** A live run is being prepared while the recording is shown. */
   readonly pending: boolean;
   /** The run on the stage has no such lane. */
   readonly missing: boolean;
-  /** The host was too busy for the run that it is part of. */
+  /** The host was too busy for this run. */
   readonly distorted?: boolean;
   /** Operations up to the moment. */
   readonly ops: number | null;
-  /** Operations of the whole run so far; grows while it is live. */
+  /** Operations of the whole run so far; grows while the run is live. */
   readonly total: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;
@@ -167,7 +167,7 @@ export function LaneHeader(props: LaneHeaderProps) {
   );
 }
 
-// What the common axis of the lanes counts, and by what they are aligned: a line under them.
+// A line below the lanes: what their common axis counts, and how they are aligned.
 
 interface AxisLineProps {
   readonly lesson: Lesson;
@@ -185,12 +185,12 @@ export function AxisLine({ lesson, index, playback }: AxisLineProps) {
   );
 }
 
-// What is where a jump has led, in one sentence over the lanes, until something else is done.
+// One sentence about the destination of a jump, shown over the lanes until the next action.
 
 interface JumpLineProps {
   readonly lesson: Lesson;
   readonly index: RunIndex | null;
-  /** Why it is not said in what lanes differ; empty: it is. */
+  /** Why the difference between lanes is hidden; empty: it is shown. */
   readonly withheld?: string;
 }
 
@@ -218,7 +218,7 @@ export function JumpLine({ lesson, index, withheld = '' }: JumpLineProps) {
   );
 }
 
-/** Where the page scrolls, the button is in view and the picture need not be. */
+/** In a scrolling page the button is visible while the picture may be out of sight. */
 function bring(line: HTMLElement): void {
   line.scrollIntoView?.({ block: 'nearest' });
   const foot = document.querySelector('.transport')?.getBoundingClientRect().top ?? innerHeight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Which mark means what; only kinds that the step can show, what is not the lesson last and pale. */
+/** The legend: kinds that the step can show; those outside the lesson last and muted. */
 
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -12,17 +12,17 @@ import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
-// A legend that would push lanes out of a low window shows its first rows; one press shows the rest.
+// A legend that would push lanes out of a low window shows its first rows and a button for the rest.
 
-/** A legend of so many rows stands as it is: what it would give back is the row of the button. */
+/** Up to this many rows the legend is not folded, since the button needs a row. */
 const freeRows = 3;
 const firstRows = 2;
 
 /**
- * How many signs stand in the first rows. Pure.
+ * Number of signs in the visible rows. Pure.
  *
- * @param tops where each sign begins, px, in their order
- * @returns null where all signs are shown
+ * @param tops top of each sign, px, in order
+ * @returns null: all signs are visible
  */
 export function signsShown(tops: readonly number[]): number | null {
   const rows = [...new Set(tops)];
@@ -31,7 +31,7 @@ export function signsShown(tops: readonly number[]): number | null {
 }
 
 /**
- * The same for a list on the page, measured anew when its width or its signs change.
+ * Applies signsShown to a list on the page; measured again when its width or its signs change.
  *
  * @param on whether the window is low
  */
@@ -63,10 +63,10 @@ function useFirstRows(
   return shown;
 }
 
-/** As the style sheet of a low desk has it. */
+/** Same query as in the style sheet of a low desk. */
 const lowDesk = '(min-width: 1001px) and (max-height: 800px)';
 
-/** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
+/** Kinds to list: those in focus (without focus all) and those in every picture; tracks only where drawn. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);
   const tracks = scene.show.includes('tracks');
@@ -80,7 +80,7 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   return [...lesson.kinds.filter(fits), ...always];
 }
 
-/** The name alone; what follows a colon or a semicolon is shown on hover and when pointing at a mark. */
+/** The title up to a colon or semicolon; the rest is in the tooltip and in the mark's description. */
 export function legendWords(kind: Kind): string {
   const name = (kind.title.split(/[:;(]/)[0] ?? kind.title).trim();
   return kind.lesson ? name : t('{name} (not the lesson)', { name });
@@ -90,13 +90,13 @@ interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly theme: Theme;
-  /** The run on show; null: none is known yet. */
+  /** The run on the stage; null: not known yet. */
   readonly index: RunIndex | null;
-  /** Where the window is low and the signs take many rows, some wait for a press. */
+  /** In a low window, a long legend is folded. */
   readonly folds?: boolean;
 }
 
-/** As strong as in the picture. A hazard is never muted. */
+/** Opacity as in the picture; a hazard is never muted. */
 export function strengthOf(
   { mutes }: Pick<ViewKind, 'mutes'>,
   { focus }: Pick<Scene, 'focus'>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The measured table as a maintainer pastes it into a mail: plain ASCII, 75 columns. Pure. */
+/** The measured table as text for a mail: plain ASCII, 75 columns. Pure. */
 
 import type { Lesson } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -11,7 +11,7 @@ function number(x: number | null | undefined): string {
   return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
 }
 
-/** "umounts, umounts/s, higher is better": what the table is of. */
+/** "umounts, umounts/s, higher is better". */
 export function metricWords(measured: MeasuredMessage | null, lesson: Lesson): string {
   if (measured === null) return `untraced runs, ${lesson.operation.plural}`;
   const { title, better } = measured;
@@ -49,11 +49,11 @@ function ascii(text: string): string {
     .replaceAll(/[^\x20-\x7e\n]/g, '?');
 }
 
-/** The command in lines that a shell joins again. */
+/** Break a command into lines with backslashes. */
 function shellLines(text: string): string[] {
   const lines: string[] = [];
   let line = ' ';
-  // What is quoted is one word: a line that ends inside would be another command.
+  // A quoted word is never broken, as that would change the command.
   for (const word of text.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+/g) ?? [text]) {
     if (line.length + word.length + 3 > width) {
       lines.push(`${line} \\`);
@@ -64,7 +64,7 @@ function shellLines(text: string): string[] {
   return [...lines, line];
 }
 
-/** Of what a recorded table was made: kernels by key and patches by checksum, start states. */
+/** Provenance of a recorded table: kernels by key, patches by checksum, start states. */
 function madeOf(measured: MeasuredMessage): string[] {
   const { made } = measured;
   if (!made) return [];
@@ -79,7 +79,7 @@ function madeOf(measured: MeasuredMessage): string[] {
   return [...kernels, ...compilers, ...starts].flatMap((line) => wrap(line));
 }
 
-/** Of which source trees the kernels of a trial were made: commits, and whether they stood as they are. */
+/** Source trees of a trial's kernels: commits, and whether the trees had local changes. */
 function sources(lesson: Lesson, measured: MeasuredMessage): string[] {
   const arms = lesson.arms.filter((arm) => measured.rows.some((row) => row.arm === arm.name));
   return arms.flatMap(({ name, source }) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The measured table: only runs without tracing, one kernel after the other. Never fed by the animation. */
+/** The measured table: only untraced runs, one kernel after the other. Independent of the picture. */
 
 import { rich, t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -12,15 +12,15 @@ import { day } from '../ui/words.ts';
 import { mailText, measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
 
-// Sentences of the server name kernels as files do; the page names them as people do. Pure.
+// The server's sentences with kernels' titles instead of their names. Pure.
 
 export function titleOf(lesson: Pick<Lesson, 'arms'>, arm: string): string {
   return lesson.arms.find((one) => one.name === arm)?.title ?? arm;
 }
 
 /**
- * A verdict or a warning with titles in place of names. A name that is a plain word as well, such as `before`, is one
- * only where it is compared.
+ * Replace names by titles in a verdict or a warning. A name that is also an ordinary word, such as `before`, is
+ * replaced only in comparisons.
  */
 export function inTitles(lesson: Pick<Lesson, 'arms'>, sentence: string): string {
   const names = lesson.arms.map((arm) => arm.name).sort((a, b) => b.length - a.length);
@@ -34,14 +34,14 @@ export function inTitles(lesson: Pick<Lesson, 'arms'>, sentence: string): string
   });
 }
 
-// Verdicts as a screen writes them: a line for each kernel, each thing once. A mail has the plain ASCII. Pure.
+// Verdicts for the screen: a line per kernel, without repetitions. Mails get the plain ASCII. Pure.
 
-/** What the server writes for mails: "-" before a number is a minus, "us" is the unit. */
+/** Typographic form of the server's ASCII: a minus sign before numbers, "µs". */
 export function onScreen(text: string): string {
   return text.replace(/(?<=^|\s)-(?=\d)/g, '−').replace(/\bus\b/g, 'µs');
 }
 
-/** The server joins the sentences of all kernels; each ends with what it rests on, or gives no verdict. */
+/** Split the server's verdict by kernel; each part ends with its basis, or gives no verdict. */
 export function verdictLines(verdict: string): string[] {
   const lines = verdict.split(/(?<=\)\.) |(?<=\.) (?=No verdict)/);
   return lines.filter((line) => line !== '').map(onScreen);
@@ -49,13 +49,13 @@ export function verdictLines(verdict: string): string[] {
 
 type Row = MeasuredMessage['rows'][number];
 
-/** Rows whose own words the sentences above do not say. */
+/** Rows with words that the verdict above does not contain. */
 export function rowsBeyond(measured: Pick<MeasuredMessage, 'rows' | 'verdict'>): readonly Row[] {
   const { rows, verdict } = measured;
   return rows.filter((row) => row.verdict && !(verdict ?? '').includes(row.verdict));
 }
 
-// A measured table as the text of a mail, to the clipboard, or to the page where the browser has none to give.
+// Copies a measured table as text of a mail, or shows it if the clipboard is unavailable.
 
 function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {
   const [copied, copy] = useCopy(null);
@@ -77,7 +77,7 @@ function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMess
 interface Props {
   readonly lesson: Lesson;
   readonly measured: MeasuredMessage | null;
-  /** Why measuring is not possible now; empty when it is. */
+  /** Why measuring is not possible now; empty: it is. */
   readonly blocked: string;
   readonly onMeasure: () => void;
 }
@@ -234,7 +234,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   );
 }
 
-/** What a verdict rests on. */
+/** The basis of a verdict, per clock. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
     'An instruction takes 1 ns. A perturbed start uses another random seed. The change compares the medians over all starts; the range shows the ratios that we got, kernel over kernel.',

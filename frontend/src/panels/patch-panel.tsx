@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The patch of each arm. A line is lit while its function runs at the moment, on the kernel that has the line: lines
- * that come on one end of the patch, lines that go on the other.
+ * The patch of each arm. A line is highlighted while its function runs at the moment, on the kernel that has the line:
+ * added lines on one side, removed lines on the other.
  */
 
 import { Tabs } from 'radix-ui';
@@ -24,17 +24,17 @@ import {
   turned,
 } from './patch.ts';
 
-// One place of a patch: its lines, those that run, and the way from a line to the marks it caused and back.
+// One hunk: its lines, those that run, and links between lines and the marks they caused.
 
-/** What the run on the stage says of the functions that reach a line. */
+/** Functions that run in the run on the stage. */
 interface Running {
-  /** How many rows stand inside a kind of span on an arm now. */
+  /** Number of rows inside a kind of span on an arm now. */
   readonly open: (arm: string, kind: string) => number;
   /** Whether a kind of function ran at all on the arm. */
   readonly occurs: (arm: string, kind: string) => boolean;
-  /** The function that the selected mark is of. */
+  /** The function of the selected mark. */
   readonly marked?: { readonly arm: string; readonly kind: string } | null;
-  /** Goes to the next mark of a function. */
+  /** Selects the next mark of a function. */
   readonly onMarks?: (arm: string, kind: string) => void;
 }
 
@@ -42,7 +42,7 @@ interface HunkViewProps extends Running {
   readonly lesson: Lesson;
   readonly arm: Arm;
   readonly hunk: Hunk;
-  /** Its place in the arm's patch, from 1. */
+  /** Number in the arm's patch, from 1. */
   readonly number: number;
   readonly pointed: boolean;
   readonly onHunk: ((hunk: number | null) => void) | null;
@@ -55,7 +55,7 @@ function HunkView(props: HunkViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const fold = useRef<HTMLDetailsElement>(null);
   const holds = hunk.lines.some((line) => isOf(lits.get(line), marked));
-  // A link, or a mark of the picture, brings the hunk into view; a click finds it there already.
+  // A hunk selected by a link or a mark scrolls into view; a clicked hunk already is.
   useEffect(() => {
     if (holds && fold.current) fold.current.open = true;
     if (pointed || (holds && scrollsAlone(box.current)))
@@ -147,7 +147,7 @@ function Balance({ added, removed }: { readonly added: number; readonly removed:
   );
 }
 
-/** "9 hogs stand on this line now", of another kernel than the tab's with its name. */
+/** "9 hogs are on this line now"; names the kernel if it is not the tab's own. */
 function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number, own: string) {
   const one = lit.who || lesson.thread;
   const title = lesson.arms.find(({ name }) => name === arm)?.title ?? arm;
@@ -171,7 +171,7 @@ function commonIndent(lines: readonly PatchLine[]): number {
   return depths.length > 0 ? Math.min(...depths) : 0;
 }
 
-/** Whether the patch scrolls beside the picture: a mark that is pointed at does not move the page away from itself. */
+/** Whether the patch scrolls separately from the picture, so that scrolling to a hunk keeps the mark in view. */
 function scrollsAlone(box: HTMLElement | null): boolean {
   const side = box?.closest('.side') ?? null;
   return side === null || getComputedStyle(side).overflowY !== 'visible';
@@ -182,10 +182,10 @@ interface PatchPanelProps extends Running {
   readonly arms: readonly string[];
   readonly arm: string;
   readonly onArm: (arm: string) => void;
-  /** The hunk of the arm that is pointed at, from 1. */
+  /** The arm's selected hunk, from 1. */
   readonly hunk?: number | null;
   readonly onHunk?: (hunk: number | null) => void;
-  /** Stands beside the title: what can be done with the arm's patch. */
+  /** A button beside the title that acts on the arm's patch. */
   readonly tool?: ReactNode;
 }
 
@@ -232,7 +232,10 @@ export function PatchPanel({
   );
 }
 
-/** The arm whose patch is shown: its own, or of a kernel that takes a change back, for the one that has it; null: none. */
+/**
+ * The arm whose patch is shown: its own, or for a kernel with a reverted change the arm that has the change; null:
+ * none.
+ */
 function patchOf(lesson: Lesson, shown: readonly Arm[], arm: Arm): Arm | null {
   if (arm.patch_texts.length > 0) return arm;
   return (
@@ -270,10 +273,10 @@ function PatchFiles({
   ...running
 }: ArmProps & { readonly patch: Arm }) {
   const [back, setBack] = useState(readsBackwards(patch));
-  // Of a visitor's change it is the change that is read, not what it was made on.
+  // For a visitor's arm show the visitor's change, not its base patches.
   const from = madeFrom(lesson, patch);
   const other = from ?? otherEnd(lesson, patch);
-  // What a recording has not brought is not here.
+  // A recording may lack the change's text.
   const own = from !== null && patch.patch_texts.length > from.patch_texts.length;
   const files = useMemo(() => {
     const texts = own ? patch.patch_texts.slice(-1) : patch.patch_texts;

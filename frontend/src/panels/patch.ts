@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A patch: its files, hunks and lines, which way it is read, and which marks a line of it caused. Pure. */
+/** A patch: files, hunks and lines, its reading direction, and the marks that a line caused. Pure. */
 
 import { laneTime } from '../derive/align.ts';
 import { laneOf, markOf, spansIn } from '../derive/query.ts';
@@ -12,7 +12,7 @@ export interface PatchLine {
 }
 
 export interface Hunk {
-  /** The function the hunk stands in, as the header names it; may be empty. */
+  /** The function that contains the hunk, from its header; may be empty. */
   readonly where: string;
   readonly lines: readonly PatchLine[];
 }
@@ -24,7 +24,7 @@ export interface PatchFile {
   readonly removed: number;
 }
 
-/** Parse a unified diff; mail headers and the signature after `-- ` are skipped. */
+/** Parse a unified diff; skips mail headers and the signature after `-- `. */
 export function parsePatch(text: string): readonly PatchFile[] {
   const files: { path: string; hunks: { where: string; lines: PatchLine[] }[] }[] = [];
   let left = 0;
@@ -63,7 +63,7 @@ function functionName(context: string): string {
   return call ? `${call[1]}()` : context.trim();
 }
 
-/** Lines that come and lines that go. */
+/** Number of added and removed lines. */
 export function tally(hunks: readonly Hunk[]): { added: number; removed: number } {
   const lines = hunks.flatMap((h) => h.lines);
   return {
@@ -72,26 +72,27 @@ export function tally(hunks: readonly Hunk[]): { added: number; removed: number 
   };
 }
 
-// The two ends of a patch: which way it is read, which kernel each of its lines runs on, and which hunk tells why. Pure.
+// The two sides of a patch: its reading direction, the kernel on which each line runs, and the hunk that explains it.
+// Pure.
 
-/** A line and the function that reaches it, on the kernel that has the line. */
+/** A line and its function, on the kernel that has the line. */
 export interface LitLine {
   readonly lit: Lit;
   readonly arm: string;
 }
 
-/** An arm that takes a change back is read the other way round: from before to after, as history made it. */
+/** Whether an arm reverts a change; its patch is shown reversed, in historical order. */
 export function readsBackwards(arm: Pick<Arm, 'role' | 'patch_texts'>): boolean {
   return arm.role === 'before' && arm.patch_texts.length > 0;
 }
 
-/** The kernel that a patch applies to: the arm on the same base that has none; null: the lesson has no such arm. */
+/** The kernel that a patch applies to: the arm without patches on the same base; null: none. */
 export function otherEnd(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   const same = (one: Arm) => one.base === arm.base && one.config === arm.config;
   return lesson.arms.find((one) => one.patch_texts.length === 0 && same(one)) ?? null;
 }
 
-/** The patch that takes this one back. Lines are the same objects as before, but for those that change. */
+/** Reverse a patch. Unchanged lines stay the same objects. */
 export function turned(files: readonly PatchFile[]): readonly PatchFile[] {
   return files.map((file) => {
     const hunks = file.hunks.map((hunk) => ({ ...hunk, lines: turnedLines(hunk.lines) }));
@@ -99,7 +100,7 @@ export function turned(files: readonly PatchFile[]): readonly PatchFile[] {
   });
 }
 
-/** What goes comes first, as in any diff. */
+/** Removed lines come first, as in any diff. */
 function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
   const all: PatchLine[] = [];
   for (let i = 0; i < lines.length; ) {
@@ -114,11 +115,11 @@ function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
 }
 
 /**
- * Each call is lit at its first line, on either side: lines that come run on one end of the patch, lines that go on the
- * other, and the rest on both; those are lit for the kernel that comes.
+ * Lines to highlight: for each call its first line, on either side. Added lines run on one kernel, removed lines on the
+ * other. Context lines run on both and are highlighted for the kernel with the additions.
  *
- * @param comes arm that has the lines with a plus
- * @param goes arm that has those with a minus; null: no arm of the lesson
+ * @param comes arm with the added lines
+ * @param goes arm with the removed lines; null: none in the lesson
  */
 export function litLines(
   lits: readonly Lit[],
@@ -145,7 +146,7 @@ export function litLines(
 
 const commentLine = /^\s*(\/\*|\*)/;
 
-/** Lines of the longest comment that a hunk adds or takes away. */
+/** Number of lines in the longest comment that a hunk adds or removes. */
 export function commentLines({ lines }: Pick<Hunk, 'lines'>): number {
   let [most, now] = [0, 0];
   for (const [i, { sign, text }] of lines.entries()) {
@@ -156,10 +157,10 @@ export function commentLines({ lines }: Pick<Hunk, 'lines'>): number {
   return most;
 }
 
-/** A comment of fewer lines tells nothing that the code does not. */
+/** Shorter comments say nothing that the code does not. */
 const leastComment = 3;
 
-/** Hunks that stand open: those with a line that runs, and the one whose comment says most. */
+/** Hunks that are open initially: those with a line that runs, and the one with the longest comment. */
 export function hunksThatMatter(
   files: readonly PatchFile[],
   runs: (line: PatchLine) => boolean,
@@ -172,9 +173,9 @@ export function hunksThatMatter(
   return open;
 }
 
-// The marks that a line of a patch caused: functions of a kind on a lane, in order of time. Pure.
+// Marks that a line of a patch caused: functions of a kind on a lane, in order of time. Pure.
 
-/** The first mark of the kind that begins after `now` (lane time), or the first of all; null: none. */
+/** The first mark of the kind that begins after `now` (lane time), wrapping around; null: none. */
 export function nextMark(
   index: RunIndex | null,
   arm: string,
@@ -204,7 +205,7 @@ export function ranOn(index: RunIndex | null, arm: string, kind: string): boolea
   });
 }
 
-/** The function that a mark is of, or lies in: the innermost one of these kinds; null: none. */
+/** The function of a mark: the innermost of these kinds that contains it; null: none. */
 export function functionOf(
   index: RunIndex | null,
   mark: Mark | null,
@@ -225,11 +226,11 @@ export function functionOf(
   return best && { arm, kind: best.kind };
 }
 
-// Which functions are open on a lane at the moment: what lights the lines of a patch. Pure.
+// Functions that are open on a lane at the moment, which highlights patch lines. Pure.
 
 /**
- * How many rows of an arm stand inside each of these functions now. A row counts for its innermost
- * one: who waits in synchronize_srcu() has left the lines of its caller before the call.
+ * Number of an arm's rows inside each of these functions now. A row counts for its innermost function only: a task that
+ * waits in synchronize_srcu() has left its caller's earlier lines.
  */
 export function openFunctions(
   index: RunIndex | null,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A question before the run; afterwards what was expected beside what the events say. */
+/** The card of a prediction: the question, then the guess beside the answer from the events. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -12,9 +12,9 @@ interface Props {
   readonly prediction: Prediction;
   /** The viewer's choice, or null. */
   readonly guess: number | null;
-  /** What the events say, once enough are counted, or what the table says that answers in their place. */
+  /** The answer from the events, once there are enough, or from the table that replaces them. */
   readonly answer: Pick<Answer, 'words' | 'choice' | 'by'> | null;
-  /** Why the events in view cannot answer; empty when they can. */
+  /** Why the events in view cannot answer; empty: they can. */
   readonly unfit: string;
   readonly plural: string;
   readonly onGuess: (choice: number) => void;
@@ -30,10 +30,10 @@ export function PredictCard(props: Props) {
   useEffect(() => {
     if (guess !== null && asked.current) {
       card.current?.scrollIntoView?.({ block: 'nearest' });
-      // What explains the answer begins behind the card: its first paragraph comes into view, too.
+      // Scroll the first paragraph of the explanation, which follows the card, into view.
       const paragraph = card.current?.nextElementSibling?.firstElementChild;
       paragraph?.scrollIntoView?.({ block: 'nearest' });
-      // Where both have no room, the answer stays, and the paragraph begins below it.
+      // Without room for both, keep the answer in view; the paragraph begins below.
       card.current?.lastElementChild?.scrollIntoView?.({ block: 'nearest' });
     }
     asked.current = guess === null;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Predict, then check: what the viewer expected against what the events say. Pure, but for the keeping. */
+/** Predict, then check: the viewer's guess and the answer of the events. Pure, except for storage. */
 
 import { useCallback, useState } from 'react';
 import { bestRecording } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 
-/** Small things the viewer did, kept in this browser under one key per lesson. */
+/** A viewer's answers, stored in this browser, one key per lesson. */
 export interface Answers {
   readonly guesses: Readonly<Record<string, number>>;
   readonly answered: readonly number[];
-  /** What the events of a fair run said to each guess: a choice. */
+  /** Answer of a fair run to each prediction: a choice. */
   readonly truths?: Readonly<Record<string, number>>;
-  /** What was pointed at, by the question's number. */
+  /** Selected marks by question number. */
   readonly marks?: Readonly<Record<number, Pointed>>;
 }
 
@@ -25,7 +25,7 @@ export interface Pointed {
   readonly at: string;
 }
 
-/** The viewer's guesses and answers as a file: what was asked, what was said, what it rests on. */
+/** The viewer's guesses and answers as a file: questions, answers, evidence. */
 export function answersFile(
   lesson: Pick<Lesson, 'slug' | 'title' | 'questions' | 'predictions'>,
   answers: Answers,
@@ -66,11 +66,11 @@ export function writeAnswers(slug: string, answers: Answers): void {
   try {
     localStorage.setItem(`duet.${slug}`, JSON.stringify(answers));
   } catch {
-    // A full or forbidden store loses the memory, not the lesson.
+    // With full or disabled storage, answers are lost on reload; the lesson still works.
   }
 }
 
-/** One question more is answered; an answer that stands keeps its mark. */
+/** Store an answer; an earlier answer keeps its mark. */
 export function answeredBy(answers: Answers, question: number, mark: Pointed): Answers {
   if (answers.answered.includes(question)) return answers;
   return {
@@ -80,11 +80,11 @@ export function answeredBy(answers: Answers, question: number, mark: Pointed): A
   };
 }
 
-// What would answer a prediction before the viewer has been asked for it. Pure.
+// What would reveal a prediction's answer before the viewer is asked. Pure.
 
 type Told = Pick<Lesson, 'scenes' | 'predictions'>;
 
-/** Steps that ask for a prediction which the viewer has not made; `seen`: steps whose answer he asked to see. */
+/** Steps with a prediction that the viewer has not made; `seen`: steps whose answer they chose to see. */
 export function askingSteps(
   { scenes, predictions }: Told,
   answers: Pick<Answers, 'guesses'>,
@@ -96,7 +96,7 @@ export function askingSteps(
   });
 }
 
-/** The step that the front page may show: the lesson's own choice, or the last one before what is still to be predicted. */
+/** The step that the front page may show: the lesson's choice, or the last one before an open prediction. */
 export function frontStep(
   lesson: Told & Pick<Lesson, 'hero'>,
   answers: Pick<Answers, 'guesses'>,
@@ -111,12 +111,12 @@ export function frontStep(
   return scenes[asks < 0 || hero < asks ? hero : Math.max(0, asks - 1)]!;
 }
 
-/** What stands beside the picture and may give an answer away; else a panel of the view by its name. */
+/** Parts beside the picture that may reveal an answer; other strings name panels of the view. */
 export type Spoiler = 'overview' | 'counts' | 'latency' | 'measured' | (string & {});
 
 /**
- * Whether a thing beside a step's picture would answer what a later step asks, of lanes and of a recording that both
- * steps show. It may unless the view says where else the answer stands (`tells`, by the prediction's metric).
+ * Whether a part beside a step's picture would answer a later step's question, given that both steps show the same
+ * lanes and recording. It does unless the view's `tells` lists other parts for the prediction's metric.
  */
 export type Spoils = (what: Spoiler) => boolean;
 
@@ -138,7 +138,7 @@ export function spoilersOf(
   return (what) => asked.some((metric) => tells[metric]?.includes(what) ?? true);
 }
 
-// Guesses and answers of this viewer, as state that outlives a reload.
+// This viewer's guesses and answers, as state that survives a reload.
 
 export function useAnswers(slug: string): readonly [Answers, (answers: Answers) => void] {
   const [answers, setAnswers] = useState(() => readAnswers(slug));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Prose of a lesson: Markdown with tables of figures, and sentences with `code` in them. */
+/** Prose of a lesson: Markdown with tables of figures, and sentences with `code`. */
 
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
 import { useMarked } from './terms/terms.tsx';
 
-/** Markdown; react-markdown knows no tables, so those are taken out first. */
+/** Markdown. react-markdown lacks tables, so these are extracted first. */
 export function Prose({ text }: { readonly text: string }) {
   return parts(text).map((part, i) =>
     typeof part === 'string' ? (
@@ -20,7 +20,7 @@ export function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** One sentence: emphasis and code, no paragraph of its own. */
+/** One sentence with emphasis and code, without a paragraph. */
 export function Inline({ text }: { readonly text: string }) {
   const { rehypePlugins, components } = useMarked();
   return (
@@ -31,7 +31,7 @@ export function Inline({ text }: { readonly text: string }) {
 }
 
 interface Figures {
-  /** Per column: are its cells numbers, to stand at the right? */
+  /** Per column, whether its cells are numbers, which are aligned right. */
   readonly right: readonly boolean[];
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -67,7 +67,7 @@ function FigureTable({ right, head, rows }: Figures) {
   );
 }
 
-/** Text and tables in turn. A table is lines in bars; its second line is the rule under the head. */
+/** Split into text and tables. A table's lines start and end with bars; its second line is the rule below the head. */
 export function parts(text: string): (string | Figures)[] {
   const found: (string | Figures)[] = [];
   let words: string[] = [];
@@ -100,7 +100,7 @@ const cells = (line: string) =>
 
 const bare = { p: ({ children }: { readonly children?: React.ReactNode }) => <>{children}</> };
 
-/** Headings may be ids of steps to come: they are read as words. */
+/** Headings may contain ids of later steps, so they are shown as text only. */
 const headings = {
   h1: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
   h2: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The drawer of a mark: from what it was made, and the trace records around it. */
+/** The drawer of a mark: what it was made from, and the trace records around it. */
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -23,7 +23,7 @@ type Records =
 interface Props {
   readonly lesson: Pick<Lesson, 'arms'>;
   readonly runId: string;
-  /** Null: no mark was clicked. */
+  /** Null: no mark is selected. */
   readonly behind: Behind | null;
   readonly recorded: boolean;
   readonly onClose: () => void;
@@ -64,7 +64,7 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
   );
 }
 
-/** A mark that nothing made has no time. */
+/** A mark without source rows has no time. */
 function whenWords({ t0, t1, rows, trace }: Behind): string {
   if (rows.length === 0 && trace === null) return '';
   return t1 > t0 ? t('{t0} to {t1}', { t0: momentMs(t0), t1: momentMs(t1) }) : momentMs(t0);
@@ -107,7 +107,7 @@ interface TraceProps {
   readonly recorded: boolean;
 }
 
-/** The trace records around a mark, asked from the server when the drawer is opened. */
+/** The trace records around a mark, requested when the drawer opens. */
 function Trace({ runId, behind, trace, recorded }: TraceProps) {
   const [records, setRecords] = useState<Records>({ state: 'asking' });
   const { arm } = behind;
@@ -202,7 +202,7 @@ function TraceTable({
   );
 }
 
-/** With as many places as the kernel gives. */
+/** With the kernel's full precision. */
 function exactMs(t: number): string {
   return (t / 1e6).toFixed(6);
 }
@@ -211,12 +211,12 @@ function inside(event: RawEvent, { t0, t1 }: Behind): boolean {
   return event.t_ns >= t0 && event.t_ns <= t1;
 }
 
-/** Is it one of the events that the mark was made from? */
+/** Whether the event is one of those that the mark was made from. */
 function madeIt(event: RawEvent, rows: readonly BehindRow[]): boolean {
   return rows.some(({ t, cpu }) => t === event.t_ns && cpu === event.cpu);
 }
 
-/** The list opens where the mark begins; the drawer around it stays at its top. */
+/** Scroll the list to the begin of the mark, but not the drawer around it. */
 function showRow(row: HTMLTableRowElement | null): void {
   const list = row?.closest('section');
   if (row && list) list.scrollTop = row.offsetTop - list.clientHeight / 3;
@@ -230,7 +230,7 @@ function fieldWords(fields: RawEvent['fields']): string {
 
 const readRawEvents = list(readRawEvent);
 
-/** Where the records of a mark are asked for. */
+/** Address of a mark's trace records. */
 export function recordsAddress(runId: string, arm: string, { t, row, cpu }: TraceAsked): string {
   const q = new URLSearchParams({
     around_ns: String(Math.round(t)),
@@ -258,7 +258,7 @@ async function fetchRecords(
   }
 }
 
-/** Raw records are decoded by a server; where the recording lies beside the page, it can be had there. */
+/** Only a server decodes raw records; an exported page can link the recording instead. */
 function withoutServer(bundle: string | null): string {
   const why = t('This page has no server, and only a server can decode raw records.');
   if (bundle === null) return why;

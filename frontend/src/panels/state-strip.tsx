@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the picture is made of, said at all times: recorded or live, clock, lanes, losses, who controls. */
+/** Badges that describe the picture: recorded or live, clock, lanes, losses, control. */
 
 import type { ReactNode } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
@@ -12,7 +12,7 @@ import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
 import { day, sentenceCase, when } from '../ui/words.ts';
 import { TermMark } from './terms/terms.tsx';
 
-// The lenses of the lanes, a badge each, and each lane's own state one click away.
+// A badge per lens; details of each lane are one click away.
 
 export interface LaneLens {
   readonly title: string;
@@ -35,7 +35,7 @@ const titles: Readonly<Record<LensMessage['lens'], string>> = {
   microscope: 'microscope',
 };
 
-/** Nothing where no lane is looked into. */
+/** Renders nothing if no lane has a lens. */
 function LensBadges({ lanes, onOpen }: LensBadgesProps) {
   return (['xray', 'microscope'] as const).map((name) => (
     <LensBadge
@@ -67,7 +67,7 @@ function LensBadge({
       data-volatile
     >
       {bad && <CrossIcon />} {titles[name]}{' '}
-      {/* One piece: between pieces of a badge there is a gap, and a comma follows its number. */}
+      {/* One piece: badges have gaps between pieces, and a comma follows the number. */}
       <span>
         <b>{formatCount(sum((lens) => lens.samples))}</b>
         {torn + failed > 0
@@ -82,7 +82,7 @@ function LensBadge({
   );
 }
 
-/** What each lane's x-ray did, and why it stopped. */
+/** Each lane's x-ray state, and why it stopped. */
 export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
   return (
     <div className="loss-list">
@@ -139,10 +139,10 @@ interface StateStripProps {
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
   readonly onLens: () => void;
-  /** Opens the list of saved runs; left out where there is no server. */
+  /** Opens the list of saved runs; absent without a server. */
   readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
-  /** What can be done with the lanes, where nothing else on the page offers it. */
+  /** A button that acts on the lanes, if the page has no other place for it. */
   readonly tool?: ReactNode;
 }
 
@@ -209,12 +209,12 @@ export function StateStrip(props: StateStripProps) {
   );
 }
 
-/** An arm that works as an older kernel did is no older kernel. */
+/** An arm that behaves like an older kernel is not an older kernel. */
 const baseWords = t(
   'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, put back as a patch.',
 );
 
-/** A recording is never shown without saying so, with its day and its kernel. */
+/** Marks a recording as such, with its date and kernel. */
 export function SourceBadge({
   run,
   kernel,
@@ -267,7 +267,7 @@ function ControlBadge({
   readonly control: ControlMessage | null;
   readonly onControl: (take: boolean) => void;
 }) {
-  // Of a run that is over nobody can have control.
+  // A finished run has no control.
   if (!control || (control.by === 'nobody' && !control.may_take)) return null;
   if (control.by === 'you')
     return (
@@ -316,7 +316,7 @@ interface LaneLoss {
   readonly losses: readonly {
     readonly t0: number;
     readonly t1: number;
-    /** Null: nobody can say how many. */
+    /** Null: the number is unknown. */
     readonly events: number | null;
     readonly where: string;
   }[];
@@ -378,7 +378,7 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
   );
 }
 
-// What must be said of all lanes together: what they lack, and their kernel.
+// Badges for all lanes together: missing data, and the kernel.
 
 export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
   const store = useStore();
@@ -399,7 +399,7 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
     });
 }
 
-/** How the x-ray of each lane is; lanes without one are left out. */
+/** State of each lane's x-ray; lanes without one are omitted. */
 export function useLenses(lesson: Lesson, arms: readonly string[]): readonly LaneLens[] {
   const store = useStore();
   useEventsVersion();
@@ -411,7 +411,7 @@ export function useLenses(lesson: Lesson, arms: readonly string[]): readonly Lan
     );
 }
 
-/** The kernel of the run on the stage, as uname says it. */
+/** The kernel of the run on the stage, as in uname. */
 export function useKernel(): string | null {
   const store = useStore();
   useEventsVersion();

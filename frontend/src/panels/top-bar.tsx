@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The header of a lesson and its small tools: share, present, theme, keys. */
+/** The header of a lesson and its tools: share, present, theme, keys. */
 
 import type { ReactNode } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -23,7 +23,7 @@ export function ThemeButton() {
   );
 }
 
-/** Copies the address, which holds lesson, step, moment, speed and arms. */
+/** Copies the address, which contains lesson, step, moment, speed and arms. */
 export function ShareButton({ address }: { readonly address: () => string }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
@@ -48,10 +48,10 @@ interface TopProps {
   readonly question: string;
   readonly address: () => string;
   readonly onFront: () => void;
-  /** Without it nothing is presented. */
+  /** Absent: no slides are offered. */
   readonly onPresent?: () => void;
   readonly onHelp: () => void;
-  /** A further button. */
+  /** An additional button. */
   readonly tool?: ReactNode;
 }
 

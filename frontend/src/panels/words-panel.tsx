@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture's text alternative: a sentence for the moment, a summary of the window, marks nearby. */
+/** Text alternative of the picture: a sentence for the moment, a summary of the window, nearby marks. */
 
 import { rich, t } from '../base/lang/t.ts';
 import { momentWords } from '../derive/retime.ts';

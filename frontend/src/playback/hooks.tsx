@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Playback and derivations for React: text that follows the player calmly. */
+/** React hooks for playback and derived text, which updates at most ten times a second. */
 
 import {
   createContext,
@@ -33,15 +33,15 @@ import { viewOf } from '../views/registry.ts';
 import type { Action, Mode, PlaybackState, World } from './machine.ts';
 import { type Actor, Player } from './player.ts';
 
-// Owns the player of the page, and gives it the lanes that it moves.
+// The player of the page, and the lanes that it moves.
 
-/** What the hooks of a provider share. */
+/** State shared by the hooks of a provider. */
 interface Stage {
   readonly player: Player;
-  /** The index of the lanes on show, brought up to date at the call. */
+  /** The current index of the visible lanes. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
-  /** Where a step's moment is looked for. */
+  /** The index in which a step's moment is searched. */
   readonly currentIndex: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
 }
@@ -56,12 +56,12 @@ function indexNow(store: Store): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   if (run === null || lesson === null) return null;
-  // The run of the lesson that was left stays on show until the new one has events.
+  // After a change of lesson, the previous lesson's run stays until the new one has events.
   const other = run.message !== null && run.message.lesson !== lesson.slug;
   return other ? null : indexRun(run, lesson);
 }
 
-/** Owns the player. `arms` are the lanes on show, in order; without it all of the run. */
+/** Creates the player. `arms` are the visible lanes, in order; default: all of the run. */
 export function PlaybackProvider({
   arms,
   children,
@@ -84,10 +84,10 @@ export function PlaybackProvider({
   return <LanesProvider given={given}>{children}</LanesProvider>;
 }
 
-/** Lanes that a player moves, and who tells that there is more of them. */
+/** Lanes of a player, and signals that announce more of their data. */
 export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
 
-/** Owns the player of any lanes: those of one run, or of two. */
+/** Creates a player for lanes of one run, or of two. */
 export function LanesProvider({
   given,
   children,
@@ -102,7 +102,7 @@ export function LanesProvider({
     return { player: new Player(frameLoop, world), ...given, lesson };
   }, [store, given]);
   useEffect(() => stage.player.run(), [stage]);
-  // For tests and for the curious: the store and the index behind the picture.
+  // For tests and debugging: the store and the index behind the picture.
   useEffect(() => {
     Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
   }, [stage, store]);
@@ -119,27 +119,27 @@ export function useStage(): Stage {
   return must(useContext(Context), 'PlaybackProvider');
 }
 
-/** The index of the lanes on show; a new object at most ten times a second while events arrive. */
+/** The index of the visible lanes; a new object at most ten times a second while events arrive. */
 export function useRunIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
   return stage.index();
 }
 
-/** All lanes of the run, shown or not. */
+/** All lanes of the run, visible or not. */
 export function useWholeIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
   return stage.whole();
 }
 
-// Playback as the page uses it: its state, and what people do to it.
+// Playback for the page: its state, and actions.
 
 export interface Playback {
   readonly state: PlaybackState & {
     readonly live: boolean;
     readonly reduced: boolean;
-    /** Frame time up to which every lane shown is complete; the end of a recording. */
+    /** Frame time up to which every visible lane is complete; the end of a recording. */
     readonly watermark: Nanos;
     readonly speedWords: string;
   };
@@ -148,19 +148,19 @@ export interface Playback {
   readonly now: () => PlaybackState;
   readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
-  /** The stage is covered, or is not any more. */
+  /** Cover or uncover the stage. */
   readonly veil: (veiled: boolean) => void;
   readonly toggle: () => void;
-  /** Plays backwards, or pauses where it does. */
+  /** Play backwards, or pause if already doing so. */
   readonly backwards: () => void;
   readonly scope: () => void;
-  /** The scope goes on from this window and moment. */
+  /** Continue the oscilloscope from this window and moment. */
   readonly sweep: () => void;
   readonly reverse: () => void;
   readonly seek: (moment: number) => void;
   readonly setWindow: (start: number, span?: number) => void;
   readonly zoom: (factor: number) => void;
-  /** Exactly this window; the moment stays, or goes along. */
+  /** Set exactly this window; the moment stays, or moves with it. */
   readonly view: (start: number, span: number) => void;
   readonly setSpeed: (speed: number) => void;
   readonly beat: (direction: Direction) => void;
@@ -168,17 +168,17 @@ export interface Playback {
   readonly nextLongWait: () => void;
   readonly firstDivergence: () => void;
   readonly nextLoss: () => void;
-  /** Exactly this window and moment, still. */
+  /** Set exactly this window and moment, paused. */
   readonly look: (start: number, span: number, moment: number) => void;
-  /** `asked`: by the button or key of that alignment, so that words say what it did. */
+  /** `asked`: a person pressed the button or key of that alignment, so a sentence reports the result. */
   readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
-  /** Goes to where a scene looks. `paused` keeps it still, for links that restore a moment. */
+  /** Go to a scene's moment; `paused` for links that restore a moment. */
   readonly goto: (scene: Scene, paused?: boolean) => void;
 }
 
-/** What people do to playback, as functions; `by` says who does it. */
+/** Actions on playback; `by` is the actor. */
 function actions(stage: Stage, by: Actor = 'person') {
   const act = (action: Action) => stage.player.do(action, by);
   const { player } = stage;
@@ -246,7 +246,7 @@ function actions(stage: Stage, by: Actor = 'person') {
   };
 }
 
-/** @param by who acts: a person, or the page itself, which makes nobody leave the driver of a class */
+/** @param by the actor: a person, or the page itself, whose actions do not stop following a class's driver */
 export function usePlayback(by: Actor = 'person'): Playback {
   const stage = useStage();
   const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
@@ -268,8 +268,8 @@ export function usePlayback(by: Actor = 'person'): Playback {
 }
 
 /**
- * A derivation of (index, frame, lesson), anew when the text moment or the events change: all text is of one moment.
- * What costs work is derived at most five times a second.
+ * A value derived from (index, frame, lesson), recomputed when the text frame or the events change, so that all texts
+ * show one moment. Expensive values update at most five times a second.
  */
 function useDerived<T>(
   derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
@@ -302,7 +302,7 @@ function useDerived<T>(
   return cached.current.value;
 }
 
-/** The scene's sentence, now: one of its view's. */
+/** The scene's sentence at this moment. */
 export function useSentence(kind: string): string {
   return useDerived(
     (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
@@ -313,7 +313,7 @@ export function useSentence(kind: string): string {
 
 const noSummary: readonly string[] = [];
 
-/** The window in words, a sentence per lane. */
+/** Summary of the window, a sentence per lane. */
 export function useSummary(): readonly string[] {
   return useDerived<readonly string[]>(
     (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
@@ -324,7 +324,7 @@ export function useSummary(): readonly string[] {
 
 const noRows: readonly NearbyRow[] = [];
 
-/** At most 50 marks near the moment. Costs some work: use it only while the table is open. */
+/** At most 50 marks near the moment. Expensive: use it only while the table is open. */
 export function useNearby(): readonly NearbyRow[] {
   return useDerived<readonly NearbyRow[]>(
     (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
@@ -334,7 +334,7 @@ export function useNearby(): readonly NearbyRow[] {
   );
 }
 
-/** The counts of the lesson's view at this moment; null if it has none of its own. */
+/** Counts of the lesson's view at this moment; null: the view has none. */
 export function useCountTable(): Counts | null {
   return useDerived<Counts | null>(
     (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
@@ -345,7 +345,7 @@ export function useCountTable(): Counts | null {
 
 export interface LaneCount {
   readonly arm: string;
-  /** Operations that ended up to the moment; null while the moment is past what is known. */
+  /** Operations that ended up to the moment; null: the moment is later than the known data. */
   readonly ops: number | null;
 }
 
@@ -360,8 +360,8 @@ export function useCounts(): readonly LaneCount[] {
 }
 
 /**
- * The truth about a prediction, from the run on show or from the recorded table that it names; null while there are too
- * few operations.
+ * The answer to a prediction, from the run on the stage or from the recorded table that it names; null: too few
+ * operations.
  */
 export function usePrediction(id: string | null | undefined): Answer | null {
   const lesson = useLesson();
@@ -376,7 +376,7 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   return answer?.(whole, prediction, lesson) ?? null;
 }
 
-/** Is this mark what a question asks to point at? */
+/** Whether a mark answers a question. */
 export function pointsAt(
   index: RunIndex,
   mark: Mark,
@@ -392,9 +392,9 @@ export function pointsAt(
   return right && (question.any_lane === true || mark.arm === question.arm);
 }
 
-// A view's panel with its data: panels get all they show by props and read no store.
+// A view's panel with its data: panels get everything by props and read no store.
 
-/** Tables recorded with the lesson, then those that were measured while this is mounted. */
+/** Tables recorded with the lesson, then those measured while this is mounted. */
 function useTables(lesson: Lesson, newest: MeasuredMessage | null): readonly MeasuredTable[] {
   const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
   useEffect(() => {
@@ -408,7 +408,7 @@ function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
   const store = useStore();
   const measured = useMeasured();
   const tables = useTables(lesson, measured);
-  // New lines of the first lane make the panel look at all of them.
+  // New lines of the first lane re-render the panel, which reads the lines of all lanes.
   useLines(arms[0] ?? '');
   const run = store.shown();
   return { measured, tables, linesOf: (arm) => run?.lanes.get(arm)?.lines ?? [] };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Playback as a pure state machine: (state, action or elapsed time, world) -> state.
+ * - `scope`: the oscilloscope. Plays a window slowed down, pauses, re-arms with the newest complete window.
+ * - `play`: plays on; the window turns like a page.
+ * - `paused`: the moment does not move, except by the user.
  *
- * - scope: the oscilloscope. Plays a window slowed down, holds, re-arms with the newest complete one.
- * - play: runs on from where it is; the window turns like a page.
- * - paused: the moment stands still, and may be put anywhere.
- *
- * Live and recorded differ in nothing here but which window is the next.
+ * Live and recorded runs differ only in which window is the next.
  */
 
 import { scaleLog } from 'd3-scale';
@@ -25,7 +24,7 @@ import {
 import { frameEnd, newestEpisode, nextEpisode, type Place, stepOf } from '../derive/moments.ts';
 import type { Alignment, Frame, Mark, RunIndex } from '../derive/types.ts';
 
-// Speed: guest seconds per second here, from 10^-6 to 10, on a logarithmic slider.
+// Speed in guest seconds per real second, from 10^-6 to 10, on a logarithmic slider.
 
 export const slowest = 1e-6;
 export const fastest = 10;
@@ -36,54 +35,54 @@ function clampSpeed(speed: number): number {
   return Math.min(fastest, Math.max(slowest, speed));
 }
 
-/** Speed -> place on a slider from 0 to 1. */
+/** Speed -> position on a slider from 0 to 1. */
 export function sliderOf(speed: number): number {
   return slider(speed);
 }
 
-/** Place on a slider -> speed, at two figures, so that its words are round. */
+/** Position on a slider -> speed, rounded to two digits. */
 export function speedOf(place: number): number {
   return clampSpeed(Number(slider.invert(place).toPrecision(2)));
 }
 
-/** The speed at which a window of `spanNs` lasts `seconds` here. */
+/** The speed at which a window of `spanNs` takes `seconds` of real time. */
 function speedFor(spanNs: number, seconds: number): number {
   return clampSpeed(spanNs / (seconds * second));
 }
 
-// What playback is at a moment, and what people may do to it.
+// The state of playback, and the actions on it.
 
 export type Mode = 'scope' | 'play' | 'paused';
 
 export interface PlaybackState {
   readonly mode: Mode;
-  /** The stage is covered while a prediction is asked: nothing plays until it is not. */
+  /** The stage is covered while a prediction is asked: nothing plays. */
   readonly veiled: boolean;
   readonly moment: Nanos;
   readonly start: Nanos;
   readonly span: number;
-  /** Guest seconds per second here. */
+  /** Guest seconds per real second. */
   readonly speed: number;
   readonly direction: Direction;
   readonly alignment: Alignment;
-  /** The operation that was asked for, from 1; null: for `operation` the one near the window, else the first. */
+  /** The requested operation, from 1; null: for `operation` the one near the window, otherwise the first. */
   readonly nth: number | null;
-  /** The operation that the lanes are aligned at now, from 1. */
+  /** The operation at which the lanes are aligned, from 1. */
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
-  /** The last thing done was such a jump, from that moment: what is where it has led is said in words. */
+  /** The last action was this jump, from that moment: a sentence describes the destination. */
   readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
-  /** See Frame. */
+  /** See Frame.hold. */
   readonly hold: boolean;
-  /** The scope moves on to the newest window; else it repeats the one it has. */
+  /** The oscilloscope advances to the newest window; false: it repeats its window. */
   readonly follows: boolean;
-  /** There is a window with events: the scope has something to sweep. */
+  /** The oscilloscope has a window with events. */
   readonly armed: boolean;
-  /** The scope has swept its window and lets it stand for so long, ms. */
+  /** Time since the oscilloscope reached the end of its window, ms. */
   readonly heldMs: number;
-  /** Time since the last beat, when beats stand for motion. */
+  /** Time since the last beat, ms, when stepping replaces motion. */
   readonly sinceBeatMs: number;
 }
 
@@ -119,7 +118,7 @@ export const initialPlayback: PlaybackState = {
 };
 
 export type Action =
-  /** Without a direction: the one it had. */
+  /** Default: the previous direction. */
   | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
   | { readonly type: 'veil'; readonly veiled: boolean }
@@ -128,7 +127,7 @@ export type Action =
   | { readonly type: 'seek'; readonly moment: number }
   | { readonly type: 'window'; readonly start: number; readonly span?: number }
   | { readonly type: 'zoom'; readonly factor: number }
-  /** Exactly this window, zoomed, moved or brushed by hand. */
+  /** A window that the user zoomed, moved or brushed. */
   | { readonly type: 'view'; readonly start: number; readonly span: number }
   | { readonly type: 'speed'; readonly speed: number }
   | { readonly type: 'reverse' }
@@ -137,14 +136,14 @@ export type Action =
   | { readonly type: 'long_wait' }
   | { readonly type: 'divergence' }
   | { readonly type: 'loss' }
-  /** Exactly this window and moment, still: what a link holds. */
+  /** A window and moment from a link, paused. */
   | {
       readonly type: 'look';
       readonly start: number;
       readonly span: number;
       readonly moment: number;
     }
-  /** `asked`: by a person who pressed that very button. */
+  /** `asked`: a person pressed the button of this alignment. */
   | {
       readonly type: 'align';
       readonly alignment: Alignment;
@@ -162,14 +161,14 @@ export type Action =
       readonly paused?: boolean;
     };
 
-/** Width of a window, ns. */
+/** Least window width, ns. */
 const leastSpan = 1000;
 const mostSpan = 120e9;
 
-/** Actions after which what was said of the last jump is still true. */
+/** Actions after which the sentence about the last jump is still true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
-/** What an action of a person makes of the state. */
+/** The state after an action. */
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
   const next = act(state, action, world);
   const jumped = says.has(action.type) ? state.jumped : jumpOf(state, action);
@@ -225,7 +224,7 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
     case 'divergence':
     case 'loss': {
       const t = world.index && targetOf(action.type, state, world.index);
-      // Where there is none, words say so; the run goes on.
+      // Without a destination a sentence explains it, and the run goes on.
       return t === null ? state : jump(state, t, world);
     }
     case 'look':
@@ -243,9 +242,9 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
   }
 }
 
-/** What `dtMs` of time here makes of the state. */
+/** The state after `dtMs` of real time. */
 export function advance(state: PlaybackState, dtMs: number, world: World): PlaybackState {
-  // Behind a veil the clock stands, and a window that is waited for is found all the same.
+  // A covered stage does not play, but the oscilloscope still waits for its first window.
   if (state.veiled && (state.mode !== 'scope' || state.armed)) return state;
   switch (state.mode) {
     case 'paused':
@@ -298,7 +297,7 @@ function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
 function play(state: PlaybackState, world: World): PlaybackState {
   const limit = end(state, world);
   if (state.direction < 0) {
-    // Backwards from the very start: from the end again.
+    // Backwards from the start: wrap around to the end.
     const from = state.moment <= 0 ? jump(state, limit, world) : state;
     return { ...from, mode: 'play' };
   }
@@ -314,13 +313,13 @@ function look(
 ): PlaybackState {
   const span = Math.max(leastSpan, Math.min(mostSpan, to.span));
   const start = ns(Math.max(0, to.start));
-  // What is not here yet may still come: the moment of a link waits for it in its place.
+  // Missing events may still arrive: the moment of a link waits in its place.
   const coming = world.index?.reading === 'coming';
   const moment = coming ? ns(Math.max(0, to.moment)) : clampMoment(state, to.moment, world);
   return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 
-/** Moves the moment; the window follows if the moment would leave it. Windows are whole ns, as links have them. */
+/** Move the moment; the window follows if needed. Windows are integers of ns, as in links. */
 function jump(state: PlaybackState, t: number, world: World): PlaybackState {
   const moment = clampMoment(state, t, world);
   const inside = moment >= state.start && moment <= state.start + state.span;
@@ -346,14 +345,14 @@ function moveWindow(
 }
 
 /**
- * A window chosen by hand. Lanes stay aligned as they are, so that nothing slides under the pointer. A window that
- * only moves takes its moment along; in one of another width the moment stays where it is, if that is in sight.
+ * Set a window by hand. The alignment stays, so that nothing moves under the pointer. Panning moves the moment along.
+ * With another width, the moment stays where it is if it is visible.
  */
 function view(state: PlaybackState, start: number, span: number, world: World): PlaybackState {
   const wide = Math.round(Math.max(leastSpan, Math.min(mostSpan, span)));
   const limit = Math.max(0, end(state, world) - wide * 0.1);
   const at = ns(Math.round(Math.max(0, Math.min(start, limit))));
-  // Windows are whole ns, moments need not be.
+  // Windows are integers of ns, moments may not be.
   const inside = state.moment >= at - 1 && state.moment <= at + wide + 1;
   const stays = wide !== Math.round(state.span) && inside;
   const share = Math.max(0, Math.min(1, (state.moment - state.start) / state.span));
@@ -401,7 +400,7 @@ function realign(state: PlaybackState, world: World): PlaybackState {
   return { ...state, operation, offset: offsets };
 }
 
-/** More events came: a lane that had too few for its alignment may have them now. The operation stays. */
+/** After more events arrived: a lane that had too few operations for its alignment may have enough now. */
 export function renew(state: PlaybackState, world: World): PlaybackState {
   if (world.index === null || state.alignment === 'time') return state;
   const { offsets } = together(world.index, state.alignment, state.operation);
@@ -411,7 +410,7 @@ export function renew(state: PlaybackState, world: World): PlaybackState {
   return same ? state : { ...state, offset: offsets };
 }
 
-/** The next window of the scope, from its start. */
+/** The oscilloscope's next window, from its start. */
 function rearm(state: PlaybackState, world: World): PlaybackState {
   const again: PlaybackState = { ...state, heldMs: 0, sinceBeatMs: 0, moment: state.start };
   const { index } = world;
@@ -438,7 +437,7 @@ function advanceScope(state: PlaybackState, dtMs: number, world: World): Playbac
   return { ...state, moment };
 }
 
-/** Reduced motion: every now and then a jump to the next beat, and to the end of the window after the last. */
+/** Reduced motion: jump to the next beat at intervals, and after the last beat to the window's end. */
 function beatAlong(state: PlaybackState, dtMs: number, world: World): PlaybackState {
   const sinceBeatMs = state.sinceBeatMs + dtMs;
   if (sinceBeatMs < beatMs || world.index === null) return { ...state, sinceBeatMs };
@@ -459,7 +458,7 @@ function advancePlay(state: PlaybackState, dtMs: number, world: World): Playback
   return turnPage({ ...state, moment, mode: stopped ? 'paused' : 'play' });
 }
 
-/** The window turns as a whole, like a page: nothing slides under the eye. */
+/** Advance the window by its whole width, like a page: nothing slides. */
 function turnPage(state: PlaybackState): PlaybackState {
   const { moment, start, span } = state;
   if (moment > start + span) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The playback of a page: the state machine, the animation loop and who listens. The moment is its only state. */
+/** Playback of a page: the state machine, the animation loop and the subscribers. The moment is its only state. */
 
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
@@ -17,26 +17,29 @@ import {
 } from './machine.ts';
 
 /**
- * Text about a moving moment changes at most so often: faster, nobody reads it. What is written in the picture changes
- * with it (derive/figures.ts), so that sentence and picture say the same at every painted moment; at rest both are of
- * the moment that is shown.
+ * Least interval between updates of text about a moving moment: faster text cannot be read. Figures in the picture
+ * change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest both show the
+ * current moment.
  */
 export const textEveryMs = 100;
 
-/** Another window is shown, or the same from its begin: the text is of the old one. Where windows fly past, it waits. */
+/**
+ * Whether another window is shown, or the same from its start, so that text must update. Not while windows change too
+ * fast.
+ */
 function turned(before: PlaybackState, after: PlaybackState): boolean {
   const sweepMs = after.span / (after.speed * millisecond);
   const back = (after.moment - before.moment) * after.direction < 0;
   return (back || after.start !== before.start) && sweepMs >= textEveryMs;
 }
 
-/** While guests run on the wall clock, browser and guests share the cores. */
+/** While guests run on the wall clock, browser and guests share the CPUs. */
 const liveFps = 20;
 
 /** A person, or the page: a link, a step, the driver of a class. */
 export type Actor = 'person' | 'page';
 
-/** What makes the playback stand or go elsewhere. */
+/** Actions that pause playback or move it. */
 const motion = [
   ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
   ...(['alignment', 'operation', 'offset'] as const),
@@ -48,16 +51,16 @@ export class Player {
   #state: PlaybackState = initialPlayback;
   #frame: Frame = frameOf(initialPlayback);
   #sinceTextMs = 0;
-  /** Events came since the last frame. */
+  /** Events arrived since the last frame. */
   #news = false;
   #text: PlaybackState = initialPlayback;
   #textFrame: Frame = this.#frame;
   readonly #frames = new Signal();
-  /** The state for text: every action at once, motion at most ten times a second. */
+  /** The state for text: immediate after actions, at most ten times a second during motion. */
   readonly texts = new Signal();
-  /** A person moved the playback, or changed how it moves: no link, no step, no driver of a class. */
+  /** A person moved the playback or changed how it moves; not a link, a step or the driver of a class. */
   readonly moved = new Signal();
-  /** For canvases: the frame, and a call for each new one. */
+  /** For canvases: the frame, and a subscription to new ones. */
   readonly frame: FrameSource;
 
   constructor(loop: FrameLoop, world: () => World) {
@@ -73,10 +76,10 @@ export class Player {
 
   readonly textState = (): PlaybackState => this.#text;
 
-  /** The frame of that state; the very one that canvases draw, when it was published. */
+  /** The frame of the text state; the same object as the canvases' frame, if published. */
   readonly textFrame = (): Frame => this.#textFrame;
 
-  /** Joins the loop; what comes back leaves it. */
+  /** Join the animation loop. Returns a function that leaves it. */
   run(): () => void {
     return this.#loop.add(this.#tick, 'move');
   }
@@ -89,7 +92,7 @@ export class Player {
     if (by === 'person' && motion.some((of) => before[of] !== this.#state[of])) this.moved.emit();
   }
 
-  /** New events came: a scope that waits for a window may have one now. */
+  /** New events arrived: an oscilloscope that waits for a window may have one now. */
   nudge(): void {
     this.#news = true;
     this.#frames.emit();
@@ -100,14 +103,14 @@ export class Player {
     const world = this.#world();
     const { index } = world;
     this.#loop.maxFps = index?.live === true && index.clock === 'wall' ? liveFps : 60;
-    // Once a frame, not once a batch: an index that is brought up to date costs time.
+    // Once a frame instead of once per batch, because updating the index is expensive.
     if (this.#news) {
       this.#news = false;
       const before = this.#state;
       this.#set(renew(before, world));
       if (this.#state !== before) this.#tellText();
     }
-    // A tab that slept gets one ordinary frame, not a leap.
+    // A tab that was suspended advances by one ordinary frame.
     const before = this.#state;
     this.#set(advance(before, Math.min(dtMs, 100), world));
     this.#sinceTextMs += dtMs;

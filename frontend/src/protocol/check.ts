@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What the generated checks in contract.checks.gen.ts are made of. Plain functions: nothing is compiled from
- * strings, since the page's Content-Security-Policy refuses that. A reader returns a checked copy without
- * unknown keys and with defaults filled in, or throws a Mismatch.
+ * Combinators of the generated checks in contract.checks.gen.ts. Plain functions, because the page's
+ * Content-Security-Policy forbids compiling strings. A reader returns a checked copy without unknown keys and with
+ * defaults filled in, or throws a Mismatch.
  */
 
 export type Key = string | number;
 export type Read<T> = (value: unknown, key: Key) => T;
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A value is not what the contract says. */
+/** A value violates the contract. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
-  /** Where, from the outermost key. */
+  /** Keys from the outermost to the value. */
   readonly path: Key[];
 
   constructor(message: string, key: Key) {
@@ -21,7 +21,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** What stands in place of the expected value, in words. */
+/** Describes the actual value for an error. */
 function received(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -150,11 +150,11 @@ function fieldsOf(value: unknown, key: Key, what: string): Fields {
   return value as Fields;
 }
 
-/** An object whose keys are names of the sender's. */
+/** An object with arbitrary keys. */
 export function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value, key) => {
     const fields = fieldsOf(value, key, 'record');
-    // A typed array is an object, too, but no record.
+    // A typed array is also an object, but not a record.
     const from: unknown = Object.getPrototypeOf(fields);
     if (from !== Object.prototype && from !== null) throw wrong('record', value, key);
     const result: Record<string, T> = {};
@@ -169,7 +169,7 @@ export function map<T>(read: Read<T>): Read<Record<string, T>> {
   };
 }
 
-/** An object with some of the keys that `name` lets pass. */
+/** An object with some of the keys that `name` accepts. */
 export function partial<K extends string, T>(
   name: Read<K>,
   read: Read<T>,
@@ -186,7 +186,7 @@ export function partial<K extends string, T>(
   };
 }
 
-/** An object by its fields; `read` takes the known ones. */
+/** An object with known fields; `read` reads them. */
 export function shape<T>(read: (fields: Fields) => T): Read<T> {
   return (value, key) => {
     const fields = fieldsOf(value, key, 'object');
@@ -203,7 +203,7 @@ export function or<T>(value: unknown, key: Key, read: Read<T>, otherwise: NoInfe
   return value === undefined ? otherwise : read(value, key);
 }
 
-/** One of several shapes; the field `type` decides. */
+/** A union of shapes, selected by the field `type`. */
 export function tagged<T>(readers: Readonly<Record<string, Read<T>>>): Read<T> {
   const known = new Map(Object.entries(readers));
   return (value, key) => {
@@ -222,12 +222,12 @@ export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** Where it is wrong: keys with dots between them; empty for the whole. */
+      /** Path of the wrong value, with dots; empty: the whole. */
       readonly place: string;
       readonly complaint: string;
     };
 
-/** A value against the contract, from outside: the one way in. */
+/** Check a value against the contract; the only entry point. */
 export function check<T>(read: Read<T>, value: unknown): Checked<T> {
   try {
     return { ok: true, value: read(value, '') };

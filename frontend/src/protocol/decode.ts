@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Bytes from the socket become checked messages; columns become typed arrays. Pure: runs in the worker and in tests. */
+/** Decodes bytes from the socket into checked messages with typed arrays. Pure: runs in the worker and in tests. */
 
 import { decode } from '@msgpack/msgpack';
 import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
 import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
-// Batches of segments and of sites have columns as differences, since those pack small; here they become columns.
-// Of each difference the lowest bytes of all values come first, then the next; the first value is a difference from 0.
-// Written by stream/packets.py.
+// Segments and sites encode columns as differences, which compress well; this restores the columns. The lowest bytes of
+// all differences come first, then the next ones. The first difference is relative to 0. Written by stream/packets.py.
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
-/** A message that was decoded, without differences; one that has none is taken as it is. */
+/** Replace encoded differences in a decoded message by columns; other messages are unchanged. */
 export function whole(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('deltas' in message)) return message;
   const { deltas, ...batch } = message as {
@@ -29,14 +28,14 @@ export function whole(message: unknown): unknown {
   return { ...batch, columns };
 }
 
-/** Differences -> the column's bytes, little endian. */
+/** Sum differences into a column's bytes, little endian. */
 export function summed(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   const wide = width[dtype];
   const n = deltas.byteLength / wide;
   if (!Number.isInteger(n)) throw new Error(`a column of ${dtype} is cut off`);
   const bytes = new Uint8Array(deltas.byteLength);
   const view = new DataView(bytes.buffer);
-  /** Four bytes of a difference, from this one on, as they would stand in memory. */
+  /** Four bytes of difference i, from byte `from` on, as a little-endian integer. */
   const four = (i: number, from: number) => {
     let word = 0;
     for (let k = from; k < Math.min(wide, from + 4); k++)
@@ -49,7 +48,7 @@ export function summed(deltas: Uint8Array, dtype: Dtype): Uint8Array {
       value += four(i, 4) * 2 ** 32 + (four(i, 0) >>> 0);
       view.setFloat64(8 * i, value, true);
     } else {
-      // Whole numbers wrap around at their width, as their differences did.
+      // Integers wrap around at their width, as in the encoder.
       value = (value + four(i, 0)) >>> 0;
       for (let k = 0; k < wide; k++) bytes[wide * i + k] = value >>> (8 * k);
     }
@@ -57,14 +56,14 @@ export function summed(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   return bytes;
 }
 
-/** What came was not a message of this protocol. */
+/** The data is no valid message of this protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 /**
- * The bytes of one column as numbers. msgpack puts fields at any offset, and a typed array must start at a
- * multiple of its width, so the bytes are copied: the column then owns its memory and can move between threads.
+ * Convert the bytes of a column to a typed array. msgpack does not align fields, but a typed array must start at a
+ * multiple of its width, so the bytes are copied. The column owns its memory and can be transferred between threads.
  */
 export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn {
   if (bytes.byteLength !== n * width[dtype]) {
@@ -87,7 +86,7 @@ export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn 
   }
 }
 
-/** One message, checked. Throws ProtocolError with a sentence that says what was wrong. */
+/** Decode and check one message. Throws a ProtocolError that says what is wrong. */
 export function decodeMessage(bytes: Uint8Array): ServerMessage {
   let tree: unknown;
   try {
@@ -114,7 +113,7 @@ export function decodeMessage(bytes: Uint8Array): ServerMessage {
   return message;
 }
 
-/** `length` says how many values a column of so many bytes, each so wide, must have. */
+/** `length` returns how many values a column must have, given its bytes and their width. */
 function typed(
   columns: Readonly<Record<string, Uint8Array>>,
   dtypes: Readonly<Record<string, Dtype>>,
@@ -129,15 +128,15 @@ function typed(
   return result;
 }
 
-/** The memory a message can hand over to another thread. */
+/** Buffers of a message that can be transferred to another thread. */
 export function transferables(message: ServerMessage): ArrayBuffer[] {
   if (message.type !== 'batch' && message.type !== 'sample') return [];
   return Object.values(message.columns).map((c) => c.buffer as ArrayBuffer);
 }
 
-// Messages of a segment or of a part of a site: u32 length, little endian, then the message. Written by stream/packets.py.
+// Framing of segments and parts of a site: u32 length, little endian, then the message. Written by stream/packets.py.
 
-/** The messages, in place. */
+/** The messages as views of `bytes`. */
 export function frames(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   const view = new DataView(bytes);
   const found: Uint8Array<ArrayBuffer>[] = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The decoder of a socket: a worker where there is one, this thread where there is none (tests). Order is kept. */
+/** Decoder of a socket: a worker, or this thread where workers are missing (tests). Keeps the order of messages. */
 
 import { decodeMessage, frames } from './decode.ts';
 import type { ServerMessage } from './messages.ts';
@@ -8,7 +8,7 @@ export type Decoded =
   | { readonly message: ServerMessage; readonly tookMs: number; readonly complaint?: undefined }
   | { readonly complaint: string; readonly message?: undefined };
 
-/** What a worker is asked besides single messages, and what it answers. */
+/** Requests to the worker for a whole segment, and its replies. */
 export interface SegmentRequest {
   readonly id: number;
   readonly segment: ArrayBuffer;
@@ -20,12 +20,12 @@ export interface SegmentReply {
 
 export interface Decoder {
   decode(bytes: ArrayBuffer): void;
-  /** All messages of an unpacked segment. */
+  /** Decode all messages of an uncompressed segment. */
   segment(bytes: ArrayBuffer): Promise<readonly Decoded[]>;
   close(): void;
 }
 
-/** One message, or why it is none. */
+/** Decode one message; on failure return the error. */
 export function decoded(bytes: Uint8Array): Decoded {
   const began = performance.now();
   try {
@@ -35,7 +35,7 @@ export function decoded(bytes: Uint8Array): Decoded {
   }
 }
 
-/** The messages of an unpacked segment; one complaint if it is none. */
+/** Decode the messages of an uncompressed segment; a single error if it is invalid. */
 export function segmentMessages(bytes: ArrayBuffer): readonly Decoded[] {
   try {
     return frames(bytes).map(decoded);
@@ -44,7 +44,7 @@ export function segmentMessages(bytes: ArrayBuffer): readonly Decoded[] {
   }
 }
 
-/** Decodes at once, on the caller's thread. */
+/** Decodes synchronously on the caller's thread. */
 export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
   return {
     decode: (bytes) => receive(decoded(new Uint8Array(bytes))),
@@ -53,14 +53,14 @@ export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
   };
 }
 
-/** Decodes in a worker; a browser that refuses workers gets the direct one. */
+/** Decodes in a worker; falls back to this thread if the browser refuses workers. */
 export function createDecoder(receive: (decoded: Decoded) => void): Decoder {
   if (typeof Worker === 'undefined') return directDecoder(receive);
   let worker: Worker;
   try {
     worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
   } catch {
-    return directDecoder(receive); // A page opened as a file may not start one.
+    return directDecoder(receive); // A page opened from a file may not start a worker.
   }
   const asked = new Map<number, (messages: readonly Decoded[]) => void>();
   let count = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Decodes off the main thread: bytes in, message or complaint out; a segment gives all of its own. Keeps no state. */
+/**
+ * Worker that decodes off the main thread: bytes in, message or error out; a segment returns all of its messages.
+ * Stateless.
+ */
 
 import { transferables } from './decode.ts';
 import {

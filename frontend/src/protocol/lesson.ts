@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson by the names that the page uses. The shapes are generated; see contract.gen.ts. */
+/** Types of a lesson under the page's names; generated from the server's models (contract.gen.ts). */
 
 import type * as wire from './contract.gen.ts';
 
@@ -22,14 +22,14 @@ export type Recording = wire.RecordingLine;
 export type Act = wire.Act;
 export type PointFacts = wire.Point;
 export type Axis = wire.Axis;
-/** What the page shows of a recorded table of untraced runs. */
+/** The fields of a recorded table of untraced runs that the page shows. */
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
   readonly rows: readonly Pick<wire.MeasuredRow, 'arm' | 'n' | 'ops_per_s_median' | 'unit'>[];
 };
 export type Lit = wire.Lit;
 export type Native = wire.NativeView;
 
-/** The number of a kind on the wire; -1 if the lesson has no such kind. */
+/** Wire number of a kind; -1: the lesson has no such kind. */
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {
   return of.kinds.findIndex((k) => k.name === name);
 }

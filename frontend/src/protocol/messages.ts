@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the socket carries, by the names that the page uses. The shapes are generated; see contract.gen.ts. */
+/** Types of socket messages under the page's names; generated from the server's models (contract.gen.ts). */
 
 import type * as wire from './contract.gen.ts';
 
@@ -9,7 +9,7 @@ export type Dtype = wire.Batch['dtypes'][string];
 export type ReadingMessage = wire.Reading;
 export type SegmentsMessage = wire.Segments;
 export type HelloMessage = wire.Hello;
-/** What a role may do or not. */
+/** An action that a role may be denied. */
 export type ActionName = keyof HelloMessage['denied'];
 export type LessonMessage = wire.LessonMessage;
 export type RunMessage = wire.Run;
@@ -21,7 +21,7 @@ export type GapMessage = wire.Gap;
 export type LossMessage = wire.Loss;
 export type LineMessage = wire.Line;
 export type BuildMessage = wire.Build;
-/** How far a change is that this visitor makes to an arm. */
+/** Progress of this visitor's change of an arm. */
 export type ChangedMessage = wire.Changed;
 export type Problem = wire.Problem;
 export type MeasuredMessage = wire.Measured;
@@ -33,18 +33,18 @@ export type LiveRun = wire.LiveRun;
 export type WaitingRun = wire.WaitingRun;
 export type HeldMessage = wire.Held;
 export type LensMessage = wire.Lens;
-/** A failure of the server, or one of the page itself, which names no run. */
+/** An error of the server, or one of the page, which names no run. */
 export type ErrorMessage = Omit<wire.ErrorMessage, 'run'> & { run?: string | null };
 export type ClockName = RunMessage['clock'];
 
 export type TypedColumn = Float64Array | Int32Array | Uint8Array | Uint32Array | Int16Array;
 
-/** A batch in the page: typed columns that own their memory. */
+/** A decoded batch: typed columns that own their memory. */
 export interface BatchMessage extends Omit<wire.Batch, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
 
-/** A sample in the page; a column may have more or fewer values than rows, as its probe says. */
+/** A decoded sample; a column may have more or fewer values than rows, depending on the probe. */
 export interface SampleMessage extends Omit<wire.Sample, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
@@ -55,7 +55,7 @@ export type ServerMessage =
   | BatchMessage
   | SampleMessage;
 
-/** The page sends what it must not change. */
+/** Read-only view of a message to send. */
 type Sent<T> = T extends object ? { readonly [K in keyof T]: Sent<T[K]> } : T;
 type SentMessage<T> = T extends unknown ? Sent<T> : never;
 

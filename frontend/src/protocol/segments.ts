@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Runs that come as segments: the socket says which there are, and each is fetched once, for ever the same (docs/SEGMENTS.md).
- * They are applied by number, and messages of the run behind them. A number that was not announced is in the run's list.
+ * Runs delivered as segments: the socket announces them, and each is fetched once by HTTP and is immutable
+ * (docs/SEGMENTS.md). Segments are applied in order, with the run's messages in between. Unannounced segments are
+ * looked up in the run's list.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -10,15 +11,15 @@ import { readServerMessage } from './contract.checks.gen.ts';
 import type { Decoded } from './decoder.ts';
 import type { SegmentsMessage, ServerMessage } from './messages.ts';
 
-/** The address is not there: the server has cut the run anew, or deleted it. */
+/** HTTP 404: the server has cut the run into segments again, or deleted it. */
 export class Gone extends Error {
   override readonly name = 'Gone';
 }
 
 export interface SegmentSource {
-  /** The unpacked bytes of a segment; rejects with Gone, or another error, after which it is asked again. */
+  /** Fetch and uncompress a segment. Rejects with Gone, which is final, or another error, which is retried. */
   segment(runId: string, name: string, signal: AbortSignal): Promise<ArrayBuffer>;
-  /** All segments that a run has. */
+  /** List all segments of a run. */
   list(runId: string, signal: AbortSignal): Promise<SegmentsMessage>;
 }
 
@@ -31,34 +32,34 @@ export interface SegmentOptions {
 }
 
 const atOnce = 4;
-/** Tries for one segment or list, doubled waits between them: half a minute in all. */
+/** Retries of one segment or list with exponential backoff: half a minute in total. */
 const tries = 8;
-/** A run that is cut anew so often while one page looks at it is not fetched any more. */
+/** Restarts of a run's segments after which the page gives up. */
 const mostRestarts = 3;
-/** Applying goes on in slices of so long, so that the page can draw. */
+/** Longest slice of applying messages, ms, so that the page can paint. */
 const sliceMs = 12;
 
 interface Held {
-  /** It comes behind this segment. */
+  /** Apply it after this segment. */
   readonly behind: number;
   readonly message: ServerMessage;
   readonly tookMs: number;
 }
 
-/** What is known of the run that is watched. */
+/** State of the run that is watched. */
 class Stream {
   readonly runId: string;
-  /** The segment that is applied next. */
+  /** Number of the next segment to apply. */
   next: number;
   newest = -1;
-  /** Messages of the run came by the socket, too: what a list repeats of it is applied anew. */
+  /** The socket also sent messages of the run, so a list that repeats them starts over. */
   mixed = false;
   readonly names = new Map<number, string>();
   readonly coming = new Map<number, Promise<ArrayBuffer>>();
   readonly aborted = new AbortController();
   held: Held[] = [];
   applying = false;
-  /** How often the server had cut the run anew. */
+  /** How often the server has cut the run again. */
   readonly restarts: number;
 
   constructor(runId: string, next: number, restarts: number) {
@@ -71,7 +72,7 @@ class Stream {
     return this.next <= this.newest;
   }
 
-  /** Takes out the messages that come behind what is applied. */
+  /** Remove and return the messages that follow the applied segments. */
   due(): readonly Held[] {
     const due = this.held.filter((held) => held.behind < this.next);
     this.held = this.held.filter((held) => held.behind >= this.next);
@@ -93,13 +94,13 @@ export class SegmentFeed {
     this.#options = options;
   }
 
-  /** The page asks for another run, or is closed: nothing more of this one is wanted. */
+  /** Another run was opened, or the page closes: cancel this one. */
   forget(): void {
     this.#stream?.aborted.abort();
     this.#stream = null;
   }
 
-  /** A message of the socket, in its order. */
+  /** Accept a message of the socket, in order. */
   take(message: ServerMessage, tookMs: number): void {
     if (message.type === 'segments') return this.#announced(message);
     const stream = this.#stream;
@@ -144,7 +145,7 @@ export class SegmentFeed {
     void this.#apply(stream);
   }
 
-  /** Fetches and applies what is there, one after another. */
+  /** Fetch and apply segments one after another. */
   async #apply(stream: Stream): Promise<void> {
     this.#fetchAhead(stream);
     if (stream.applying) return;
@@ -191,12 +192,12 @@ export class SegmentFeed {
       const bytes = again(stream, this.#options, (source, signal) =>
         source.segment(stream.runId, `${n}-${digest}`, signal),
       );
-      bytes.catch(() => {}); // whoever waits for it handles it
+      bytes.catch(() => {}); // Prevents an unhandled rejection; the consumer of the promise handles it.
       stream.coming.set(n, bytes);
     }
   }
 
-  /** One segment; a number that was not announced is looked for in the list. */
+  /** Fetch one segment; an unannounced one is looked up in the list. */
   async #bytes(stream: Stream, n: number): Promise<ArrayBuffer> {
     if (!stream.names.has(n)) {
       this.#announced(await listOf(stream, this.#options));
@@ -207,7 +208,10 @@ export class SegmentFeed {
     return stream.coming.get(n) ?? Promise.reject(new Error('it is not wanted any more'));
   }
 
-  /** A segment that is gone: its run was cut anew, which the list says. After other errors the run goes on with a gap. */
+  /**
+   * A missing segment means that its run was cut again, so the list is read. After other errors the run continues with
+   * a gap.
+   */
   #fail(stream: Stream, cause: unknown): void {
     if (!(cause instanceof Gone)) {
       const why = cause instanceof Error ? cause.message : String(cause);
@@ -238,7 +242,7 @@ function listOf(stream: Stream, options: SegmentOptions): Promise<SegmentsMessag
   return again(stream, options, (source, signal) => source.list(stream.runId, signal));
 }
 
-/** Asks until it is answered, a few times. */
+/** Retry a request a few times. */
 async function again<T>(
   stream: Stream,
   { source, retryMs = (attempt) => 125 * 2 ** attempt }: SegmentOptions,
@@ -258,12 +262,12 @@ function unreadable(complaint: string | undefined): string {
   return t('A segment of the run could not be read: {complaint}', { complaint });
 }
 
-// Segments by HTTP, below the page's own address. The browser unpacks them, and keeps them: they never change.
+// Segments by HTTP, below the page's own address. The browser uncompresses and caches them, since they are immutable.
 
-/** A server or proxy that sends nothing for so long is asked again. Usual: 5-100 ms. */
+/** Timeout of a fetch before it is retried. Typical: 5-100 ms. */
 const fetchMs = 15_000;
 
-/** Null: this browser is older than 2024 and cannot end a fetch by either of two signals; runs come as messages. */
+/** Null: the browser lacks AbortSignal.any (before 2024), so runs arrive as messages. */
 export function fetchedSegments(page: string): SegmentSource | null {
   if (typeof AbortSignal.any !== 'function') return null;
   async function get(path: string, signal: AbortSignal): Promise<Response> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What stands in for the WebSocket on a page without a server: it plays the very messages that a server
- * would send. Parts come as scripts, since a page that was opened as a file may read no other files.
+ * Replaces the WebSocket on a page without a server: plays the messages that a server would send. Parts are scripts,
+ * because a page opened from a file may load no other files.
  */
 
 import { decode, encode } from '@msgpack/msgpack';
@@ -11,7 +11,7 @@ import { stepMeant } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
-/** Playing goes on in slices of so long, so that the page can draw. */
+/** Longest slice of playing messages, ms, so that the page can paint. */
 const sliceMs = 12;
 
 /** gzip of framed messages, in base64 -> messages. */
@@ -22,7 +22,7 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   return frames(bytes).map((frame) => frame.slice().buffer);
 }
 
-/** Brings a part by its script. */
+/** Load a part by its script. */
 export function bring(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);
@@ -47,7 +47,7 @@ function refusal(sentence: string, remedy: string): ErrorMessage {
   return { type: 'error', code: 'site', sentence, remedy, detail: '' };
 }
 
-/** Plays a site; has of a WebSocket what openSocket uses. */
+/** Plays a site; implements the parts of WebSocket that openSocket uses. */
 export class SiteSocket {
   readyState = 0;
   binaryType = 'arraybuffer';
@@ -56,7 +56,7 @@ export class SiteSocket {
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly #site: Site;
   readonly #fetch: (site: Site, name: string) => Promise<string>;
-  /** What is being played; a later `open` takes its place. */
+  /** Number of the current playback; a later `open` cancels it. */
   #playing = 0;
 
   constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = bring) {
@@ -98,7 +98,7 @@ export class SiteSocket {
     void this.#play(['greeting'], () => this.readyState === 1);
   }
 
-  /** As a server does: the run that is named, else the one that fits the step. */
+  /** Like a server: the named run, otherwise the one that fits the step. */
   async #open(lesson: string, run: string | null, step: string | null): Promise<void> {
     this.#playing += 1;
     const mine = this.#playing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The socket: connects, asks again after a break, and says in words why it is closed. */
+/** The socket: connects, reconnects, and explains why it is closed. */
 
 import { encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
@@ -7,11 +7,11 @@ import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
 
-// Notices a connection on which nothing comes any more, though it is not closed: a laptop that slept, a network that
-// forgot it, a server that hangs. The server sends something every 15 s (HEARTBEAT_S in stream/viewer.py).
+// Detects a dead connection that is not closed: a suspended laptop, a lost network, a hanging server. The server sends
+// something every 15 s (HEARTBEAT_S in stream/viewer.py).
 
 const silentMs = 45_000;
-/** To connect; a proxy may hold a request for a server that hangs. */
+/** Timeout for connecting; a proxy may hold a request to a hanging server. */
 const connectMs = 20_000;
 const checkMs = 5000;
 
@@ -19,11 +19,11 @@ class SilenceTimer {
   #timer: ReturnType<typeof setInterval> | undefined;
   #last = 0;
 
-  /** Calls `silent` once nothing has come for so long. */
+  /** Call `silent` after so long without a message. */
   start(withinMs: number, silent: () => void): void {
     this.stop();
     this.came();
-    // By the clock of the machine: one that slept finds out at its first check.
+    // Uses wall-clock time, so a suspended machine notices at its first check.
     this.#timer = setInterval(() => {
       if (Date.now() - this.#last < withinMs) return;
       this.stop();
@@ -42,22 +42,22 @@ class SilenceTimer {
 
 export interface Connection {
   readonly state: 'connecting' | 'open' | 'retry' | 'closed';
-  /** Why there is no connection, as a sentence; empty while there is one. */
+  /** Why there is no connection, as a sentence; empty: connected. */
   readonly reason: string;
   readonly retryInMs: number | null;
 }
 
-/** The server closes with this when a page stopped reading: it may come back. */
+/** Close code for a page that stopped reading; it may reconnect. */
 const stoppedReading = 4408;
 
-/** The server closes with this when it has no room for another page. */
+/** Close code of a server without room for another page. */
 const noRoom = 1013;
 const noRoomWaitMs = 15_000;
 
-/** Of a connection that ended without a word. */
+/** Close code of a connection that ended without a close frame. */
 const goneCode = 1006;
 
-/** Is it of use to try again? 1002, 1003, 1008 and 4xxx but one say no (RFC 6455, section 7.4). */
+/** Whether to reconnect. 1002, 1003, 1008 and 4xxx (except stoppedReading) are final (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
     return { retry: true, reason: t('This page stopped reading, so the server let it go.') };
@@ -81,7 +81,10 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
   return { retry: true, reason: text || t('The connection to the server broke.') };
 }
 
-/** 0.25 s, doubled each time, at most 8 s; a full server is asked every 15 s. The caller adds the dice. */
+/**
+ * Delay before reconnecting: 0.25 s, doubled each time, at most 8 s; 15 s for a full server. The caller provides the
+ * random number.
+ */
 export function backoffMs(attempt: number, dice: number, code = 1006): number {
   const wait = code === noRoom ? noRoomWaitMs : Math.min(8000, 250 * 2 ** Math.min(attempt, 10));
   return wait * (0.75 + dice / 2);
@@ -92,7 +95,7 @@ export interface SocketOptions {
   readonly onMessage: (message: ServerMessage, tookMs: number) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly onComplaint: (sentence: string) => void;
-  /** Where segments of runs are fetched; without it all messages come by the socket. */
+  /** Source of segments; absent: all messages arrive by the socket. */
   readonly segments?: SegmentSource | null;
   readonly makeSocket?: (url: string) => WebSocket;
   readonly makeDecoder?: (receive: (decoded: Decoded) => void) => Decoder;
@@ -107,8 +110,8 @@ export interface Socket {
 type OpenMessage = Extract<ClientMessage, { type: 'open' }>;
 
 /**
- * Messages that were handled are acked in groups, so that a slow page is never sent far ahead. The server pauses at 1,024
- * (stream/viewer.py); reading an ack costs it as much as sending a frame.
+ * Handled messages are acknowledged in groups, so that the server never sends far ahead of a slow page. It pauses at
+ * 1,024 (stream/viewer.py); reading an acknowledgement costs it as much as sending a frame.
  */
 const ackEvery = 128;
 
@@ -122,7 +125,7 @@ export function openSocket(options: SocketOptions): Socket {
   let closed = false;
   const silence = new SilenceTimer();
   let opened: OpenMessage | null = null;
-  /** Said while there was no connection; bounded, since only commands of a person come here. */
+  /** Messages queued while disconnected; bounded, since only a person's commands are queued. */
   let waiting: ClientMessage[] = [];
 
   const decoder = (options.makeDecoder ?? createDecoder)((decoded) => {
@@ -138,7 +141,7 @@ export function openSocket(options: SocketOptions): Socket {
     handled += 1;
     if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
     if (message.type === 'heartbeat') return;
-    // After a break the page asks for the live run that it was moved to, not for what it opened first.
+    // After a reconnect the page opens the live run that it was moved to, not the run it opened first.
     if (message.type === 'begun' && opened !== null)
       opened = asking({ type: 'open', lesson: opened.lesson, run: message.run_id });
     if (feed === null) options.onMessage(message, decoded.tookMs);
@@ -154,7 +157,7 @@ export function openSocket(options: SocketOptions): Socket {
       })
     : null;
 
-  /** With the word that this page fetches segments, if it does. */
+  /** Adds whether this page fetches segments. */
   function asking(open: OpenMessage): OpenMessage {
     return feed === null ? open : { ...open, segments: true };
   }

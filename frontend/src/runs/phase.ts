@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a lane is doing, in a word or a sentence. Pure. */
+/** State of a lane, in a word or a sentence. Pure. */
 
 import { assertNever } from '../base/assert.ts';
 import { t } from '../base/lang/t.ts';
@@ -9,7 +9,7 @@ import { sentenceCase } from '../ui/words.ts';
 export interface PhaseWords {
   readonly name: string;
   readonly words: string;
-  /** 0 to 1 while something with a known end goes on. */
+  /** Progress from 0 to 1, if the end is known. */
   readonly progress: number | null;
   readonly bad: boolean;
   readonly sentence: string;
@@ -32,7 +32,7 @@ const buildWords: Record<BuildMessage['phase'], string> = {
   failed: t('build failed'),
 };
 
-/** A build that goes on, or ended badly. */
+/** A build that is running or has failed. */
 export function buildPhase(build: BuildMessage | null): PhaseWords | null {
   if (!build || build.phase === 'done') return null;
   if (build.phase === 'failed')
@@ -55,8 +55,8 @@ export function buildPhase(build: BuildMessage | null): PhaseWords | null {
 }
 
 /**
- * Latest word of a lane. A recording says so, always, also while live guests are on their way;
- * a build speaks only while no guest does.
+ * Latest state of a lane. A recording is always named as such, also while live guests are being prepared. A build is
+ * shown only while there is no guest.
  */
 export function lanePhase(
   lane: LaneMessage | null,

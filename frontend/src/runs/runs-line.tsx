@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Live runs beside the one on the stage: what one waits for, one's own, and others' to watch. */
+/** Live runs other than the one on the stage: the visitor's queued and running ones, and others to watch. */
 
 import { useEffect, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -19,20 +19,20 @@ import { CrossIcon, LiveSign, off, off as offBecause } from '../ui/parts.tsx';
 
 interface RunsLineProps {
   readonly lesson: Lesson;
-  /** `at`: the page's time when it came. */
+  /** `at`: the page's time of arrival. */
   readonly runs: RunsMessage & { readonly at: number };
-  /** The run on the stage, or on its way there. */
+  /** The run on the stage, or being loaded for it. */
   readonly shown: string | null;
   readonly onWatch: (runId: string) => void;
-  /** Withdraws a waiting request, or stops one's own measurement. */
+  /** Cancels a queued request, or stops the visitor's own measurement. */
   readonly onCancel: (runId: string) => void;
-  /** Back from somebody's live run; null where there is nothing to go back from or to. */
+  /** Returns from another visitor's live run to the recording; null: not applicable. */
   readonly onRecording: (() => void) | null;
-  /** To a recording of what one waits for; null where there is none, or it is on the stage. */
+  /** Opens a recording of the queued run; null: none, or it is on the stage. */
   readonly onEqual?: (() => void) | null;
 }
 
-/** So many lines at most; more live runs than this are counted only. */
+/** Most lines; further live runs are only counted. */
 const most = 2;
 
 export function RunsLine(props: RunsLineProps) {
@@ -164,13 +164,13 @@ function WaitLine(props: {
   );
 }
 
-/** "next of 3", "number 2 of 3"; alone it is just next. */
+/** "next of 3", "number 2 of 3"; "next" if alone. */
 export function ordinalWords({ place, waiting }: Pick<WaitingRun, 'place' | 'waiting'>): string {
   const of = waiting > 1 ? t(' of {waiting}', { waiting }) : '';
   return place === 1 ? t('next{of}', { of }) : t('number {place}{of}', { place, of });
 }
 
-/** An estimate of the server, as rough as it is. */
+/** The server's estimate, rounded. */
 export function waitWords(seconds: number): string {
   if (seconds < 5) return t('any moment now');
   if (seconds < 55) return t('in about {seconds} s', { seconds: Math.ceil(seconds / 5) * 5 });
@@ -189,18 +189,18 @@ function liveWords(lesson: Lesson, run: LiveRun): string {
   ].join(', ');
 }
 
-// When the run on the stage is not what the step speaks of: what differs, and two ways out.
+// Shown when the run on the stage does not fit the step: the differences, and two remedies.
 
 interface MismatchProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly run: RunMessage;
-  /** Titles of arms of the step that the run has not. */
+  /** Titles of the step's arms that the run lacks. */
   readonly missing: readonly string[];
-  /** Why the step cannot be run now; empty when it can. */
+  /** Why the step cannot be run now; empty: it can. */
   readonly blocked: string;
   readonly onRun: () => void;
-  /** Null where there is no recording to go back to. */
+  /** Null: no recording to return to. */
   readonly onRecording: (() => void) | null;
 }
 
@@ -266,19 +266,19 @@ export function Mismatch({
   );
 }
 
-// Whether the host gave a run the CPU time that it wanted, and what to say of it. Pure.
+// Whether the host gave a run the CPU time that it needed. Pure.
 
-/** Of all lanes of a run together: lanes of one run wait for each other as well. */
+/** For all lanes of a run together, since they also compete with each other. */
 export interface Contended {
-  /** Waiting as a part of the CPU time that the vCPUs wanted, 0 to 1. */
+  /** Waiting as a share of the CPU time that the vCPUs requested, 0 to 1. */
   readonly share: number;
-  /** Lengths and counts of the run are distorted. */
+  /** Durations and counts of the run are distorted. */
   readonly distorted: boolean;
 }
 
 /**
- * Null where nothing was measured (the count clock), and where the axis counts points: a picture of
- * counted accesses has no lengths that a busy host could stretch.
+ * Null on the count clock, where nothing is measured, and if the axis counts points, since counted accesses have no
+ * durations that a busy host could stretch.
  */
 export function contendedOf(
   lesson: Pick<Lesson, 'axis'>,
@@ -307,7 +307,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why the prediction is not judged on the run; empty where it may be. */
+/** Why the prediction is not judged on the run; empty: it is. */
 export function unjudged(
   found: Contended | null,
   prediction: Pick<Prediction, 'judged_when_busy'>,
@@ -319,13 +319,13 @@ export function unjudged(
   );
 }
 
-// That the host was too busy for a run on the wall clock, and the way out: the count clock.
+// Warning that the host was too busy for a run on the wall clock, with a remedy: the count clock.
 
 interface ContendedNoticeProps {
   readonly found: Contended | null;
   /** The step can run on the count clock. */
   readonly offers: boolean;
-  /** Why nothing can be started now; empty when it can. */
+  /** Why nothing can be started now; empty: something can. */
   readonly blocked: string;
   readonly onCount: () => void;
 }
@@ -368,7 +368,7 @@ export function ContendedNotice({ found, offers, onCount, ...props }: ContendedN
   );
 }
 
-/** A workload that listens needs the wall clock. */
+/** Whether the step's workload runs on the count clock; one that listens on the network needs the wall clock. */
 export function canCount(lesson: Lesson, scene: Scene): boolean {
   return lesson.clocks.includes('count') && !lesson.workloads[workloadOf(lesson, scene)]?.input;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Live runs that were saved: play, download, delete; and two runs of a lesson against each other. */
+/** Saved live runs: play, download, delete; and comparisons of two runs of a lesson. */
 
 import { useCallback, useEffect, useState } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
@@ -21,23 +21,23 @@ import { Dialog } from '../ui/dialog.tsx';
 import { HeadRow, off } from '../ui/parts.tsx';
 import { day, fileSize, sentenceCase, when } from '../ui/words.ts';
 
-// The live runs that the server has saved, and two of them (or of the recordings) against each other.
+// Live runs that the server has saved, and comparisons of two of them or of recordings.
 
-/** One line of the server's list; without a lesson it cannot be opened. */
+/** One entry of the server's list; without a lesson it cannot be opened. */
 type SavedRun = wire.SavedRun;
 export type Difference = wire.Difference;
 type FigurePair = wire.FigurePair;
-/** One of the two, as its manifest says. */
+/** One side of a comparison, from its manifest. */
 export type ComparedSide = wire.Side;
-/** The first, then the second. */
+/** The first side, then the second. */
 export type Comparison = wire.Comparison;
 
-/** What `open` and the address call a saved run. */
+/** Id of a saved run in `open` and in addresses. */
 function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
-/** The answer of the server, checked, or its sentence as an error. */
+/** Request a URL; return its checked JSON, or throw the server's error sentence. */
 export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {}): Promise<T> {
   const answer = await fetch(url, init).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
@@ -61,7 +61,7 @@ export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {})
 }
 
 interface SavedRunList {
-  /** Null until the server has answered. */
+  /** Null: the server has not answered yet. */
   readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;
@@ -71,7 +71,7 @@ const readSavedRuns = list(readSavedRun);
 
 const againMs = 3000;
 
-/** The list of one lesson ('' for all), asked for again while it is looked at: a run is saved seconds after its end. */
+/** Saved runs of one lesson ('' for all), polled while visible, since a run is saved seconds after its end. */
 function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
   const [failed, setFailed] = useState('');
@@ -112,7 +112,7 @@ function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   return { runs, failed, remove };
 }
 
-// Two runs of a lesson: what they differ in, stated first, then their figures side by side by arm.
+// Two runs of a lesson: first their differences, then their figures side by side by arm.
 
 interface Choice {
   readonly id: string;
@@ -198,7 +198,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
   );
 }
 
-/** Where both stand beside each other. */
+/** Address of the page that shows both side by side. */
 export function besideAddress(lesson: Lesson, first: string, second: string): string {
   const [run, beside] = [runNameOf(lesson, first), runNameOf(lesson, second)];
   return writePlace({ ...frontPage, lesson: lesson.slug, run, beside });
@@ -224,7 +224,7 @@ function RunPicker(props: {
   );
 }
 
-/** What two runs differ in; before any figure and any lane. */
+/** Differences of two runs; shown before any figure or lane. */
 export function Differences({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -259,7 +259,7 @@ export function Differences({ lesson, found }: FoundProps) {
   );
 }
 
-/** Their figures by arm, and what these are worth. */
+/** Figures of both by arm, and what they prove. */
 export function Figures({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -283,14 +283,14 @@ export function Figures({ lesson, found }: FoundProps) {
   );
 }
 
-/** Rates of traced runs would look like a verdict; those come from measured tables alone. */
+/** Rates of traced runs would look like a verdict, which only measured tables give. */
 function isCount({ figure }: FigurePair): boolean {
   return figure !== 'ops_per_s';
 }
 
-/** metrics.wait_ns.p50 -> "wait, p50"; the unit stands with the value. */
+/** metrics.wait_ns.p50 -> "wait, p50"; the unit is beside the value. */
 export function figureWords(name: string): string {
-  // A recording may be a window of the run; the workload counted all of it.
+  // A recording may be a part of the run, but the workload counted all of it.
   if (name === 'ops') return t('operations of the whole run');
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
   return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
@@ -390,7 +390,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   );
 }
 
-/** On the front page: all saved runs, a link each; nothing where there are none. */
+/** Links to all saved runs on the front page; nothing if there are none. */
 export function SavedOnHome({
   titles,
 }: {

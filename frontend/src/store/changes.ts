@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Changes that a visitor makes to arms, and the lesson that comes once more with an arm of his own. Pure. */
+/** A visitor's changes of arms, and the updated lesson with the visitor's arm. Pure. */
 
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import type { ChangedMessage } from '../protocol/messages.ts';
 
 const over: ReadonlySet<ChangedMessage['phase']> = new Set(['refused', 'built', 'failed']);
 
-/** Whether nothing more comes of it. */
+/** Whether a change has finished. */
 export function isOver(change: Pick<ChangedMessage, 'phase'>): boolean {
   return over.has(change.phase);
 }
 
-/** The newest word of each arm that is changed; the end of a change that a newer one replaced is no news. */
+/** Merge a message: keep the newest state of each changed arm. The end of a change that was superseded is ignored. */
 export function withChange(
   all: readonly ChangedMessage[],
   next: ChangedMessage,
@@ -24,8 +24,8 @@ export function withChange(
 }
 
 /**
- * A lesson that comes again, with all that did not change as it was: what is made of its steps, kinds and points is then
- * not made anew, and nobody is moved.
+ * Reuse unchanged parts of the previous lesson in an updated one, so that memoised results for its steps, kinds and
+ * points stay valid.
  */
 export function sharing(before: Lesson | null, next: Lesson): Lesson {
   if (before === null || before.slug !== next.slug) return next;
@@ -36,9 +36,9 @@ export function sharing(before: Lesson | null, next: Lesson): Lesson {
   return Object.fromEntries(parts) as Lesson;
 }
 
-// Arms that a visitor made by a change of another one. Pure.
+// Arms that a visitor made by changing another arm. Pure.
 
-/** Whether a change of a visitor made the arm. */
+/** Whether a visitor's change made the arm. */
 export function isOwn(arm: string): boolean {
   return arm.startsWith('own-');
 }
@@ -48,15 +48,15 @@ export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
   return lesson.arms.filter((arm) => !isOwn(arm.name));
 }
 
-/** Whether the lesson is about patches: else there is nothing to change. */
+/** Whether the lesson has patches; without them nothing can be changed. */
 export function hasPatches(lesson: Pick<Lesson, 'arms'>): boolean {
   return changeable(lesson).some((arm) => arm.patch_texts.length > 0);
 }
 
-/** The arm that its name says. */
+/** Contains the name of the original arm. */
 const named = /^own-(.+)-[0-9a-f]{10}$/;
 
-/** The arm that an arm of a visitor's was made from, by its name or the patches of both; null: it is none. */
+/** The arm from which a visitor's arm was made, by name or patches; null: not a visitor's arm. */
 export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   if (!isOwn(arm.name)) return null;
   const base = named.exec(arm.name)?.[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Store and socket put together. */
+/** Connects a store to a socket. */
 
 import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
@@ -10,21 +10,21 @@ import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
 
-/** A message with its lesson's texts in the visitor's language. */
+/** Translate the lesson in a message. */
 function worded(message: ServerMessage): ServerMessage {
   if (message.type === 'lesson') return { ...message, lesson: inLanguage(message.lesson) };
   if (message.type === 'hello') return { ...message, lessons: message.lessons.map(inLanguage) };
   return message;
 }
 
-/** The socket of the server that the page came from; below the page's own path, as a proxy may have it. */
+/** The socket's address: below the page's own path, because of proxies. */
 export function socketUrl(place: Pick<Location, 'href'>): string {
   const url = new URL('ws', place.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   return url.href;
 }
 
-/** Connects the store, to a server or to what lies beside the page; what comes back closes the connection. */
+/** Connect a store to a server, or to the files of a site. `Socket.close` disconnects. */
 export function connect(store: Store, url: string = socketUrl(location)): Socket {
   const site = siteOf();
   const socket = openSocket({
@@ -44,7 +44,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
       }),
   });
   store.attach((message) => socket.send(message));
-  // For benchmarks: how long messages took to decode, and events to come here.
+  // For benchmarks: decoding times, and delays of events.
   Object.assign(globalThis, { duetTiming: () => store.timing });
   return socket;
 }

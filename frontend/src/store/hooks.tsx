@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How React reads the store: one hook per part, no event data in React's state. */
+/** React hooks that read the store: one per part, so that event data never enters React's state. */
 
 import {
   createContext,
@@ -59,7 +59,7 @@ export function useHello(): HelloMessage | null {
 
 const never = () => () => {};
 
-/** Why this visitor may not do that, in the server's words; empty: he may, or there is no server. */
+/** Why this visitor may not do something, in the server's words; empty: allowed, or no server. */
 export function useDenied(action: ActionName): string {
   const hello = useContext(Context)?.hello;
   return useSyncExternalStore(hello?.subscribe ?? never, () => hello?.get()?.denied[action] ?? '');
@@ -69,7 +69,7 @@ export function useLesson(): Lesson | null {
   return useCell(useStore().lesson);
 }
 
-/** The open lesson, where it has no view. */
+/** The open lesson, if it has no view. */
 export function useNumbers(): NumbersLesson | null {
   return useCell(useStore().numbers);
 }
@@ -84,12 +84,12 @@ export function usePendingRun(): RunMessage | null {
   return useCell(useStore().pending);
 }
 
-/** How far the recording is that comes in; null: none does. */
+/** Progress of a recording that is loading; null: none is. */
 export function useReading(): ReadingMessage | null {
   return useCell(useStore().reading);
 }
 
-/** Runs that will not come, by the names that they were asked for. */
+/** Runs that will not arrive, by the names under which they were requested. */
 export function useLost(): {
   readonly lost: ReadonlySet<string>;
   readonly forgive: (id: string) => void;
@@ -103,7 +103,7 @@ export function useLanes(): readonly LaneMessage[] {
   return useCell(useStore().lanes);
 }
 
-/** Lanes of the run whose events are shown, also while another one is on its way. */
+/** Lanes of the run whose events are shown, even if another run is being prepared. */
 export function useShownLanes(): readonly LaneMessage[] {
   const store = useStore();
   const lanes = useLanes();
@@ -120,23 +120,23 @@ export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
 }
 
-/** Lanes of the newest run that somebody has held. */
+/** Lanes of the newest run that were held. */
 export function useHolds(): readonly HeldMessage[] {
   return useCell(useStore().holds);
 }
 
-/** Kernels of this lesson that are being built, or were: arms of two lessons may have one name. */
+/** Running and finished kernel builds of this lesson; arms of two lessons may have one name. */
 export function useBuilds(lesson: string): readonly BuildMessage[] {
   const builds = useCell(useStore().builds);
   return useMemo(() => builds.filter((build) => build.lesson === lesson), [builds, lesson]);
 }
 
-/** Changes that this visitor makes to arms: the newest of each arm that is changed. */
+/** This visitor's changes: the newest state of each changed arm. */
 export function useChanges(): readonly ChangedMessage[] {
   return useCell(useStore().changes);
 }
 
-/** The newest judgement of a challenge; it may be of another lesson. */
+/** The newest judgement of a challenge, possibly of another lesson. */
 export function useJudged(): JudgedMessage | null {
   return useCell(useStore().judged);
 }
@@ -149,12 +149,12 @@ export function useControl(): ControlMessage | null {
   return useCell(useStore().control);
 }
 
-/** What runs live on the server; `at` is the page's time when the server said it. */
+/** Live runs on the server; `at` is the page's time of arrival. */
 export function useRuns(): (RunsMessage & { readonly at: number }) | null {
   return useCell(useStore().runs);
 }
 
-/** The last run of those that this page asked for to begin. */
+/** The last live run that this page requested. */
 export function useBegun(): string | null {
   return useCell(useStore().begun);
 }
@@ -170,7 +170,7 @@ export function useErrors(): {
 
 const tellEveryMs = 100;
 
-/** Subscribes to a signal, but runs at most ten times a second: for text that a person reads. */
+/** Subscribe to a signal, with at most ten calls a second, for text. */
 export function calmly(signal: Signal): (listener: () => void) => () => void {
   return (listener) => {
     let timer: ReturnType<typeof setTimeout> | null = null;
@@ -209,7 +209,7 @@ export function useLines(arm: string): readonly LineMessage[] {
 const noLosses: readonly Loss[] = [];
 const noGaps: readonly GapMessage[] = [];
 
-/** What the picture of a lane lacks: events lost in the guest, and batches this browser was not sent. */
+/** Data missing in a lane's picture: events lost in the guest, and batches not sent to this browser. */
 export function useLoss(arm: string): {
   readonly losses: readonly Loss[];
   readonly gaps: readonly GapMessage[];
@@ -220,7 +220,7 @@ export function useLoss(arm: string): {
   return useMemo(() => ({ losses, gaps }), [losses, gaps]);
 }
 
-/** Rises when columns of the shown run changed; at most ten times a second. */
+/** Increases when columns of the shown run change, at most ten times a second. */
 export function useEventsVersion(): number {
   const store = useStore();
   const subscribe = useMemo(() => calmly(store.events), [store]);
@@ -241,20 +241,20 @@ export function useEventsVersion(): number {
 }
 
 export interface Commands {
-  /** Without a run: the recording that fits the step. */
+  /** Without `run`: the recording that fits the step. */
   readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
-  /** Hold the guests, each after so many more accesses, or let them go. */
+  /** Hold the guests, each after so many more accesses, or resume them. */
   readonly hold: (on: boolean, after: number) => void;
-  /** Ends a run, or withdraws what waits. */
+  /** Stop a run, or cancel a queued one. */
   readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
-  /** Build an arm with a change on top, for this visitor. */
+  /** Build an arm with an additional change, for this visitor. */
   readonly change: (lesson: string, arm: string, diff: string) => void;
-  /** Give up the change that an arm of the visitor's own is made of. */
+  /** Discard the change of a visitor's arm. */
   readonly dropChange: (arm: string) => void;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One lane as it came: tables, rows, watermark, what was lost on the way. */
+/** One lane as received: tables, rows, watermark, losses. */
 
 import { firstAbove } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
@@ -17,20 +17,20 @@ import type {
 } from '../protocol/messages.ts';
 import { type Growing, isTable, LaneTables, type Limits } from './tables.ts';
 
-// Batches of a table count up; what this browser was not sent shows as a jump, or is said in words.
+// Sequence numbers of a table's batches. A jump, or an explicit message, shows what was not sent to this browser.
 
-/** The most gaps of a lane that are listed. */
+/** Most gaps listed per lane. */
 const mostGaps = 100;
 
 class Gaps {
   list: readonly GapMessage[] = [];
   readonly #lastSeq = new Map<string, number>();
-  /** Rows of gaps of a table whose end is not known yet: the next batch says it. */
+  /** Missing rows of each gap whose end is not known until the next batch. */
   readonly #open = new Map<string, number>();
 
   /**
-   * Whether a batch continues its table. A return to 0 is the whole table sent again after a reconnect: `again`. A
-   * batch that was taken before is `old`.
+   * Whether a batch continues its table. `again`: numbers restart at 0 because the whole table is resent after a
+   * reconnect. `old`: already received.
    */
   order({ run_id, arm, table, seq }: BatchMessage): 'next' | 'again' | 'old' {
     const last = this.#lastSeq.get(table) ?? -1;
@@ -42,7 +42,7 @@ class Gaps {
     return again ? 'again' : 'next';
   }
 
-  /** The server skipped these batches; true: they were taken before, so the table begins anew. */
+  /** The server skipped these batches. Returns true if they had been received, so the table must be reset. */
   skip({ table, from_seq, to_seq }: GapMessage): boolean {
     const again = from_seq <= (this.#lastSeq.get(table) ?? -1);
     this.#lastSeq.set(table, to_seq);
@@ -54,7 +54,7 @@ class Gaps {
     this.#open.set(gap.table, (this.#open.get(gap.table) ?? 0) + gap.rows);
   }
 
-  /** Rows that were missed before what comes now; 0: nobody counted them; undefined: none were. */
+  /** Rows missing before the next batch; 0: unknown number; undefined: none missing. */
   close(table: string): number | undefined {
     const rows = this.#open.get(table);
     this.#open.delete(table);
@@ -67,17 +67,17 @@ class Gaps {
   }
 }
 
-// What a lane lost on its way: events dropped before this browser, rows that this browser was not sent.
+// Losses of a lane: events dropped before this browser, and rows that were not sent to it.
 
 export interface Loss {
   readonly t0: Nanos;
   readonly t1: Nanos;
-  /** null: it is not known how many. */
+  /** Null: the number is unknown. */
   readonly events: number | null;
   readonly where: string;
 }
 
-/** The most losses of a lane that are listed; beyond it the oldest goes. */
+/** Most losses listed per lane; the oldest is removed. */
 const mostLosses = 1000;
 
 class Losses {
@@ -88,10 +88,10 @@ class Losses {
   }
 
   /**
-   * Rows that this browser was not sent lie between the last it has and the next that comes: lost, not idle.
+   * Rows between the last received and the next batch were not sent: lost, not idle.
    *
-   * @param next_ns undefined: nothing came after them
-   * @param rows 0: it is not known how many
+   * @param next_ns undefined: nothing followed
+   * @param rows 0: number unknown
    */
   notSent(last_ns: number, next_ns: number | undefined, rows: number): void {
     const to = Math.max(last_ns, next_ns ?? last_ns);
@@ -108,14 +108,14 @@ class Losses {
   }
 }
 
-// Samples of the x-ray, by probe, in order of time. Bounded: the oldest go.
+// X-ray samples by probe, in order of time. Bounded: the oldest are evicted.
 
-/** One look at one structure of the running kernel; columns, facts and texts are the probe's. */
+/** One sample of a structure of the running kernel; columns, facts and texts depend on the probe. */
 export interface LaneSample {
   readonly seq: number;
-  /** Since the workload's start; below 0 before it. */
+  /** Time since the workload's start; negative before it. */
   readonly t: Nanos;
-  /** The guest's time lies within this of `t`. */
+  /** Error bound of `t`. */
   readonly error: Nanos;
   readonly clock: 'host' | 'guest';
   readonly took_ns: number;
@@ -123,7 +123,7 @@ export interface LaneSample {
   readonly columns: Readonly<Record<string, TypedColumn>>;
   readonly facts: Readonly<Record<string, number>>;
   readonly texts: readonly string[];
-  /** Reads of this lens that were torn, or failed, up to here. */
+  /** Torn and failed reads of this lens so far. */
   readonly torn: number;
   readonly failed: number;
 }
@@ -147,7 +147,7 @@ export class Samples {
     return this.#byProbe.get(probe) ?? none;
   }
 
-  /** Probes that have been seen, in the order in which they came. */
+  /** Probes with samples, in order of their first. */
   probes(): readonly string[] {
     return [...this.#byProbe.keys()];
   }
@@ -159,7 +159,7 @@ export class Samples {
     const list = this.#list(message.probe, seq);
     if (list === null) return;
     list.push(sample);
-    // Two guest times may be in the wrong order by less than their error.
+    // Guest times that differ by less than their errors may arrive in the wrong order.
     for (let at = list.length - 1; at > 0 && list[at - 1]!.t > list[at]!.t; at -= 1) {
       [list[at - 1], list[at]] = [list[at]!, list[at - 1]!];
     }
@@ -167,7 +167,7 @@ export class Samples {
     this.#evict(list);
   }
 
-  /** A number that comes again is old, but 0: all is sent anew after a reconnect. */
+  /** A repeated number is a duplicate, except 0: everything is resent after a reconnect. */
   #list(probe: string, seq: number): LaneSample[] | null {
     const list = this.#byProbe.get(probe);
     const newest = this.#newest.get(probe) ?? -1;
@@ -192,7 +192,7 @@ export class Samples {
 
 const none: readonly LaneSample[] = [];
 
-/** The newest sample at or before a moment: what is known of it. None: it was not looked yet. */
+/** The newest sample at or before a moment; null: none yet. */
 export function sampleAt(samples: readonly LaneSample[], moment: Nanos): LaneSample | null {
   const after = firstAbove(samples.length, (i) => samples[i]!.t, moment);
   return samples[after - 1] ?? null;
@@ -214,14 +214,14 @@ export class LaneStore extends LaneTables {
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
-  /** How each lens is; one that is not here was not wanted in this run. */
+  /** State of each lens; a missing one was not requested in this run. */
   readonly lenses = new Map<LensMessage['lens'], LensMessage>();
-  /** Samples since the workload's start. */
+  /** Number of samples since the workload's start. */
   looks = 0;
-  /** More of a recording is still to come. */
+  /** More of a recording will arrive. */
   coming = false;
   readonly #samples = new Samples();
-  /** Rises with every change of rows or columns. */
+  /** Increases with every change of rows or columns. */
   version = 0;
   readonly #gaps = new Gaps();
   readonly #losses = new Losses();
@@ -239,7 +239,7 @@ export class LaneStore extends LaneTables {
     return this.#losses.list;
   }
 
-  /** All that this lane will ever hold has come. */
+  /** Whether the lane is complete. */
   get ended(): boolean {
     return !this.coming && this.state !== null && endPhases.has(this.state.phase);
   }
@@ -252,7 +252,7 @@ export class LaneStore extends LaneTables {
   takeBatch(batch: BatchMessage): void {
     if (!isTable(batch.table)) return;
     if (batch.table === 'open') {
-      // Replaced as a whole: no batch of it is missed.
+      // Replaced as a whole, so no gap can remain.
       this.open.clear();
       this.open.append(batch.columns, batch.n);
     } else {
@@ -283,7 +283,7 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** What this browser was not sent before this batch is lost. */
+  /** Record rows that were not sent before this batch as lost. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#gaps.close(table);
     if (rows === undefined) return;
@@ -299,14 +299,14 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** A line that is there already is sent again, and so are those after it; it may come before the tables begin anew. */
+  /** A repeated line means that lines are being resent from there on, possibly before the tables are. */
   takeLine(line: LineMessage): void {
     const at = this.lines.findIndex((one) => one.t_ns === line.t_ns && one.text === line.text);
     const before = at < 0 ? this.lines.slice(1 - this.limits.lines) : this.lines.slice(0, at);
     this.lines = [...before, line];
   }
 
-  /** What the x-ray saw of one structure, in order of time. Empty: it has not looked. */
+  /** X-ray samples of one structure, in order of time; empty: none. */
   samples(probe: string): readonly LaneSample[] {
     return this.#samples.of(probe);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Everything the page knows from the server. Messages go in; readers subscribe to the part they show. */
+/** State of the page from the server's messages. Readers subscribe to single parts. */
 
 import { t } from '../base/lang/t.ts';
 import { Cell, Signal } from '../base/signal.ts';
@@ -27,47 +27,47 @@ import { sharing, withChange } from './changes.ts';
 import { LaneStore } from './lane.ts';
 import { defaultLimits, type Limits } from './tables.ts';
 
-// The parts of what the page knows, each to be subscribed to by itself.
+// Parts of the state, each with its own subscription.
 
 export class Cells {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
   readonly lesson = new Cell<Lesson | null>(null);
-  /** The open lesson, where it has no view; at most one of the two is set. */
+  /** The open lesson, if it has no view; at most one of the two is set. */
   readonly numbers = new Cell<NumbersLesson | null>(null);
-  /** The run whose events are shown; a new one takes over with its first events. */
+  /** The run whose events are shown; a new run replaces it with its first events. */
   readonly run = new Cell<RunMessage | null>(null);
   /** A run that was announced and has no events yet. */
   readonly pending = new Cell<RunMessage | null>(null);
-  /** Lanes of the pending run if there is one, else of the shown one: who boots, runs or failed. */
+  /** Lanes of the pending run, otherwise of the shown run: booting, running or failed. */
   readonly lanes = new Cell<readonly LaneMessage[]>([]);
-  /** Lanes of the newest run that somebody has held; latest of each. */
+  /** Held lanes of the newest run: the latest message of each. */
   readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
-  /** Changes that this visitor makes to arms: the newest of each arm that is changed. */
+  /** This visitor's changes: the newest state of each changed arm. */
   readonly changes = new Cell<readonly ChangedMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
-  /** The newest judgement of a challenge; it may be of another lesson. */
+  /** The newest judgement of a challenge, possibly of another lesson. */
   readonly judged = new Cell<JudgedMessage | null>(null);
-  /** Who controls the live run that was watched last. */
+  /** Control of the live run that was watched last. */
   readonly control = new Cell<ControlMessage | null>(null);
-  /** What runs live on the server, and what this visitor waits for; null before the server said. */
+  /** Live runs on the server, and the visitor's queued ones; null: not known yet. */
   readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
-  /** The last run of those that this page asked for to begin. */
+  /** The last live run that this page requested. */
   readonly begun = new Cell<string | null>(null);
-  /** The newest message that only a plug-in takes. */
+  /** The newest message that only a plug-in handles. */
   readonly news = new Cell<ServerMessage | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
-  /** The recording that comes in, while it does. */
+  /** Progress of a recording while it loads. */
   readonly reading = new Cell<ReadingMessage | null>(null);
-  /** Runs that were asked for and will not come: the server has said why. */
+  /** Requested runs that will not arrive, as the server has reported. */
   readonly lost = new Cell<ReadonlySet<string>>(new Set());
-  /** Rows, columns, losses of the shown run changed. */
+  /** Rows, columns or losses of the shown run changed. */
   readonly events = new Signal();
   /** Metrics or lines changed. */
   readonly figures = new Signal();
 
-  /** A run's state says why it failed, and so does its error, which knows what to do. */
+  /** A failed run is reported twice: by its state, and by an error with a remedy. Keep the error. */
   complain(error: ErrorMessage): void {
     const others = this.errors
       .get()
@@ -79,23 +79,23 @@ export class Cells {
     this.errors.set(this.errors.get().filter((e) => e !== error));
   }
 
-  /** It may be asked for once more. */
+  /** Allow a run to be requested again. */
   forgive(id: string): void {
     if (!this.lost.get().has(id)) return;
     this.lost.set(new Set([...this.lost.get()].filter((one) => one !== id)));
   }
 }
 
-// What is known of one run: its message, its lanes, how far it is read.
+// State of one run: its message, its lanes, loading progress.
 
-/** A run and its lanes. Lanes are made at their first message and stay in the order of the run's arms. */
+/** A run and its lanes. Lanes are created by their first message and ordered like the run's arms. */
 export class RunStore {
   readonly id: string;
   readonly lanes = new Map<string, LaneStore>();
   message: RunMessage | null = null;
-  /** Rises with every change of any lane's rows or columns. */
+  /** Increases with every change of any lane's rows or columns. */
   version = 0;
-  /** How far it is read; null: nobody said, a live run say. */
+  /** Loading progress; null: not announced, as for live runs. */
   reading: ReadingMessage | null = null;
   /** Knobs of a model on the page. */
   model: Readonly<Record<string, number>> = {};
@@ -117,7 +117,7 @@ export class RunStore {
     return lane;
   }
 
-  /** More of a recording is still to come. */
+  /** Whether more of a recording will arrive. */
   get coming(): boolean {
     return this.reading?.whole === false;
   }
@@ -133,7 +133,7 @@ export class RunStore {
     this.version += 1;
   }
 
-  /** Lanes in the order of the arms, then any that the run did not announce. */
+  /** Lanes in the order of the run's arms, then any unannounced ones. */
   ordered(): LaneStore[] {
     const arms = this.message?.arms ?? [];
     const place = (lane: LaneStore) => {
@@ -150,14 +150,14 @@ export class RunStore {
   }
 }
 
-// Which of the runs that the server speaks of is shown, which is awaited, and which are forgotten.
+// Which of the server's runs is shown, pending, or forgotten.
 
 const maxRuns = 3;
 
-/** While a recording comes in, its events are announced so often: each look at them costs time. */
+/** Interval of notifications while a recording loads, ms, since each causes work. */
 const betweenMs = 400;
 
-/** Says that events came: at once, or, while a recording comes in, every now and then. */
+/** Notifies readers of new events: at once, or at intervals while a recording loads. */
 class Announcer {
   readonly #say: () => void;
   #saidAt = Number.NEGATIVE_INFINITY;
@@ -235,7 +235,7 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** A run that is not whole is no run to look at. */
+  /** An incomplete run is not worth showing. */
   lose(id: string): void {
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), id]));
     if (this.#cells.reading.get()?.run_id === id) this.#cells.reading.set(null);
@@ -250,7 +250,7 @@ class ShownRuns {
   takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
     this.#cells.forgive(message.run_id);
-    // A live run takes the place of a recording that was coming in: no more of that will come.
+    // A live run replaces a recording that was loading; no more of the recording will arrive.
     if (message.source === 'live') this.#cells.reading.set(null);
     this.#renew(message);
     const run = this.of(message.run_id);
@@ -268,7 +268,7 @@ class ShownRuns {
     this.#cells.events.emit();
   }
 
-  /** A live run that comes again, out of its file: its batches are other ones, so all begins anew. */
+  /** A live run is resent from its file with different batches, so everything is reset. */
   #renew(message: RunMessage): void {
     const former = this.#runs.get(message.run_id);
     if (!former?.message || former.message.source === message.source) return;
@@ -276,7 +276,7 @@ class ShownRuns {
     this.of(message.run_id).version = former.version + 1;
   }
 
-  /** A run that came to no events: there is nothing to wait for. */
+  /** A run that failed without events: stop waiting for it. */
   #fail({ run_id, message }: RunMessage): void {
     const awaited = this.#cells.pending.get()?.run_id === run_id;
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), run_id]));
@@ -292,7 +292,7 @@ class ShownRuns {
       });
   }
 
-  /** The pending run has its first events: now it is the one to look at. */
+  /** The pending run has its first events: show it. */
   promote(runId: string): void {
     const pending = this.#cells.pending.get();
     if (pending?.run_id !== runId || !this.of(runId).hasEvents) return;
@@ -315,12 +315,12 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** Events of a run came. */
+  /** New events of a run. */
   #tell(run: RunStore): void {
     if (this.#cells.run.get()?.run_id === run.id) this.#announcer.announce(run.coming);
   }
 
-  /** Columns are large: only the shown run, the pending one and the newest others stay. */
+  /** Columns are large: keep only the shown run, the pending one and the newest others. */
   #forget(): void {
     const keep = new Set([this.#cells.run.get()?.run_id, this.#cells.pending.get()?.run_id]);
     for (const id of this.#runs.keys()) {
@@ -342,11 +342,11 @@ class ShownRuns {
   }
 }
 
-/** What the page reports of itself, for the latency bench. */
+/** Timing of the page, for the latency benchmark. */
 export interface Timing {
   readonly decodeMs: number;
   readonly messages: number;
-  /** Newest event to arrival here, ms, of the last batches; empty for a recording. */
+  /** Delay from the newest event to its arrival here, ms, of the last batches; empty for a recording. */
   readonly eventToBrowserMs: readonly number[];
 }
 
@@ -361,14 +361,14 @@ export class Store extends Cells {
     this.#runs = new ShownRuns(this, limits);
   }
 
-  /** Where commands go; set by connect(). */
+  /** Set the function that sends commands; called by connect(). */
   attach(send: (message: ClientMessage) => void): void {
     this.#send = send;
   }
 
   readonly command = (message: ClientMessage): void => this.#send(message);
 
-  /** Knobs of a model on the page: they change what is made of a run, not the run. */
+  /** Set knobs of a model on the page: they change the index, not the run. */
   setModel(values: Readonly<Record<string, number>>): void {
     this.#runs.setModel(values);
     this.events.emit();
@@ -437,9 +437,9 @@ export class Store extends Cells {
       case 'runs':
         return this.runs.set({ ...message, at: performance.now() });
       case 'heartbeat':
-        return; // protocol/socket.ts takes it.
+        return; // Handled by protocol/socket.ts.
       case 'segments':
-        return; // protocol/segments.ts fetches them, and gives what they hold.
+        return; // protocol/segments.ts fetches them and passes on their messages.
       case 'begun':
         return this.begun.set(message.run_id);
       case 'error':
@@ -471,7 +471,7 @@ export class Store extends Cells {
     });
   }
 
-  /** Only while the run goes: a late joiner gets its past in one piece. */
+  /** Only while the run is live: a late viewer receives the past at once. */
   #clockBatch(runId: string, newestMs: number | null): void {
     const phase = this.#runs.of(runId).message?.phase;
     if (newestMs === null || (phase !== 'running' && phase !== 'draining')) return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Tables as structures of arrays. Appending is cheap; entries are never moved except when the oldest are evicted. */
+/** Tables as structures of arrays. Appending is cheap; rows move only when the oldest are evicted. */
 
 import { type Column, grown } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { BatchMessage, TypedColumn } from '../protocol/messages.ts';
 
-/** Structure of arrays; `length` valid entries; capacity may be larger. In order of arrival. */
+/** Structure of arrays in order of arrival; `length` rows are valid, the capacity may be larger. */
 export interface SpanTable {
   readonly length: number;
   readonly t0: Float64Array;
@@ -39,7 +39,7 @@ export interface LinkTable {
 export interface PointTable {
   readonly length: number;
   readonly t: Float64Array;
-  /** Number in the lesson's list of points. */
+  /** Index in the lesson's list of points. */
   readonly kind: Uint8Array;
   readonly cpu: Int16Array;
   readonly tid: Int32Array;
@@ -62,9 +62,9 @@ type Columns = Readonly<Record<string, TypedColumn>>;
 /** A growing table. `wire` maps each column to its name in a batch. */
 abstract class GrowingTable {
   length = 0;
-  /** Oldest entries dropped since the start, so that memory stays bounded. */
+  /** Rows evicted since the start, to bound memory. */
   evicted = 0;
-  /** Changes when entries moved: readers must read everything again. */
+  /** Changes when rows moved: readers must start over. */
   epoch = 0;
   protected abstract readonly wire: Readonly<Record<string, string>>;
 
@@ -91,7 +91,7 @@ abstract class GrowingTable {
     this.epoch += 1;
   }
 
-  /** Drops the oldest so that at most `keep` remain. */
+  /** Evict the oldest rows so that at most `keep` remain. */
   evict(keep: number): void {
     const drop = this.length - keep;
     if (drop <= 0) return;
@@ -166,9 +166,9 @@ export class PointColumns extends GrowingTable implements PointTable {
   id = new Uint32Array(0);
 }
 
-// The tables of a lane. They grow up to a limit; beyond it the oldest rows go.
+// The tables of a lane, up to a size limit; beyond it the oldest rows are evicted.
 
-/** How much of a lane is kept; beyond it the oldest goes, a quarter at a time. */
+/** Most rows per table; beyond it the oldest quarter is evicted. */
 export interface Limits {
   readonly spans: number;
   readonly lines: number;
@@ -192,7 +192,7 @@ export class LaneTables {
   readonly points = new PointColumns();
   /** Spans still open at the watermark; replaced as a whole. */
   readonly open = new SpanColumns();
-  /** Entries before this were evicted; earlier times are history that is gone, not idle. */
+  /** Earlier rows were evicted: that time is unknown, not idle. */
   historyFrom: Nanos = ns(0);
   protected readonly limits: Limits;
 
@@ -206,7 +206,7 @@ export class LaneTables {
     if (table === 'points' && this.points.length > this.limits.spans) this.#evictPoints();
   }
 
-  /** The table begins anew, and with the spans the history. */
+  /** Reset a table; resetting the spans also resets the history. */
   protected beginAnew(table: Growing): void {
     this[table].clear();
     if (table === 'spans') this.historyFrom = ns(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page as one SVG, for `duet export --to svg`. Built as a script of its own, which no page loads: the exporter
- * runs it in the page that it has open (backend: export/pictures.py).
+ * Converts the page to one SVG for `duet export --to svg`. A separate script that no page loads: the exporter runs it
+ * in its browser page (backend: export/pictures.py).
  */
 
 import { elementOf } from './page.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page's tree as SVG, in the order in which it is painted: boxes, signs, text, and canvases drawn anew. */
+/** The page's DOM as SVG, in painting order: boxes, icons, text, and canvases redrawn as shapes. */
 
 import { redrawEvent } from '../views/paints.ts';
 import { SvgPen } from './pen.ts';
@@ -15,7 +15,7 @@ import {
   textElement,
 } from './xml.ts';
 
-// Grounds and borders of the page's boxes, and its drawn signs, as shapes.
+// Backgrounds and borders of boxes, and icons, as shapes.
 
 const sides = ['Top', 'Right', 'Bottom', 'Left'] as const;
 
@@ -40,7 +40,7 @@ function rect(box: DOMRect, inset: number, radius: number, look: Attributes): st
   return `<rect${attributes({ ...at, ...look })}/>`;
 }
 
-/** Ground and border of one box. */
+/** Background and border of one box. */
 function boxOf(box: DOMRect, style: CSSStyleDeclaration): string[] {
   const radius = Number.parseFloat(style.borderTopLeftRadius) || 0;
   const out: string[] = [];
@@ -76,7 +76,7 @@ const geometry: Readonly<Record<string, readonly string[]>> = {
   line: ['x1', 'y1', 'x2', 'y2'],
 };
 
-/** A drawn sign of the page. What is no shape of `geometry` is left out: a sign holds nothing else. */
+/** An icon of the page. Elements outside `geometry` are omitted; icons contain no others. */
 function signOf(sign: SVGSVGElement): string[] {
   const box = sign.getBoundingClientRect();
   const view = sign.viewBox.baseVal;
@@ -98,7 +98,7 @@ function signOf(sign: SVGSVGElement): string[] {
   return [`<g${attributes({ transform: moved })}>`, ...shapes, '</g>'];
 }
 
-// A text node as the lines that the browser has made of it, each where it stands.
+// A text node split into the lines that the browser laid out.
 
 export interface Glyph {
   readonly text: string;
@@ -114,7 +114,7 @@ export interface Line {
   readonly top: number;
 }
 
-/** Characters that stand beside each other, without the spaces at both ends. */
+/** Merge neighbouring characters into lines, without spaces at both ends. */
 export function linesOf(glyphs: readonly Glyph[]): readonly Line[] {
   const rows: Glyph[][] = [];
   for (const glyph of glyphs) {
@@ -135,7 +135,7 @@ export function linesOf(glyphs: readonly Glyph[]): readonly Line[] {
   });
 }
 
-/** What is left of a line that ends in an ellipsis at `limit`. */
+/** The part of a line that remains before an ellipsis at `limit`. */
 export function cut(glyphs: readonly Glyph[], limit: number, dots: number): readonly Glyph[] {
   if (glyphs.every((glyph) => glyph.right <= limit + 0.5)) return glyphs;
   const fitting = glyphs.filter((glyph) => glyph.right + dots <= limit);
@@ -144,7 +144,7 @@ export function cut(glyphs: readonly Glyph[], limit: number, dots: number): read
   return [...fitting, { text: '…', left: last.right, right: last.right + dots, top: last.top }];
 }
 
-/** Glyphs of a text node; white space that the browser folded away has no box. */
+/** Glyphs of a text node; collapsed white space has no box. */
 function glyphsOf(node: Text): readonly Glyph[] {
   const range = document.createRange();
   const glyphs: Glyph[] = [];
@@ -160,14 +160,14 @@ function glyphsOf(node: Text): readonly Glyph[] {
   return glyphs;
 }
 
-/** Right edge of the nearest box that ends its text with an ellipsis. */
+/** Right edge of the nearest box that cuts its text with an ellipsis. */
 function ellipsisAt(element: Element): number | null {
   const box = element.closest<HTMLElement>('*');
   if (box === null || getComputedStyle(box).textOverflow !== 'ellipsis') return null;
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
-/** The line under a text, with its colour, pattern and place. */
+/** Underline of a text, with colour, pattern and position. */
 function decorationOf(style: CSSStyleDeclaration): readonly string[] {
   if (style.textDecorationLine === 'none') return [];
   return [
@@ -202,7 +202,7 @@ function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): stri
   );
 }
 
-/** Elements that only those hear who do not see, and those that have no box. */
+/** Whether an element is invisible: only for screen readers, or without a box. */
 function unseen(style: CSSStyleDeclaration, box: DOMRect): boolean {
   if (style.display === 'contents') return false;
   if (style.display === 'none' || style.opacity === '0') return true;
@@ -236,7 +236,7 @@ function insideOf(
   return [...grounds, ...(clipped ? clippedTo(box, inner, sheet) : inner)];
 }
 
-/** Text that ends in an ellipsis is short enough by then. */
+/** Such text has been shortened already. */
 function overflows(element: Element): boolean {
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
   const ends = getComputedStyle(element).textOverflow === 'ellipsis';
@@ -249,7 +249,7 @@ function clippedTo(box: DOMRect, inner: readonly string[], sheet: Sheet): string
   return [`<g clip-path="url(#${id})">`, ...inner, '</g>'];
 }
 
-/** Errors of a listener do not reach who dispatches, so the pen's are caught and thrown here. */
+/** dispatchEvent does not propagate errors of listeners, so the pen's error is caught and rethrown here. */
 function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string[] {
   if (box.width === 0 || box.height === 0) return [];
   const pen = new SvgPen(sheet, canvas.width / box.width);
@@ -262,7 +262,7 @@ function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string
   const drawn = pen.finish();
   if (drawn === '') throw new Error('a canvas drew nothing');
   const clip = `<rect${attributes({ width: box.width, height: box.height })}/>`;
-  // The browser shows a canvas at whole pixels of the screen, wherever its box begins.
+  // Browsers align a canvas to whole device pixels, wherever its box begins.
   const whole = (at: number) => Math.round(at * devicePixelRatio) / devicePixelRatio;
   const moved = `translate(${num(whole(box.x))} ${num(whole(box.y))})`;
   return [

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The views' pen, writing SVG. Knows what `Pen` has and nothing else: a view that wants more of a canvas fails to
- * compile here first. What cannot be said in shapes (partial arcs, wiping out) is an error, never a wrong picture.
+ * The views' pen as an SVG writer. It implements exactly `Pen`, so a view that uses more of a canvas fails to compile
+ * here. Operations that shapes cannot express (partial arcs, clearing) throw an error instead of drawing a wrong
+ * picture.
  */
 
 import type { Drawn, Pen } from '../views/paints.ts';
@@ -17,7 +18,7 @@ import {
   textElement,
 } from './xml.ts';
 
-// A canvas path as shapes: rectangles and circles stay what they are, so that they can be moved one by one.
+// A canvas path as shapes; rectangles and circles stay separate, so that they can be moved in an editor.
 
 class Path {
   readonly #shapes: string[] = [];
@@ -53,12 +54,12 @@ class Path {
   }
 }
 
-/** A canvas passes over what has no place, too. */
+/** Non-finite coordinates are skipped, as a canvas does. */
 function finite(...numbers: readonly number[]): boolean {
   return numbers.every(Number.isFinite);
 }
 
-// What a pen is set to: what save() keeps and restore() brings back.
+// The pen's state, as saved by save() and restored by restore().
 
 type Matrix = readonly [number, number, number, number, number, number];
 type Style = string | CanvasGradient | CanvasPattern;
@@ -83,7 +84,7 @@ function stateOf(pen: State): State {
   return { ...line, font, textAlign, textBaseline, matrix };
 }
 
-/** What is left out is SVG's own default. */
+/** SVG's defaults are omitted. */
 function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
   return {
     'stroke-width': lineWidth === 1 ? null : lineWidth,
@@ -92,7 +93,7 @@ function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
   };
 }
 
-/** Null: nothing is moved. */
+/** Null: identity. */
 function matrixWords(matrix: Matrix): string | null {
   const words = matrix.map((n) => String(Math.round(n * 1e5) / 1e5 + 0)).join(' ');
   return words === '1 0 0 1 0 0' ? null : `matrix(${words})`;
@@ -106,14 +107,14 @@ const anchors: Readonly<Record<CanvasTextAlign, string | null>> = {
   end: 'end',
 };
 
-// Lines of SVG. Shapes of one look that follow each other share a group, which keeps files small.
+// Lines of SVG. Consecutive shapes of one look share a group, which keeps files small.
 
 class Writer {
   readonly #out: string[] = [];
   #run: { readonly look: string; readonly shapes: string[] } = { look: '', shapes: [] };
   #depth = 0;
 
-  /** Groups that are open. */
+  /** Number of open groups. */
   get depth(): number {
     return this.#depth;
   }
@@ -122,7 +123,7 @@ class Writer {
     return this.#out.length + this.#run.shapes.length === 0;
   }
 
-  /** One shape, without its opening bracket. */
+  /** Add one shape, without its opening bracket. */
   shape(look: string, shape: string): void {
     if (this.#run.look !== look) {
       this.#flush();
@@ -131,7 +132,7 @@ class Writer {
     this.#run.shapes.push(shape);
   }
 
-  /** An element as it is. */
+  /** Add an element unchanged. */
   element(element: string): void {
     this.#flush();
     this.#out.push(element);
@@ -142,7 +143,7 @@ class Writer {
     this.#depth += 1;
   }
 
-  /** Close groups until so many are open. */
+  /** Close groups until `depth` are open. */
   closeTo(depth: number): void {
     while (this.#depth > depth) {
       this.element('</g>');
@@ -150,7 +151,7 @@ class Writer {
     }
   }
 
-  /** All of it, with every group closed. */
+  /** The complete text, with every group closed. */
   text(): string {
     this.closeTo(0);
     this.#flush();
@@ -167,7 +168,7 @@ class Writer {
   }
 }
 
-// Writes shapes. A fill waits for the stroke of the same path, so that both become one element.
+// Writes shapes. A fill is delayed until the next stroke, so that fill and stroke of one path become one element.
 
 interface Filled {
   readonly path: Path;
@@ -178,16 +179,16 @@ interface Filled {
 class Outlines {
   readonly #out: Writer;
   readonly #at: { readonly matrix: Matrix };
-  /** A path that was filled; a stroke that follows goes with it. */
+  /** A filled path that waits for its stroke. */
   #filled: Filled | null = null;
 
-  /** @param at holds what the pen's matrix is at the moment */
+  /** @param at holds the pen's current matrix */
   constructor(out: Writer, at: { readonly matrix: Matrix }) {
     this.#out = out;
     this.#at = at;
   }
 
-  /** A path as it is. */
+  /** Write a path unchanged. */
   put(path: Path, look: Attributes): void {
     const words = attributes({ ...look, transform: matrixWords(this.#at.matrix) });
     for (const shape of path.shapes()) this.#out.shape(words, `${shape}/>`);
@@ -206,7 +207,7 @@ class Outlines {
     this.put(path, { ...(together ? filled!.look : { fill: 'none' }), ...look() });
   }
 
-  /** A fill that no stroke followed is drawn. */
+  /** Write a pending fill that no stroke followed. */
   settle(): void {
     const filled = this.#filled;
     this.#filled = null;
@@ -214,9 +215,9 @@ class Outlines {
   }
 }
 
-// What a view has drawn beforehand, as a picture or a pattern: written once to a sheet and used from there.
+// Pre-drawn images and patterns: written once to a sheet and referenced.
 
-/** Draws with a pen of its own -> SVG. */
+/** Draws into a new pen -> SVG. */
 type Draw = (drawn: Drawn) => string;
 
 function drawnOf(made: unknown): Drawn | null {
@@ -245,7 +246,7 @@ class Pictures {
     return { ...ink(what, '#000000', alpha), [what]: `url(#${id})` };
   }
 
-  /** @param at as drawImage() of a canvas is given it: two, four or eight numbers */
+  /** @param at arguments of drawImage(): two, four or eight numbers */
   put(out: Writer, image: CanvasImageSource, at: readonly number[], state: State): void {
     const { width, height } = image as OffscreenCanvas;
     const whole = [0, 0, width, height];
@@ -299,7 +300,7 @@ export class SvgPen implements Pen, State {
   readonly #stack: { readonly state: State; readonly depth: number }[] = [];
   #path = new Path();
 
-  /** `dpr`: what setTransform counts in, pixels to one CSS px. */
+  /** `dpr`: pixels per CSS px in setTransform. */
   constructor(sheet: Sheet, dpr = 1) {
     this.#sheet = sheet;
     this.#dpr = dpr;
@@ -310,7 +311,7 @@ export class SvgPen implements Pen, State {
     });
   }
 
-  /** All that was drawn; nothing can be drawn after. */
+  /** Return everything drawn; the pen must not be used afterwards. */
   finish(): string {
     this.#outlines.settle();
     return this.#out.text();

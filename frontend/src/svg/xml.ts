@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Text and numbers as they may stand in XML. Every string that comes from outside goes through `escaped`. */
+/** Text and numbers for XML. Every external string passes through `escaped`. */
 
-/** Characters that XML 1.0 does not have, not even escaped. */
+/** Characters that XML 1.0 forbids even when escaped. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are taken out
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu;
 
@@ -23,7 +23,7 @@ export function num(n: number): string {
 
 export type Attributes = Readonly<Record<string, string | number | null>>;
 
-/** ` a="1" b="x"`; null leaves one out. */
+/** ` a="1" b="x"`; null values are omitted. */
 export function attributes(given: Attributes): string {
   return Object.entries(given)
     .filter(([, value]) => value !== null)
@@ -32,7 +32,7 @@ export function attributes(given: Attributes): string {
 }
 
 export interface Colour {
-  /** As every program reads it: #rrggbb, or a word. */
+  /** In a form that all programs read: #rrggbb, or a word. */
   readonly colour: string;
   readonly opacity: number;
 }
@@ -41,7 +41,7 @@ function hex(parts: readonly number[]): string {
   return `#${parts.map((n) => Math.round(n).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** A colour of CSS taken apart: programs for slides do not read rgba(). */
+/** Split a CSS colour: presentation programs do not read rgba(). */
 export function colourOf(css: string): Colour {
   const parts = css.match(/[\d.]+%?/g) ?? [];
   const value = (part: string | undefined) =>
@@ -66,22 +66,22 @@ export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes
   };
 }
 
-// Text that stays text: font names with those that may stand in, and the room that it took on the page.
+// Text that stays text: font families with fallbacks, and its width on the page.
 
 export interface Measured {
   readonly width: number;
-  /** From where the text was placed down to its alphabetic baseline. */
+  /** Distance from the text's position down to its alphabetic baseline. */
   readonly drop: number;
-  /** From that baseline up to the top of the line's box. */
+  /** Distance from that baseline up to the top of the line box. */
   readonly ascent: number;
 }
 
-/** Measures as the page's own canvases do. */
+/** Measures like the page's own canvases. */
 export type Measure = (font: string, baseline: CanvasTextBaseline, text: string) => Measured;
 
 const font = /^(italic )?(?:(normal|bold|\d+) )?([\d.]+)px(?:\/\S+)? (.+)$/;
 
-/** "Inter Variable" is the page's own face; who has Inter installed has it under its plain name. */
+/** The page's "Inter Variable" falls back to an installed "Inter". */
 export function families(css: string): string {
   const names = css.split(',').flatMap((part) => {
     const name = part.trim().replaceAll('"', '');
@@ -103,7 +103,7 @@ export function fontLook(css: string): Attributes {
   };
 }
 
-/** A <text> that takes `width` in any font: its neighbours stay where they were. */
+/** A <text> that is `width` wide in any font, so that its neighbours keep their place. */
 export function textElement(
   text: string,
   at: { readonly x: number; readonly y: number; readonly width: number },
@@ -122,7 +122,7 @@ export function textElement(
   return `<text${look}${given}>${escaped(words)}</text>`;
 }
 
-// What the parts of one picture share: definitions with their ids, and what needs a browser.
+// Shared parts of one picture: definitions with ids, and functions that need a browser.
 
 export interface Part {
   readonly x: number;
@@ -133,7 +133,7 @@ export interface Part {
 
 export interface Tools {
   readonly measure: Measure;
-  /** A part of an image as a data: address. */
+  /** A part of an image as a data: URL. */
   readonly pixels: (image: CanvasImageSource, part: Part) => string;
 }
 
@@ -143,13 +143,13 @@ export class Sheet {
   readonly #ids = new Map<unknown, string>();
   readonly #made: string[] = [];
 
-  /** `prefix` keeps the ids of two pictures in one document apart. */
+  /** `prefix` keeps ids of two pictures in one document distinct. */
   constructor(prefix: string, tools: Tools) {
     this.#prefix = prefix;
     this.tools = tools;
   }
 
-  /** Id of a definition; made at the first call for a key. */
+  /** Id of the definition for a key; created at the first call. */
   define(key: unknown, make: (id: string) => string): string {
     const known = this.#ids.get(key);
     if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What every toy has around its picture: what to do, its badge, what comes of it, goals, and whose data it plays with. */
+/** The frame around every interactive rule: instructions, badge, result, goals, and the data's source. */
 
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -8,7 +8,7 @@ import type { Face } from './types.ts';
 export interface ShellGoal {
   readonly name: string;
   readonly title: string;
-  /** Whether it can be reached at all, by the rule itself: tried, not believed. */
+  /** Whether the goal is reachable, found by trying the rule. */
   readonly can: () => string;
 }
 
@@ -17,10 +17,10 @@ interface Props {
   readonly ask: string;
   readonly outcome: { readonly words: string; readonly face: Face };
   readonly goals: readonly ShellGoal[];
-  /** Goals that the setting reaches, and those reached so far. */
+  /** Goals that the current setting reaches, and all reached so far. */
   readonly now: readonly string[];
   readonly reached: readonly string[];
-  /** Whose data, and what the rule leaves out. */
+  /** Source of the data, and what the rule omits. */
   readonly source: string;
   readonly onReset: () => void;
   readonly children: ReactNode;
@@ -88,7 +88,7 @@ function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>
   );
 }
 
-// How wide an element is, px, as it changes.
+// Width of an element, px, as it changes.
 
 export function useWidth(element: RefObject<HTMLElement | null>, usual: number): number {
   const [width, setWidth] = useState(usual);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A race as it is played: rows on a line of time, with grips. It needs no run and starts none. */
+/** An interactive timeline: rows with marks that a viewer drags. It needs no run and starts none. */
 
 import { scaleLinear } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useId, useReducer, useRef } from 'react';
@@ -23,7 +23,7 @@ import {
   type ToyState,
 } from './types.ts';
 
-// What a viewer moves: by pointer, by touch, by keys. A slider whose value is a place on the line of time.
+// Movable marks, by pointer, touch or keys: sliders whose value is a time.
 
 interface GripProps {
   readonly toy: Toy;
@@ -31,23 +31,23 @@ interface GripProps {
   readonly setting: Setting;
   readonly play: Play;
   readonly item: Item;
-  /** Place of a pointer -> moment. */
+  /** x of a pointer -> moment. */
   readonly where: (clientX: number) => number;
   readonly x: number;
-  /** The right end of something that lasts, px; null: it is a step. */
+  /** Right end of a bar, px; null: an instant. */
   readonly to: number | null;
-  /** How far beside its place the grip stands, px. */
+  /** Offset of the grip from its position, px. */
   readonly shift: number;
   readonly y: number;
-  /** Of the text, px. */
+  /** Text size, px. */
   readonly size: number;
   readonly onAct: (action: ToyAction) => void;
 }
 
-/** Moments so close together hold a pointer between them, px. */
+/** A pointer snaps between two moments closer than this, px. */
 const catchPx = 12;
 
-/** Keys that go five steps at once. */
+/** Page Up and Page Down move by so many steps. */
 const far = 5;
 
 function Grip(props: GripProps) {
@@ -148,12 +148,12 @@ function keyTarget(
 interface KnobProps {
   readonly middle: number;
   readonly y: number;
-  /** Width of what is moved as a whole, px; 0: a step. */
+  /** Width of a bar that moves as a whole, px; 0: an instant. */
   readonly reach: number;
   readonly size: number;
 }
 
-/** 44 px to touch, or as wide as what is moved; a disc with two arrows to see. */
+/** Touch target of 44 px, or as wide as the bar; visible as a disc with two arrows. */
 function Knob({ middle, y, reach: wide, size }: KnobProps) {
   const r = size * 0.72;
   const reach = wide > 0 ? Math.max(2 * r, wide) : 44;
@@ -172,17 +172,17 @@ function Knob({ middle, y, reach: wide, size }: KnobProps) {
   );
 }
 
-// Where everything of a toy stands: rows, labels that do not run into each other, the scale. Pure.
+// Layout of the rule: rows, labels that do not overlap, the scale. Pure.
 
 export interface LaidLabel {
   readonly item: Item;
   readonly text: string;
-  /** Left end and base line of the text, px. */
+  /** Left end and baseline of the text, px. */
   readonly x: number;
   readonly y: number;
-  /** What it belongs to, px. */
+  /** x of the mark that the label belongs to, px. */
   readonly anchor: number;
-  /** It stands within its bar. */
+  /** The label is inside its bar. */
   readonly inside: boolean;
 }
 
@@ -194,7 +194,7 @@ interface LaidRow {
   readonly middle: number;
   readonly titleX: number;
   readonly titleY: number;
-  /** Its words in lines that fit. */
+  /** The result, in lines that fit. */
   readonly verdict: readonly string[];
   readonly labels: readonly LaidLabel[];
 }
@@ -213,16 +213,16 @@ interface LaidToy {
   }[];
   readonly axisY: number;
   readonly x: (t: number) => number;
-  /** The moment at a place. */
+  /** The moment at an x. */
   readonly t: (x: number) => number;
 }
 
-/** Of a bar or a dot with its grip, px at 13 px text. */
+/** Height of a bar or a dot with its grip, px at 13 px text. */
 const bar = 22;
-/** Narrower than this the titles stand above their rows. */
+/** Below this width titles are above their rows, px. */
 const narrow = 640;
 
-/** Widths are estimated: the page draws text before it could measure it. */
+/** Estimate the width of a text: it is drawn before it can be measured. */
 export function textWidth(text: string, font: number, code: boolean): number {
   return text.length * font * (code ? 0.62 : 0.54);
 }
@@ -271,7 +271,7 @@ export function layToy(
   return { width, height, left, right, font, rows: laid, guides: marks, axisY: top + 4, x, t };
 }
 
-/** Lines of at most `width` px. */
+/** Break a text into lines of at most `width` px. */
 export function wrapped(text: string, width: number, font: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter(Boolean)) {
@@ -289,8 +289,8 @@ interface Flag extends Omit<LaidLabel, 'y'> {
 }
 
 /**
- * Labels are flags: the words right of a line that rises from their mark, in as few levels as keep them apart. Those at
- * the left mostly stand above those at the right, so that no line runs through words. What fits stands in its bar.
+ * Place labels as flags: text to the right of a line that rises from its mark, on as few levels as avoid overlaps. Left
+ * labels are mostly above right ones, so that no line crosses text. A label that fits is inside its bar.
  */
 function placeLabels(row: Row, x: (t: number) => number, font: number, right: number) {
   const flags: Flag[] = [];
@@ -317,7 +317,7 @@ function placeLabels(row: Row, x: (t: number) => number, font: number, right: nu
   return { labels: [...flags, ...inside], levels };
 }
 
-/** The lowest level on which words hit no others and no line that rises through it. */
+/** The lowest level without overlap with other labels or their lines. */
 function freeLevel(flags: readonly Flag[], from: number, to: number): number {
   for (let level = 0; ; level++) {
     const hit = flags.some((flag) =>
@@ -333,7 +333,7 @@ function startOf(item: Item): number {
   return item.kind === 'step' ? item.at : item.from;
 }
 
-// One row of a toy: its bars and marks, their words as flags, and what comes of it.
+// One row: its bars and marks, their labels, and its result.
 
 /** Faces that may be hatched: the figure has a pattern for each. */
 const hatched: readonly Face[] = ['wait', 'hazard', 'mechanism', 'other'];
@@ -463,7 +463,7 @@ function Cross({ x, y, r }: { readonly x: number; readonly y: number; readonly r
   );
 }
 
-// The picture of a toy: rows on one line of time, and grips where something may be moved.
+// The picture: rows on one time axis, and grips on movable marks.
 
 interface ToyFigureProps {
   readonly toy: Toy;
@@ -582,9 +582,9 @@ function Axis({ laid, span }: { readonly laid: LaidToy; readonly span: number })
 interface ToyFrameProps {
   readonly toy: Toy;
   readonly times: Times;
-  /** The run whose distances these are, as people name it: "the recording x"; empty: none. */
+  /** Name of the run that the times come from, such as "the recording x"; empty: none. */
   readonly run: string;
-  /** Of the text in the picture, px. */
+  /** Text size in the picture, px. */
   readonly font?: number;
 }
 
@@ -626,7 +626,7 @@ export function ToyFrame({ toy, times, run, font = 13 }: ToyFrameProps) {
   );
 }
 
-/** Whose distances these are. */
+/** Describe the source of the times. */
 export function sourceWords(times: Times, run: string): string {
   if (times.from === null || run === '') {
     return t('No run on this page has these steps, so the distances are made up, not measured.');

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a toy is: a rule that a viewer plays with. A view gives pure functions of positions on a line of time; the
- * frame (toy.tsx) draws what they say and moves what may be moved. All times are ns from the left end.
+ * Interactive rules. A view provides pure functions of positions on a time axis; the frame (toy.tsx) draws the result
+ * and handles dragging. All times are ns from the left end.
  */
 
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 
-/** One meaning per colour, as everywhere. */
+/** One meaning per colour, as on the whole page. */
 export type Face = 'work' | 'wait' | 'mechanism' | 'gain' | 'hazard' | 'idle' | 'other' | 'vain';
 
-/** Something that takes no time: a step of the code, an event. */
+/** An instant: a step of the code, or an event. */
 export interface Step {
   readonly kind: 'step';
   readonly at: number;
@@ -18,15 +18,15 @@ export interface Step {
   /** The words are code. */
   readonly code?: boolean;
   readonly face: Face;
-  /** The handle that moves it; without one it stands. */
+  /** The handle that moves it; absent: fixed. */
   readonly handle?: string;
-  /** Its grip stands to the right, for another one has the place. */
+  /** Its grip is drawn to the right, because another grip is at its position. */
   readonly aside?: boolean;
-  /** It does not happen as things stand. */
+  /** It does not happen with the current setting. */
   readonly off?: boolean;
 }
 
-/** Something that lasts. */
+/** A bar: something with a duration. */
 export interface Stretch {
   readonly kind: 'stretch';
   readonly from: number;
@@ -34,40 +34,40 @@ export interface Stretch {
   readonly label: string;
   readonly face: Face;
   readonly look: 'solid' | 'hatched' | 'hollow';
-  /** Its words are left out where they do not fit into it: they stand elsewhere, too. */
+  /** Omit the words if they do not fit in the bar, since they also appear elsewhere. */
   readonly terse?: boolean;
-  /** The handle that moves it as a whole. */
+  /** The handle that moves the whole bar. */
   readonly handle?: string;
 }
 
 export type Item = Step | Stretch;
 
-/** A lane: who does it, and what. */
+/** A row: one actor and its actions. */
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** What comes of it on this lane, in a few words. */
+  /** The result for this row, in a few words. */
   readonly verdict?: string;
   readonly face?: Face;
   readonly items: readonly Item[];
 }
 
-/** A moment that all rows have, such as a tick. */
+/** A moment that all rows share, such as a tick. */
 export interface Guide {
   readonly at: number;
   readonly label?: string;
 }
 
-/** Where steps stand. */
+/** Initial positions. */
 export interface Times {
   readonly at: Readonly<Record<string, number>>;
-  /** Length of the line, ns. */
+  /** Length of the axis, ns. */
   readonly span: number;
-  /** What in the run the distances are those of; null: no run has them, and they are chosen. */
+  /** The part of the run that the distances come from; null: no run, the distances are chosen. */
   readonly from: string | null;
 }
 
-/** What a viewer has set. */
+/** The viewer's current setting. */
 export interface Setting {
   /** Handle -> ns. */
   readonly at: Readonly<Record<string, number>>;
@@ -77,7 +77,7 @@ export interface Setting {
 
 export interface Handle {
   readonly name: string;
-  /** What is moved, in words: the name of its slider. */
+  /** Accessible name of the handle's slider. */
   readonly title: string;
 }
 
@@ -87,11 +87,11 @@ export interface Switch {
   readonly on: boolean;
 }
 
-/** What the rule makes of a setting. */
+/** The rule's result for a setting. */
 export interface Play {
   readonly rows: readonly Row[];
   readonly guides?: readonly Guide[];
-  /** Handle -> what its place means now. */
+  /** Handle -> meaning of its current position. */
   readonly says: Readonly<Record<string, string>>;
   readonly outcome: { readonly words: string; readonly face: Face };
   /** Names of the goals that this setting reaches. */
@@ -101,7 +101,7 @@ export interface Play {
 export interface Goal {
   readonly name: string;
   readonly title: string;
-  /** Whether it can be reached at all, by the rule itself: tried, not believed. */
+  /** Whether the goal is reachable, found by trying the rule. */
   readonly can: (times: Times) => string;
 }
 
@@ -112,27 +112,27 @@ export interface Limits {
 
 export interface Toy {
   readonly title: string;
-  /** What to do, and what the rule leaves out: a few sentences. */
+  /** Instructions, and what the rule omits: a few sentences. */
   readonly ask: string;
   readonly leavesOut: string;
   readonly handles: readonly Handle[];
   readonly switches: readonly Switch[];
   readonly goals: readonly Goal[];
-  /** Distances out of a run; null: there is none. */
+  /** Distances from a run; null: no run. */
   readonly times: (index: RunIndex | null, lesson: Lesson) => Times;
   readonly start: (times: Times) => Setting;
-  /** Where a handle may stand as things are. */
+  /** Limits of a handle with the current setting. */
   readonly limits: (times: Times, setting: Setting, handle: string) => Limits;
-  /** A handle moved within its limits, and what moves with it. */
+  /** Move a handle within its limits, and everything that moves with it. */
   readonly move: (times: Times, setting: Setting, handle: string, to: number) => Setting;
   readonly play: (times: Times, setting: Setting) => Play;
 }
 
-// What a viewer has done to a toy: positions, switches, goals reached so far. Pure.
+// State of a rule: positions, switches, goals reached so far. Pure.
 
 export interface ToyState {
   readonly setting: Setting;
-  /** Goals once reached stay so until reset. */
+  /** Reached goals stay until reset. */
   readonly reached: readonly string[];
 }
 
@@ -165,7 +165,7 @@ function switched(toy: Toy, times: Times, setting: Setting, name: string): Setti
   return within(toy, times, { ...setting, on: { ...setting.on, [name]: !setting.on[name] } });
 }
 
-/** Every handle back into its limits, which a switch may have narrowed. */
+/** Clamp every handle to its limits, which a switch may have narrowed. */
 function within(toy: Toy, times: Times, setting: Setting): Setting {
   return toy.handles.reduce((now, { name }) => {
     const at = now.at[name]!;
@@ -174,7 +174,7 @@ function within(toy: Toy, times: Times, setting: Setting): Setting {
   }, setting);
 }
 
-/** Moments that the rows have, but for those that the handle itself moves; rising. */
+/** Moments of the rows, except those that the handle moves, in ascending order. */
 function edges(rows: readonly Row[], handle: string): number[] {
   const all = rows.flatMap((row) =>
     row.items.flatMap((item) => {
@@ -185,12 +185,12 @@ function edges(rows: readonly Row[], handle: string): number[] {
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** So many steps of a key lead from one end to the other, and more where moments are close together. */
+/** Key presses from one end to the other, plus one wherever moments are close together. */
 const keySteps = 60;
 
 /**
- * Where a press of a key moves a handle: to the next place of an even grid, or between two moments where these are
- * closer together than that; so that keys reach every order of the steps.
+ * Next position for a key press: on an even grid, or between two moments that are closer than its step, so that keys
+ * reach every order of the marks.
  */
 export function nextStop(
   play: Play,
@@ -209,8 +209,8 @@ export function nextStop(
 }
 
 /**
- * Where a pointer lets a handle stand: in the middle between two moments that are closer together than `reach` (ns),
- * if it comes so near; a hand could not hit that otherwise.
+ * Snap a pointer position: to the middle between two moments closer than `reach` (ns), which a pointer could not hit
+ * otherwise.
  */
 export function caught(play: Play, handle: string, t: number, reach: number): number {
   const moments = edges(play.rows, handle);

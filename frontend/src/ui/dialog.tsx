@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A window over the page: focus goes in, to `data-first` where something has it, else to the button that closes. Escape
- * closes, focus comes back.
+ * A modal dialog. Focus moves to the element with `data-first`, otherwise to the close button. Escape closes it, and
+ * the focus returns.
  */
 
 import { Dialog as Radix } from 'radix-ui';
@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void;
   readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
-  /** Keys that close it beside Escape: those that open it. */
+  /** Keys that close it besides Escape: those that open it. */
   readonly closedBy?: readonly string[];
   readonly children: ReactNode;
 }
@@ -23,7 +23,7 @@ const none: readonly string[] = [];
 
 export function Dialog({ title, open, onClose, side = 'centre', testId, ...more }: Props) {
   const { closedBy = none, children } = more;
-  /** Who had the focus: nothing here is a trigger of Radix, which would get it back by itself. */
+  /** The previously focused element. Radix only restores focus to its own triggers, which are not used here. */
   const opener = useRef<Element | null>(null);
   const onKeyDown = (event: KeyboardEvent) => {
     const { ctrlKey, metaKey, altKey, key, target } = event;

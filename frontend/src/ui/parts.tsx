@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Small parts that all pages share: drawn signs, the head of a table, a button that is off, copying, media queries. */
+/** Small shared components: icons, table head, disabled button, copying, media queries. */
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -34,7 +34,7 @@ export const PauseIcon = () => (
   </Icon>
 );
 
-/** Points at a place: a pin. */
+/** A pin: a selected mark. */
 export const PointIcon = () => (
   <Icon>
     <path d="M8 14s4.2-4.4 4.2-7.6A4.2 4.2 0 0 0 3.8 6.4C3.8 9.6 8 14 8 14z" />
@@ -72,14 +72,14 @@ export const ForwardIcon = () => (
   </Icon>
 );
 
-/** Hazard and loss: never the colour alone. */
+/** A cross marks hazard and loss in addition to the colour. */
 export const CrossIcon = () => (
   <Icon>
     <path d="M4 4l8 8M12 4l-8 8" strokeWidth="2" />
   </Icon>
 );
 
-/** Two staves, one moment. */
+/** Logo: two staves, one moment. */
 export function Mark() {
   return (
     <svg width="22" height="18" viewBox="0 0 22 18" fill="currentColor" aria-hidden="true">
@@ -93,7 +93,7 @@ export function Mark() {
   );
 }
 
-/** Live is a full disc, recorded a hollow square: distinguishable without colour. */
+/** Live is a filled disc, recorded a hollow square: distinguishable without colour. */
 export const LiveSign = () => (
   <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
     <circle cx="4" cy="4" r="4" fill="var(--ink)" />
@@ -106,7 +106,7 @@ export const RecordedSign = () => (
   </svg>
 );
 
-// The head of a table: one word a column.
+// Head of a table: one word per column.
 
 export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   return (
@@ -122,7 +122,7 @@ export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   );
 }
 
-// The way to the front page out of a page that has no other.
+// Link to the front page, for pages without another.
 
 export function HomeLink() {
   return (
@@ -132,7 +132,7 @@ export function HomeLink() {
   );
 }
 
-// A button that is off says why: to the mouse, and to screen readers.
+// A disabled button states the reason, in its tooltip and for screen readers.
 
 interface Off {
   readonly disabled?: true;
@@ -140,24 +140,28 @@ interface Off {
   readonly 'aria-description'?: string;
 }
 
-/** Attributes of a button; put them last, so that the reason replaces its usual title. Empty: it is on. */
+/**
+ * Attributes of a button that is disabled for a reason; empty: enabled. Spread them last, so that the reason replaces
+ * the title.
+ */
 export function off(why: string | null | undefined | false): Off {
   return why ? { disabled: true, title: why, 'aria-description': why } : {};
 }
 
-/** Of buttons that move through a run. */
+/** Reason for disabled playback buttons. */
 export const nothingYet = t('There are no events yet.');
 
-// Copies a text to the clipboard, and says how it went.
+// Copies a text to the clipboard and reports the result.
 
 export type Copied = 'idle' | 'copied' | 'refused';
 
-/** How long a button says what it has done, where it says so for a while. */
+/** How long a button shows its result, ms. */
 export const copiedMs = 4000;
 
 /**
- * How the last copy went, and what copies; `refused`: the browser gives this page no clipboard.
- * @param forMs after which it is idle again; null: never
+ * State of the last copy, and the copy function; `refused`: the browser denies clipboard access.
+ *
+ * @param forMs ms until it is idle again; null: never
  */
 export function useCopy(forMs: number | null): readonly [Copied, (text: string) => Promise<void>] {
   const [copied, setCopied] = useState<Copied>('idle');
@@ -173,7 +177,7 @@ export function useCopy(forMs: number | null): readonly [Copied, (text: string) 
   return [copied, copy];
 }
 
-// Whether a media query holds now; false where there are none.
+// Whether a media query matches; false without media queries.
 
 export function useMedia(query: string): boolean {
   const now = () => typeof matchMedia === 'function' && matchMedia(query).matches;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The switch between light and dark; the colours stand in base/theme.ts and, alike, in tokens.css. */
+/** The switch between light and dark. Colours are defined equally in base/theme.ts and tokens.css. */
 
 import { useSyncExternalStore } from 'react';
 import { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
@@ -14,7 +14,7 @@ function stored(): ThemeChoice {
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
-/** A page in a frame of a file may be forbidden its store. */
+/** In a frame of a file, storage may be forbidden. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);
@@ -28,7 +28,7 @@ function write(next: ThemeChoice): void {
     if (next === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, next);
   } catch {
-    // Forgotten at the next visit; nothing else is lost.
+    // Without storage the choice lasts until reload.
   }
 }
 
@@ -44,18 +44,18 @@ function current(): Theme {
   return dark ? darkTheme : lightTheme;
 }
 
-/** Write the theme where the style sheet looks for it. */
+/** Set the theme attribute that the style sheet reads. */
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = current().name;
 }
 
-/** Choose light, dark, or what the system prefers; kept in this browser. */
+/** Choose light, dark, or the system's preference; stored in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
   write(next);
   showTheme(next);
 }
 
-/** The same for this page alone, as paper wants it. */
+/** Set the theme for this page only, for example for print. */
 export function showTheme(next: ThemeChoice): void {
   choice = next;
   applyTheme();
@@ -77,16 +77,16 @@ function subscribe(tell: () => void): () => void {
   };
 }
 
-/** The theme in force; the same object until it changes. */
+/** The current theme; the same object until it changes. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
 }
 
-// Fonts before the first drawing: a canvas draws at once in whatever is there, and not again when its font comes.
+// Loads fonts before the first drawing: a canvas uses whatever font is loaded and does not redraw later.
 
 const patienceMs = 1000;
 
-/** Resolves when the fonts of text and canvases are loaded, have failed to, or take too long. */
+/** Resolves when the fonts of text and canvases are loaded, have failed, or time out. */
 export async function fontsLoaded(
   fonts: Pick<FontFaceSet, 'load'> = document.fonts,
 ): Promise<void> {

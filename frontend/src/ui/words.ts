@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Words for the readouts that base/units.ts has not. */
+/** Formats for dates, evidence and sizes. */
 
 import { locale, t } from '../base/lang/t.ts';
 import { english } from '../base/lang/tags.ts';
 import { formatPlaces } from '../base/units.ts';
 
-/** Whoever is given a screenshot reads it alike everywhere: the language decides, not the place. */
+/** Dates follow the page's language, not the region, so that screenshots read the same everywhere. */
 export function dateTag(): string {
   return locale() === english ? 'en-GB' : locale();
 }
@@ -22,18 +22,18 @@ export function day(iso: string): string {
   });
 }
 
-/** The terminal writes errors in lower case after "error:"; here they are sentences. */
+/** Capitalise an error sentence: the terminal prints it in lower case after "error:". */
 export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** How a number was obtained, as its badge says. */
+/** Name of the evidence, for its badge. */
 export function evidenceName(evidence: 'measured' | 'counted' | 'modelled'): string {
   if (evidence === 'measured') return t('measured');
   return evidence === 'counted' ? t('counted') : t('modelled');
 }
 
-/** How the figures of a sentence were obtained; a sentence that has both kinds names the kind of each. */
+/** Evidence of the figures in a sentence; with mixed evidence, that of each figure. */
 export function evidenceWords(sentence: string, recorded: boolean): string {
   const modelled = sentence.includes('modelled');
   const how = !modelled
@@ -44,7 +44,7 @@ export function evidenceWords(sentence: string, recorded: boolean): string {
   return recorded ? t('{how}, recorded', { how }) : how;
 }
 
-/** 2026-03-01T10:20:30Z -> "1 Mar 2026, 10:20", on the clock of whoever looks. */
+/** 2026-03-01T10:20:30Z -> "1 Mar 2026, 10:20", in the viewer's time zone. */
 export function when(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso || t('an unknown time');

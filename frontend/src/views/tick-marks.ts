@@ -49,9 +49,9 @@ export interface Grid {
 const [early, late] = [0.01, 0.15];
 
 /**
- * The grid of all CPUs of a lane; null: neither its clock nor what was recorded says where it lies.
+ * The tick grid of all CPUs of a lane; null: neither its clock nor the recorded steps determine it.
  *
- * @param startNs the guest's monotonic clock where the lane's time is 0
+ * @param startNs the guest's monotonic clock at the lane's time 0
  * @param ends lane times of steps that ticks begin
  */
 export function gridOfTicks(
@@ -95,7 +95,7 @@ export function brushTick(pen: Pen, ended: boolean, x: number, top: number, heig
   pen.fillRect(x - w / 2, top + height - h, w, h);
 }
 
-/** @param ends when steps ended that a tick ends, from a tick before the window on */
+/** @param ends end times of steps that a tick ends, starting one tick before the window */
 export function drawTicks(
   pen: Pen,
   { at, every }: Grid,

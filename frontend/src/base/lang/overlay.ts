@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson's texts in the visitor's language, laid over the lesson as it came. What is missing stays English. */
+/** A lesson's translated texts, applied to the lesson message. Untranslated texts stay English. */
 
-/** Where a text stands in a lesson, and what stands there instead. */
+/** Path of a text in a lesson, and its translation. */
 export type LaidText = readonly [place: readonly (string | number)[], text: string];
 
-/** Slug -> its texts; a lesson without a translation is not there. */
+/** Slug -> translated texts; lessons without a translation are missing. */
 export type LessonWords = Readonly<Record<string, readonly LaidText[]>>;
 
 let lessons: LessonWords = {};
 
-/** Before the first lesson comes. */
+/** Set the translations; must run before the first lesson arrives. */
 export function haveLessonWords(words: LessonWords): void {
   lessons = words;
 }
 
-/** The lesson with the texts that the visitor's language has; the same object where there are none. */
+/** The lesson in the visitor's language; the same object without a translation. */
 export function inLanguage<T extends object>(lesson: T): T {
   const texts = lessons[String(within(lesson, 'slug'))];
   if (texts === undefined) return lesson;
@@ -26,7 +26,7 @@ export function inLanguage<T extends object>(lesson: T): T {
   return copy;
 }
 
-/** A drawing goes by the name of its term. */
+/** Drawings are keyed by the name of their term: copy the entry to the translated name. */
 function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   const drawings = within(tree, 'drawings');
   const term = within(within(tree, 'terms'), place[1] ?? '');
@@ -34,7 +34,7 @@ function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   if (drawing !== undefined) (drawings as Record<string, unknown>)[name] = drawing;
 }
 
-/** Only where there is a text already: a card of the front page has less than the lesson. */
+/** Replace existing texts only: a card of the front page has fewer fields than the lesson. */
 function put(tree: unknown, place: readonly (string | number)[], text: string): void {
   let at = tree;
   for (const part of place.slice(0, -1)) at = within(at, part);

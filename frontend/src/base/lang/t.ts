@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page's own words in the visitor's language. The English text is the key: what has no translation stays English.
- * Texts are ICU messages, so that a language has its own plurals: t('{n, plural, one {# hog} other {# hogs}}', { n }).
+ * The page's own words in the visitor's language. The English text is the key; untranslated texts stay English. Texts
+ * are ICU messages, so that a language has its own plurals: t('{n, plural, one {# hog} other {# hogs}}', { n }).
  *
- * The language stands before the first word is asked for and stays for the page's life; another one reloads the page.
+ * The language is set before the first text and stays for the page's life; choosing another reloads the page.
  */
 
 import { IntlMessageFormat } from 'intl-messageformat';
 import { createElement, Fragment, type ReactNode } from 'react';
 import { english, isPseudo, type Tag } from './tags.ts';
 
-// English as a language that is written from right to left and needs more room, for tests of the layout. Pure.
+// A pseudo-language for layout tests: longer English, written from right to left. Pure.
 
-/** Right-to-left override, and its end: letters stand as those of Arabic would. */
+/** Right-to-left override, and its end: letters run like Arabic ones. */
 const begin = '\u202e';
 const end = '\u202c';
 
-/** Translations are longer by a third; short labels by more. */
+/** Lengthen a text by about a third, as translations do, and mark it right-to-left. */
 function mirrored(text: string): string {
   if (text.trim() === '') return text;
   const longer = text.replaceAll(/[aeiou](?=[a-z])/g, (letter) => letter + letter);
   return longer.replace(/\S.*\S|\S/s, (words) => `${begin}${words}${end}`);
 }
 
-/** What stands in the braces of a text; numbers without a plural come as text already. */
+/** Values of the placeholders in a text; numbers without a plural are already formatted. */
 export type Values = Readonly<Record<string, string | number | null | undefined>>;
 
 /** English text -> the text in another language. */
@@ -33,35 +33,35 @@ let tag: Tag = english;
 let words: Catalogue = {};
 const formats = new Map<string, IntlMessageFormat>();
 
-/** Say all from now on in this language; before anything is said. */
+/** Set the language; call before any text is used. */
 export function speak(language: Tag, catalogue: Catalogue): void {
   tag = language;
   words = catalogue;
   formats.clear();
 }
 
-/** Words of a part of the page that is loaded now. */
+/** Add the catalogue of a part of the page that is loaded on demand. */
 export function learn(catalogue: Catalogue): void {
   words = { ...words, ...catalogue };
   formats.clear();
 }
 
-/** The language in force. */
+/** The current language. */
 export function spoken(): Tag {
   return tag;
 }
 
-/** Texts are in the words of the sources, whose letters may be changed. */
+/** Whether texts are the source's English, so that code may change their letters. */
 export function isEnglish(): boolean {
   return locale() === english;
 }
 
-/** What Intl takes for the numbers and dates of the language in force. */
+/** The language tag that Intl formats numbers and dates with. */
 export function locale(): string {
   return isPseudo(tag) ? english : tag;
 }
 
-/** The text of the language in force, not yet filled in; English where it has none. */
+/** The translated message, without values; English if missing. */
 export function worded(text: string): string {
   return words[text] ?? text;
 }
@@ -82,7 +82,7 @@ function filled(text: string, values: Values): string {
 
 const plain = { ignoreTag: true };
 
-/** Null: the translation is no ICU message, which the check of the catalogues finds; English stands in for it. */
+/** Null: the translation is no valid ICU message, so English is used. A test of the catalogues finds these. */
 function formatOf(said: string): IntlMessageFormat | null {
   try {
     return new IntlMessageFormat(said, locale(), undefined, plain);
@@ -91,11 +91,11 @@ function formatOf(said: string): IntlMessageFormat | null {
   }
 }
 
-// Texts with elements inside, whose order another language may change: rich('Press <b>stop</b> now.', { b }).
+// Texts with elements inside, whose order a translation may change: rich('Press <b>stop</b> now.', { b }).
 
 type Inner = (words: ReactNode) => ReactNode;
 
-/** A text of the catalogue with elements: an element around words is a function, one without words a node. */
+/** Format a text with elements: `<b>words</b>` calls the function `b`, `{b}` inserts a node. */
 export function rich(
   text: string,
   values: Readonly<Record<string, ReactNode | Inner>> = {},
@@ -114,7 +114,7 @@ function richFormatOf(said: string, text: string): IntlMessageFormat {
   }
 }
 
-/** The library hands a function the parts between its tags. */
+/** Adapt a function: the library passes an array of parts. */
 function inner(value: ReactNode | Inner) {
   return typeof value === 'function'
     ? (parts: readonly ReactNode[]) => value(joined(parts))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The languages that the page has, and which of them is meant by a language tag. Pure. */
+/** The languages of the page, and the language that a tag selects. Pure. */
 
 export const english = 'en';
-/** English, longer and from right to left: for tests of the layout. In no menu. */
+/** Pseudo-language for layout tests: longer English, from right to left. In no menu. */
 export const pseudoTag = 'ar-XB';
 
 export const languages = [
@@ -22,7 +22,7 @@ export function directionOf(tag: Tag): 'ltr' | 'rtl' {
   return isPseudo(tag) ? 'rtl' : 'ltr';
 }
 
-/** The language that a tag means, as `de-AT` means `de` and `zh-CN` `zh-Hans`; null: the page does not have it. */
+/** The page's language for a tag: `de-AT` gives `de`, `zh-CN` gives `zh-Hans`; null: none. */
 export function tagOf(wanted: string): Tag | null {
   if (wanted === pseudoTag) return pseudoTag;
   const asked = likely(wanted);
@@ -34,7 +34,7 @@ export function tagOf(wanted: string): Tag | null {
   return found?.tag ?? null;
 }
 
-/** The first of several that the page has; null: none of them. */
+/** The first supported language of several; null: none. */
 export function firstOf(wanted: readonly string[]): Tag | null {
   for (const one of wanted) {
     const tag = tagOf(one);
@@ -43,7 +43,7 @@ export function firstOf(wanted: readonly string[]): Tag | null {
   return null;
 }
 
-/** With the script that people who write no script mean; null: it is no language tag. */
+/** Add the likely script of a tag; null: no language tag. */
 function likely(tag: string): Intl.Locale | null {
   try {
     return new Intl.Locale(tag).maximize();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The shell for projectors: a deck of slides that a clicker walks through, from the first step to the last. */
+/** The page for projectors: a deck of slides controlled by a clicker. */
 
 import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -23,7 +23,7 @@ import { EvidenceSlide } from './evidence-slide.tsx';
 import { claimOf, headOf, type Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
 
-// The beginning of a class: what the lesson asks, who wrote the mail, and its words with their drawings.
+// First slides of a deck: the lesson's question, the author of the mail, and the lesson's terms with their drawings.
 
 interface WordsSlideProps {
   readonly lesson: Lesson;
@@ -61,11 +61,12 @@ function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
   );
 }
 
-// What the step claims, and the picture that shows it, with every lane of the step; under it what its events say.
+// A step's claim and the picture that shows it, with every lane of the step; below, the sentence computed from the
+// events.
 
-/** Pictures that need less than the stage has are shown so much larger, at most. */
+/** Largest factor by which a picture is enlarged that needs less than the stage. */
 const largest = 2;
-/** Headers over several lanes are low, over many as low as their letters; those have no pale kinds in the legend. */
+/** Height of lane headers, px: one lane, several, many. Slides with many lanes hide muted kinds in the legend. */
 const [usualHeader, lowHeader, lowestHeader] = [34, 26, 21];
 const many = 4;
 
@@ -130,13 +131,13 @@ function Picture({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// How many of a class raised their hands for each choice; counted on the wall, and forgotten with the page.
+// Raised hands per choice: counted by the speaker with keys, forgotten when the page closes.
 
 const none: readonly number[] = [];
-/** A hall has no more. */
+/** Largest number of hands per choice. */
 const most = 999;
 
-/** The counts after one hand more or less for a choice. */
+/** The counts after one hand is added or removed for a choice. */
 export function withHand(counts: readonly number[], choice: number, by: number): readonly number[] {
   const length = Math.max(counts.length, choice + 1);
   return Array.from({ length }, (_, i) =>
@@ -146,7 +147,7 @@ export function withHand(counts: readonly number[], choice: number, by: number):
 
 const asked = new Map<string, readonly number[]>();
 
-/** Keys 1 to 9 add a hand for a choice while the question is on the wall. */
+/** Keys 1 to 9 add a hand for a choice while the question is on the projector. */
 function useHands(id: string, choices: number) {
   const [, again] = useState(0);
   const raise = (choice: number, by: number) => {
@@ -167,15 +168,15 @@ function useHands(id: string, choices: number) {
   return { counts: asked.get(id) ?? none, raise };
 }
 
-// Answers to a question on a wall: hands are counted for each, and one is marked when it is known.
+// The choices of a question on the projector, with raised hands; the right one is marked once revealed.
 
 interface ChoicesProps {
-  /** Hands are remembered by it. */
+  /** Key under which hands are counted. */
   readonly id: string;
   readonly choices: readonly string[];
-  /** The right one, from 0; null: not shown yet. */
+  /** The right choice, from 0; null: not revealed yet. */
   readonly truth: number | null;
-  /** Who says so. */
+  /** The source of the answer. */
   readonly by: string;
 }
 
@@ -218,7 +219,7 @@ function Choices({ id, choices, truth, by }: ChoicesProps) {
   );
 }
 
-// A prediction on the wall: the first press asks, hands are counted, the second press shows the answer.
+// A prediction on the projector: the first press asks and counts hands, the second reveals the answer.
 
 interface AskSlideProps {
   readonly page: LessonModel;
@@ -254,7 +255,8 @@ function AskSlide({ page, revealed }: AskSlideProps) {
   );
 }
 
-// The end of a class: what is explained in three sentences, and questions, each before and after its answer.
+// Last slides of a deck: the question explained in three sentences, and quiz questions, each before and after its
+// answer.
 
 function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean }) {
   const { explain } = lesson;
@@ -328,7 +330,7 @@ function QuizSlide({ lesson, questions, revealed }: QuizProps) {
   );
 }
 
-/** On paper. */
+/** The printed quiz. */
 function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
   return (
     <ol className="quiz-sheet">
@@ -352,15 +354,15 @@ function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
 
 // Slides are laid out on a small sheet and scaled up: the page's smallest text, 13 px, is 20 px at 1920x1080.
 
-/** The sheet, px: 1920x1080 shows it 1.549 times as large. */
+/** The sheet, px; at 1920x1080 the scale is 1.549. */
 export const sheet = { width: 1240, height: 697 } as const;
 
-/** How much larger than laid out a window shows the sheet; a window that is smaller gets a smaller sheet. */
+/** Scale of the sheet in a window; a smaller window has a smaller sheet. */
 export function deckScale(width: number, height: number): number {
   return Math.max(1, Math.min(width / sheet.width, height / sheet.height));
 }
 
-/** The style of an element that fills the window, laid out at its own size. */
+/** Style of an element that fills the window, in unscaled px. */
 export function sheetStyle(width: number, height: number): CSSProperties {
   const scale = deckScale(width, height);
   return { width: width / scale, height: height / scale, transform: `scale(${scale})` };
@@ -394,7 +396,7 @@ interface FaceProps {
   readonly paper?: boolean;
 }
 
-/** One slide, on the wall and on paper. */
+/** One slide, for projector and print. */
 export function SlideFace({ page, stop, paper = false }: FaceProps) {
   const { lesson, scene, server, kernel } = page;
   const { kind } = stop.slide;

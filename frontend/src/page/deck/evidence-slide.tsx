@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Charts, tables and the patch of a step, as large as the slide lets them be. */
+/** Slides with charts, tables and the patch of a step, as large as fits. */
 
 import { Children, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -30,7 +30,7 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { type Limits, layOut, standing } from './pack.ts';
 import type { Part } from './slides.ts';
 
-// Cards of a slide, as large as they all fit, and never smaller than the page's smallest text.
+// Cards of a slide, at the largest scale at which all fit, never below the page's smallest text.
 
 const gap = 32;
 const largest = 1.9;
@@ -38,9 +38,9 @@ const largest = 1.9;
 interface CardsProps {
   readonly children: ReactNode;
   readonly columns: readonly number[];
-  /** The smallest scale; what does not fit is left out, and a line says so. */
+  /** Least scale; what does not fit is omitted with a note. */
   readonly least: number;
-  /** The last card only fills the slide: it goes before anything else does. */
+  /** The last card is optional: it is omitted first. */
   readonly filler: boolean;
 }
 
@@ -58,7 +58,7 @@ function Cards({ children, columns, least, filler }: CardsProps) {
     };
     const observer = new ResizeObserver(fill);
     observer.observe(outer);
-    // A chart that comes later, or a figure that needs another line. Most figures that change need none.
+    // Charts load late, and a figure may need another line; most changes of figures need no new layout.
     const changes = new MutationObserver(() => {
       if (standing(inner) !== before) fill();
     });
@@ -88,14 +88,14 @@ function Cards({ children, columns, least, filler }: CardsProps) {
   );
 }
 
-// What a measured table proves, a few words for each row. Pure.
+// Verdicts of a measured table, shortened for its rows. Pure.
 
 type Row = MeasuredMessage['rows'][number];
 
-/** A verdict that is as short as a cell stands there; a longer one is a reason, below the table. */
+/** Longest verdict that fits in a cell; longer ones are reasons, listed below the table. */
 const shortest = 24;
 
-/** "-89.9 %, worse", "no difference proven", "no verdict"; empty of the row that others are compared with. */
+/** "-89.9 %, worse", "no difference proven", "no verdict"; empty for the baseline row. */
 function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   if (row.verdict) return row.verdict.length <= shortest ? row.verdict : t('no verdict');
   const change = row.change_percent;
@@ -106,7 +106,7 @@ function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   return gains === null ? words : `${words}, ${gains ? 'better' : 'worse'}`;
 }
 
-/** Why there are no verdicts, each reason once, and what is not of one patch. */
+/** Why there are no verdicts (each reason once), and a warning about arms on different bases. */
 function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'>) {
   const long = rows.map((row) => row.verdict ?? '').filter((words) => words.length > shortest);
   const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
@@ -116,7 +116,7 @@ function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'
   ];
 }
 
-// The measured table on a wall: each kernel's verdict stands in its row; the page and the terminal have the intervals.
+// The measured table on a projector: a verdict per row; page and terminal also have intervals.
 
 interface MeasuredPartProps {
   readonly lesson: Lesson;
@@ -191,7 +191,7 @@ function MeasuredPart({ lesson, measured }: MeasuredPartProps) {
   );
 }
 
-// The part of a patch that a slide can hold: the hunks that matter, cut where there are too many lines. Pure.
+// The part of a patch that fits on a slide: the hunks that matter, cut if they have too many lines. Pure.
 
 interface ExcerptHunk {
   readonly path: string;
@@ -203,17 +203,17 @@ interface ExcerptHunk {
 
 export interface Excerpt {
   readonly hunks: readonly ExcerptHunk[];
-  /** Changed lines of the patch that are not shown. */
+  /** Number of the patch's changed lines that are omitted. */
   readonly left: number;
 }
 
-/** A hunk's heading takes the room of so many lines. */
+/** Height of a hunk's heading, in lines. */
 const headLines = 2;
 const leastLines = 4;
 
 /**
- * At most so many lines of a patch: of the hunks with lines of `matters`, or where no line matters of those that add
- * most. They are shown in the patch's own order.
+ * Select at most `room` lines of a patch: the hunks with lines of `matters`, or without such lines the hunks that add
+ * most. Hunks keep the patch's order.
  */
 export function excerptOf(
   files: readonly PatchFile[],
@@ -239,7 +239,7 @@ export function excerptOf(
   return { hunks, left: sum(whole.map(({ hunk }) => hunk)) - sum(hunks) };
 }
 
-/** So many lines of a hunk, around those that matter; without one around its first changed line. */
+/** Cut a hunk to a number of lines around those that matter, otherwise around its first changed line. */
 function cutTo(
   lines: readonly PatchLine[],
   matters: (line: PatchLine) => boolean,
@@ -249,7 +249,7 @@ function cutTo(
   if (room < leastLines) return [];
   const marks = lines.flatMap((line, i) => (matters(line) ? [i] : []));
   const within = (from: number) => marks.filter((i) => i >= from && i < from + room).length;
-  // The view with most of them; of equal ones that around the last, which is the deepest call.
+  // The cut with most such lines; if equal, around the last one, which is the deepest call.
   const around = marks.length > 0 ? marks : [lines.findIndex((line) => line.sign !== ' ')];
   const views = around.map((i) =>
     Math.max(0, Math.min(i - Math.floor(room / 2), lines.length - room)),
@@ -258,7 +258,7 @@ function cutTo(
   return lines.slice(from, from + room);
 }
 
-/** So many characters of a message stand beside a patch. */
+/** Most characters of a message beside a patch. */
 const mostWords = 900;
 
 /** The first paragraphs of a patch's message, as prose. */
@@ -266,7 +266,7 @@ export function messageOf(body: string): readonly string[] {
   let left = mostWords;
   const paragraphs: string[] = [];
   for (const paragraph of body.split(/\n\s*\n/)) {
-    // Tables and commands keep their lines in the patch; trailers credit.
+    // Skip tables and commands (indented lines) and trailers.
     if (paragraph === '' || /^\s|^[\w-]+: /.test(paragraph)) continue;
     left -= paragraph.length;
     if (left < 0 && paragraphs.length > 0) break;
@@ -275,14 +275,14 @@ export function messageOf(body: string): readonly string[] {
   return paragraphs;
 }
 
-// The part of a patch that matters, for a wall; lines whose function runs at the moment are lit.
+// The part of a patch that matters, for a projector; lines whose function runs at the moment are highlighted.
 
 interface PatchPartProps {
   readonly page: LessonModel;
   readonly arm: string;
-  /** Parts of lines that are to be seen; none: those that run. */
+  /** Parts of lines to show; empty: lines that run. */
   readonly at: readonly string[];
-  /** Lines that there is room for. */
+  /** Number of lines that fit. */
   readonly room: number;
 }
 
@@ -363,7 +363,7 @@ function PatchPart({ page: { lesson, index }, arm: name, at, room }: PatchPartPr
   );
 }
 
-/** What the patch's own message says, beside its lines. */
+/** The message of the patch, beside its lines. */
 function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'page' | 'arm'>) {
   const arm = lesson.arms.find((one) => one.name === name);
   const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
@@ -377,11 +377,11 @@ function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'pag
   );
 }
 
-/** Lines of a patch on a slide: beside its message, beside other parts, and alone, where they are larger. */
+/** Lines of a patch on a slide: beside its message, beside other parts, or alone in larger text. */
 const [patchLines, patchLinesBeside, patchLinesAlone] = [25, 16, 18];
-/** 13 px of the page, which are 20 at 1920x1080. */
+/** Scale of the smallest text: 13 px on the page, 20 px at 1920x1080. */
 const smallest = 1;
-/** On paper letters may be smaller, so that nothing is left out. */
+/** Printed text may be smaller, so that nothing is omitted. */
 const smallestOnPaper = 0.75;
 
 const [oneOrTwo, all] = [
@@ -397,7 +397,7 @@ interface EvidenceSlideProps {
 
 export function EvidenceSlide({ page, parts, paper }: EvidenceSlideProps) {
   const cards = parts.flatMap((part) => cardsOf(page, part, parts));
-  // Lines of code want half of the width.
+  // Code lines need half of the width.
   const patched = parts.some((part) => part.what === 'patch');
   const columns = patched ? oneOrTwo : all;
   return (
@@ -420,7 +420,7 @@ function cardsOf(page: LessonModel, part: Part, parts: readonly Part[]) {
       const beside = parts.length > 1;
       const room = beside ? patchLinesBeside : first ? patchLines : patchLinesAlone;
       const lines = <PatchPart key={arm} page={page} arm={arm} at={at} room={room} />;
-      // Why it was made is said where it is first shown.
+      // The message appears on the first slide that shows the patch.
       const said = first && !beside;
       return said ? [lines, <PatchMessage key="message" page={page} arm={arm} />] : [lines];
     }
@@ -437,7 +437,7 @@ function cardsOf(page: LessonModel, part: Part, parts: readonly Part[]) {
       return [<Latency key="latency" {...{ lesson, index, recorded, theme }} />];
     case 'measured': {
       const table = tableFor(server.measured, lesson, scene, actions.knobs);
-      // Beside others a table without rows says nothing.
+      // Beside other parts, a table without rows is omitted.
       if (parts.length > 1 && (table?.rows.length ?? 0) === 0) return [];
       return [<MeasuredPart key="measured" lesson={lesson} measured={table} />];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** All slides on paper, one a page, with the step's text below: to be printed, or saved as PDF. */
+/** All slides for print or PDF, one per page, with the step's text below. */
 
 import {
   type ReactNode,
@@ -21,14 +21,14 @@ import { SlideFace, sheet } from './deck-page.tsx';
 import { paperSay, paperStops, type Stop } from './slides.ts';
 import { useStops } from './use-deck.ts';
 
-// Text on paper fills its box: it is laid out narrower and shown larger, until the box is full.
+// Printed text fills its box: it is laid out narrower and scaled up until the box is full.
 
 const largest = 2.2;
-/** Better small than cut off: a reader of paper can come nearer. */
+/** Least scale: small text is better than cut text. */
 const smallest = 0.7;
 const step = 0.05;
 
-/** The largest scale at which the content is not higher than the box. `heightAt`: at a layout width, px. */
+/** The largest scale at which the content fits the box's height. `heightAt`: height at a layout width, px. */
 export function scaleToFill(
   box: { readonly width: number; readonly height: number },
   heightAt: (width: number) => number,
@@ -71,9 +71,9 @@ function Fit({ children }: { readonly children: ReactNode }) {
   );
 }
 
-// A slide as it stands now, for paper: text stays text, what was drawn becomes a picture.
+// A snapshot of a slide for print: text stays text, canvases become images.
 
-/** A copy of an element that nobody can use. Canvases are read, so they must have been drawn. */
+/** An inert copy of an element. Canvases must have been drawn before. */
 function snapshot(of: HTMLElement): HTMLElement {
   const copy = of.cloneNode(true) as HTMLElement;
   const drawn = [...of.querySelectorAll('canvas')];
@@ -93,16 +93,16 @@ function snapshot(of: HTMLElement): HTMLElement {
   return copy;
 }
 
-// Walks a lesson and takes a copy of each slide, three quarters through its window.
+// Visits every slide of a lesson and takes a snapshot three quarters through its window.
 
 interface PaperPage {
   readonly stop: Stop;
   readonly face: HTMLElement;
 }
 
-/** Where in a window most has happened, and the next has not begun. */
+/** Share of the window at which most has happened and the next window has not begun. */
 const share = 0.75;
-/** Text follows the moment ten times a second. */
+/** Time until text has caught up with the moment, ms. */
 const calmMs = 450;
 const pollMs = 60;
 
@@ -129,7 +129,7 @@ function usePages(page: LessonModel, face: RefObject<HTMLElement | null>) {
       const { start, span } = playback.now();
       playback.look(start, span, start + share * span);
       await until(() => document.documentElement.dataset['idle'] === 'true');
-      // A model that is still at work is no picture yet.
+      // A model that is still computing has no picture yet.
       await until(() => face.current?.querySelector('[aria-busy="true"]') === null);
       await sleep(calmMs);
       return off || face.current === null ? null : { stop, face: snapshot(face.current) };
@@ -197,7 +197,7 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
-/** While the next step comes. */
+/** Shown while the next step loads. */
 const blank = { slide: { kind: 'evidence', parts: [] } } as const;
 
 interface PaperProps {

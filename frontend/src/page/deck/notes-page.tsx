@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the speaker reads: the time against the plan, what to say, what comes next. Follows the wall, and can move it. */
+/**
+ * The speaker's window: elapsed time against the plan, what to say, the next stop. It follows the slides and can move
+ * them.
+ */
 
 import { useEffect, useRef, useState } from 'react';
 import Markdown from 'react-markdown';
@@ -32,19 +35,19 @@ import {
   useStops,
 } from './use-deck.ts';
 
-// A class as it was planned: when each step begins and ends, and how far the speaker is from that. Pure.
+// The planned schedule of a class: begin and end of each step, and the speaker's lead or delay. Pure.
 
 const minuteMs = 60_000;
 
-/** Minutes since the talk began. */
+/** Minutes since the start of the talk. */
 interface Planned {
   readonly from: number;
   readonly to: number;
-  /** Of the whole class. */
+  /** Minutes of the whole class. */
   readonly total: number;
 }
 
-/** When a step is due; null: the lesson has no plan. */
+/** Planned time of a step; null: the lesson has no plan. */
 export function plannedOf(
   scenes: readonly Pick<Scene, 'id' | 'minutes'>[],
   step: string,
@@ -57,18 +60,18 @@ export function plannedOf(
   return { from, to: from + (scenes[at]?.minutes ?? 0), total };
 }
 
-/** "on time", "2 min behind", "3 min ahead": against the part of the class that the step has. */
+/** "on time", "2 min behind", "3 min ahead", relative to the step's planned time. */
 export function paceWords(ms: number, { from, to }: Planned): string {
   const now = ms / minuteMs;
   if (now > to) return t('{now} min behind', { now: Math.ceil(now - to) });
   return now < from ? t('{from} min ahead', { from: Math.ceil(from - now) }) : t('on time');
 }
 
-// The time of a talk or a class against its plan.
+// Elapsed time of a talk or a class, against its plan.
 
 interface ElapsedProps {
   readonly since: number | null;
-  /** When the step is due; null: the lesson has no plan. */
+  /** Planned time of the step; null: the lesson has no plan. */
   readonly planned: Planned | null;
   readonly onRestart: () => void;
 }
@@ -124,7 +127,7 @@ export function NotesPage({ lesson, place, go }: Props) {
   const say = sayOf(lesson.content, scene, stop);
   const hint = hintOf(stop.slide);
   const answer = answerOf(lesson, stop.slide) || (stop.slide.kind === 'ask' && news?.answer);
-  // The address follows, so that a reload stays where it is.
+  // Keep the address up to date, so that a reload shows the same stop.
   useEffect(() => go({ step: stop.step }, 'replace'), [go, stop.step]);
   const press = (act: DeckAct) => {
     if (act !== 'notes' && act !== 'handout') send({ kind: 'move', act });
@@ -183,7 +186,7 @@ export function NotesPage({ lesson, place, go }: Props) {
   );
 }
 
-/** What comes next, and its first sentence, to lead over to it. */
+/** The next stop and its first sentence, as a transition. */
 function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop | undefined }) {
   if (next === undefined)
     return (
@@ -201,7 +204,7 @@ function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop |
   );
 }
 
-/** What the wall last said, and how to speak to it. */
+/** The latest message of the deck, and a function that sends to it. */
 function useWall(slug: string) {
   const [news, setNews] = useState<DeckNews | null>(null);
   const channel = useRef<Channel | null>(null);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where cards stand on a slide: whole, in order, in columns, as large as they all fit. Pure. */
+/** Layout of cards on a slide: complete, in order, in columns, at the largest common scale. Pure. */
 
 interface Box {
   readonly width: number;
@@ -8,27 +8,27 @@ interface Box {
 
 interface Packed {
   readonly scale: number;
-  /** Width of a column as it is laid out, before it is scaled. */
+  /** Width of a column before scaling, px. */
   readonly width: number;
-  /** The cards of each column, by their index. */
+  /** Indices of each column's cards. */
   readonly columns: readonly (readonly number[])[];
-  /** False: even at the smallest scale something is higher than the box. */
+  /** False: a card is higher than the box even at the smallest scale. */
   readonly fits: boolean;
 }
 
 export interface Limits {
   readonly least: number;
   readonly most: number;
-  /** How many columns there may be; a column without a card is none. One must be among them. */
+  /** Allowed numbers of columns; must include 1. Columns without cards are dropped. */
   readonly columns: readonly number[];
-  /** Between columns, and between cards of one. */
+  /** Gap between columns, and between cards of a column. */
   readonly gap: number;
 }
 
-/** Scales that are tried between 1 and 2. */
+/** Number of scales tried between 1 and 2. */
 const steps = 20;
 
-/** Splits cards into so many columns, in order, with the lowest highest column. */
+/** Split cards in order into columns, so that the highest column is as low as possible. */
 export function splitInOrder(
   heights: readonly number[],
   count: number,
@@ -58,8 +58,8 @@ function highest(
 }
 
 /**
- * The largest scale at which all cards fit. `heightsAt`: of the cards at a layout width, px; infinite where one is
- * wider than that. Nothing is ever shown below `least`: there the columns that come nearest are given.
+ * The largest scale at which all cards fit. `heightsAt`: heights of the cards at a layout width, px; infinite for a
+ * card that is wider. Never returns less than `least`: there it returns the best columns.
  */
 export function pack(
   box: Box,
@@ -83,19 +83,19 @@ export function pack(
   return at(least).reduce((best, one) => (one.high < best.high ? one : best));
 }
 
-// Measures the cards of a slide and puts them in their places; in the browser alone.
+// Measures and places the cards of a slide in the browser.
 
-/** What stands together: a whole card, or of one with several tables each with what belongs to it. */
+/** Elements that stay together: a whole card, or one of a card's tables with its heading and notes. */
 type Unit = readonly HTMLElement[];
 
-/** Charts may become so much higher than they ask for. */
+/** Largest factor by which a chart may grow. */
 const growth = 2;
-/** Between what belongs together. */
+/** Gap between elements of a unit. */
 const line = 8;
-/** Below, a card with several tables is taken apart, so that its letters are larger. */
+/** Below this scale a card with several tables is split, so that its text gets larger. */
 const small = 1.2;
 
-/** Which sizes the cards have: while they stay, nothing need be placed anew. */
+/** A key of the cards' sizes: while it is unchanged, no new layout is needed. */
 export function standing(inner: HTMLElement): string {
   const parts = [...inner.children].flatMap((card) => [
     card,
@@ -107,7 +107,7 @@ export function standing(inner: HTMLElement): string {
 export function layOut(outer: HTMLElement, inner: HTMLElement, limits: Limits): void {
   const box = { width: outer.clientWidth, height: outer.clientHeight };
   const all = [...inner.children] as HTMLElement[];
-  // In a hand cards stand one below the other, and scroll.
+  // On a phone the cards are stacked and scroll.
   const flows = getComputedStyle(inner).position === 'static';
   if (box.width === 0 || box.height === 0 || all.length === 0 || flows) return;
   forget(inner);
@@ -139,7 +139,7 @@ function tried(box: Box, units: readonly Unit[], limits: Limits): [readonly Unit
   return [units, pack(box, heightsAt, limits)];
 }
 
-/** As they were before anything was placed. */
+/** Remove all styles of an earlier layout. */
 function forget(inner: HTMLElement): void {
   for (const one of inner.querySelectorAll<HTMLElement>('.deck-card, [data-placed]')) {
     for (const key of ['left', 'top', 'width'] as const) one.style[key] = '';
@@ -151,10 +151,10 @@ function forget(inner: HTMLElement): void {
     delete one.dataset['leftOut'];
 }
 
-/** A drawing has no offsetHeight. */
+/** SVG elements have no offsetHeight. */
 const high = (one: HTMLElement) => one.offsetHeight ?? one.clientHeight;
 
-/** Infinite: something in it is wider. */
+/** Height at a width; infinite if the content is wider. */
 function heightOf(unit: Unit, width: number): number {
   for (const one of unit) one.style.width = `${width}px`;
   if (unit.some((one) => one.scrollWidth > width + 1)) return Number.POSITIVE_INFINITY;
@@ -163,7 +163,7 @@ function heightOf(unit: Unit, width: number): number {
 
 const main = 'table, svg, figure, div';
 
-/** What a panel consists of, also where one box has all of it but the heading. */
+/** Parts of a panel, also if one box contains everything except the heading. */
 function parts(card: HTMLElement): readonly HTMLElement[] {
   const panel = card.querySelector('.panel:not(.patch)');
   const all = ([...(panel?.children ?? [])] as HTMLElement[]).flatMap((part) =>
@@ -176,7 +176,7 @@ function parts(card: HTMLElement): readonly HTMLElement[] {
 
 const tablesOf = (own: readonly HTMLElement[]) => own.filter((part) => part.matches(main));
 
-/** A card with one table stays whole. Others are taken apart: each table is a unit, the first with the heading. */
+/** A card with one table stays whole. Others are split: each table is a unit, the first with the heading. */
 function unitsOf(card: HTMLElement): readonly Unit[] {
   const own = parts(card);
   const tables = tablesOf(own);
@@ -190,7 +190,10 @@ function unitsOf(card: HTMLElement): readonly Unit[] {
   return units;
 }
 
-/** What may be left out, the least first: small print, then what stands behind the first table, from the last. */
+/**
+ * Elements that may be omitted, least important first: small print, then everything after the first table, from the
+ * end.
+ */
 function dispensable(cards: readonly HTMLElement[]): readonly HTMLElement[] {
   const blocks = cards.flatMap((card) => {
     const own = parts(card);
@@ -203,7 +206,7 @@ function dispensable(cards: readonly HTMLElement[]): readonly HTMLElement[] {
   ];
 }
 
-/** Puts each unit at its place; what is left of a column goes to its chart. */
+/** Place each unit; a column's remaining height goes to its chart. */
 function settle(
   units: readonly Unit[],
   { width, columns }: Packed,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson as slides: each step gives one to three, words begin and questions end it; a press goes from stop to stop. Pure. */
+/**
+ * A lesson as slides: terms first, then one to three slides per step, questions last. A press moves from stop to stop.
+ * Pure.
+ */
 
 import { t } from '../../base/lang/t.ts';
 import { rightWords } from '../../panels/recap/memory.ts';
 import type { Arm, Lesson, Scene } from '../../protocol/lesson.ts';
 
-// Which patches stand on the slide of a step: lines that the step names, or a patch that no step before has shown. Pure.
+// Patches on a step's slide: lines that the step names, or a patch that no earlier step has shown. Pure.
 
 type Patched = Pick<Lesson, 'arms' | 'scenes'>;
 
@@ -13,13 +16,13 @@ interface Chosen {
   readonly what: 'patch';
   readonly arm: string;
   readonly at: readonly string[];
-  /** No step before shows this patch: its message says what it is for. */
+  /** No earlier step shows this patch, so its message is added. */
   readonly first: boolean;
 }
 
 const has = (arm: Arm, text: string) => arm.patch_texts.some((patch) => patch.text.includes(text));
 
-/** One for each arm. Where several arms have a line, the first of them shows it. */
+/** One per arm. If several arms have a line, the first of them shows it. */
 function patchParts(lesson: Patched, scene: Scene): readonly Chosen[] {
   if (!scene.show.includes('patch')) return [];
   const arms = patchedArms(lesson, scene);
@@ -40,7 +43,7 @@ function patchedArms({ arms }: Patched, scene: Scene): readonly Arm[] {
   return arms.filter((arm) => scene.arms.includes(arm.name) && arm.patch_texts.length > 0);
 }
 
-/** Arms whose patch stands on a slide of an earlier step. */
+/** Arms whose patch is on a slide of an earlier step. */
 function shownBefore(lesson: Patched, scene: Scene): ReadonlySet<string> {
   const earlier = lesson.scenes.slice(0, lesson.scenes.indexOf(scene));
   const shown = new Set<string>();
@@ -53,38 +56,38 @@ function shownBefore(lesson: Patched, scene: Scene): ReadonlySet<string> {
   return shown;
 }
 
-/** What stands on a slide beside its title: a panel of the view by its name, or one of these. */
+/** Content of a slide besides its title: a panel of the view by name, or one of these. */
 export type Part =
   | { readonly what: 'latency' | 'measured' | 'counts' }
   | { readonly what: 'panel'; readonly name: string }
   | {
       readonly what: 'patch';
       readonly arm: string;
-      /** Parts of lines that are to be seen; none: those that run. */
+      /** Parts of lines to show; empty: lines that run. */
       readonly at: readonly string[];
-      /** No step before shows this patch. */
+      /** No earlier step shows this patch. */
       readonly first: boolean;
     };
 
 export type Slide =
-  /** What one has to know first; the first of them says who wrote the mail. */
+  /** Terms to know first; the first such slide also names the author of the mail. */
   | { readonly kind: 'words'; readonly terms: readonly string[]; readonly mail: boolean }
   | { readonly kind: 'ask' | 'picture' | 'explain' }
   | { readonly kind: 'evidence'; readonly parts: readonly Part[] }
-  /** Questions of the recap, by their place in it; on paper all at once. */
+  /** Quiz questions by index; printed on one page. */
   | { readonly kind: 'quiz'; readonly questions: readonly number[] };
 
 export type SlideKind = Slide['kind'];
 
-/** No step has more; words and questions stand beside them. */
+/** Most slides of a step, not counting terms and questions. */
 export const mostSlides = 3;
-/** Words of a lesson that stand on one slide. */
+/** Most terms on one slide. */
 const mostTerms = 3;
 
 type Given = Pick<Lesson, 'predictions' | 'arms' | 'scenes'>;
 type Whole = Given & Pick<Lesson, 'terms' | 'mails' | 'explain' | 'quiz'>;
 
-/** The slides of a step, in order. `panels`: names of the panels that the lesson's view has. */
+/** The slides of a step, in order. `panels`: names of the view's panels. */
 export function slidesOf(lesson: Given, scene: Scene, panels: readonly string[]): readonly Slide[] {
   const asks = scene.predict !== null && lesson.predictions[scene.predict] !== undefined;
   const before: Slide[] = [...(asks ? [{ kind: 'ask' as const }] : []), { kind: 'picture' }];
@@ -98,7 +101,7 @@ export function slidesOf(lesson: Given, scene: Scene, panels: readonly string[])
   ];
 }
 
-/** Charts and tables; what is proved stands first. */
+/** Charts and tables; measured evidence first. */
 function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[] {
   const measured: readonly Part[] = show.includes('measured') ? [{ what: 'measured' }] : [];
   const others = show.flatMap((name): Part[] => {
@@ -108,12 +111,12 @@ function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[]
   return [...measured, ...others];
 }
 
-/** One chart or table alone would leave the stage empty, so the counts are its neighbour; a patch has its message. */
+/** A single chart or table would leave the slide half empty, so counts are added; a patch has its message. */
 function filled(parts: readonly Part[]): readonly Part[] {
   return parts.length === 1 && parts[0]?.what !== 'patch' ? [...parts, { what: 'counts' }] : parts;
 }
 
-/** Before the first step: its words, evenly spread. */
+/** Slides before the first step: the lesson's terms, evenly distributed. */
 function wordsOf({ terms, mails }: Pick<Whole, 'terms' | 'mails'>): readonly Slide[] {
   const names = terms.filter((term) => term.entry).map((term) => term.name);
   const mail = Object.keys(mails).length > 0;
@@ -124,21 +127,21 @@ function wordsOf({ terms, mails }: Pick<Whole, 'terms' | 'mails'>): readonly Sli
   }));
 }
 
-/** Behind the last step. */
+/** Slides after the last step. */
 function recapOf({ explain, quiz }: Pick<Whole, 'explain' | 'quiz'>): readonly Slide[] {
   const asked = quiz.map((_q, i) => ({ kind: 'quiz' as const, questions: [i] }));
   return [...(explain === null ? [] : [{ kind: 'explain' as const }]), ...asked];
 }
 
-/** Where a press leads: a slide, of a question before or after its answer is shown. */
+/** One position of the deck: a slide, for questions before or after the reveal. */
 export interface Stop {
   readonly step: string;
-  /** What the address says: the press within its step, from 1. */
+  /** `slide` in the address: the press within its step, from 1. */
   readonly press: number;
   readonly slide: Slide;
   /** The slide within the lesson, from 1. */
   readonly number: number;
-  /** The answer to the question is shown. */
+  /** The answer to the question is revealed. */
   readonly revealed: boolean;
 }
 
@@ -166,7 +169,7 @@ export function stopsOf(lesson: Whole, panels: readonly string[]): readonly Stop
   });
 }
 
-/** What is printed: a prediction stays open, our three sentences stand there, all questions share a page. */
+/** Stops to print: predictions stay open, the lesson's three sentences are shown, all questions share a page. */
 export function paperStops(stops: readonly Stop[]): readonly Stop[] {
   const asked = stops.flatMap(({ slide, revealed }) =>
     slide.kind === 'quiz' && revealed ? slide.questions : [],
@@ -182,21 +185,21 @@ export function paperStops(stops: readonly Stop[]): readonly Stop[] {
   }));
 }
 
-/** How many slides a deck has; a question and its answer are one. */
+/** Number of slides in a deck; a question and its answer count as one. */
 export function slideCount(stops: readonly Stop[]): number {
   return stops.at(-1)?.number ?? 0;
 }
 
-/** The stop that an address names; a press beyond the step's last is its last. */
+/** Index of the stop that an address names; a press after the step's last one means the last. */
 export function stopAt(stops: readonly Stop[], step: string, press: number | null): number {
   const first = stops.findIndex((stop) => stop.step === step);
   const last = stops.findLastIndex((stop) => stop.step === step);
   return Math.max(0, Math.min(last, first + (press ?? 1) - 1));
 }
 
-// What a step says in one sentence. Pure.
+// The one-sentence claim of a step. Pure.
 
-/** The step's claim; a step without one has the first sentence of its text. */
+/** The step's claim, otherwise the first sentence of its text. */
 export function claimOf(
   { content }: Pick<Lesson, 'content'>,
   { id, claim }: Pick<Scene, 'id' | 'claim'>,
@@ -204,7 +207,7 @@ export function claimOf(
   return claim || firstSentence(content[id] ?? '');
 }
 
-/** Of Markdown, as plain words: up to the first full stop that a space or the end follows. */
+/** The first sentence of Markdown as plain text, up to a full stop before a space or the end. */
 export function firstSentence(markdown: string): string {
   const [paragraph = ''] = markdown.trim().split(/\n\s*\n/);
   const words = paragraph
@@ -215,7 +218,7 @@ export function firstSentence(markdown: string): string {
   return /^.*?[.?!](?=\s|$)/.exec(words)?.[0] ?? words;
 }
 
-// What stands over a slide, what a speaker says at a stop, and what comes next. Pure.
+// The title of a slide, the speaker's text at a stop, and the next stop. Pure.
 
 type Shown = Pick<Stop, 'revealed' | 'slide'>;
 
@@ -236,7 +239,7 @@ export function headOf(
     : t('Question {first} of {quiz}', { first: first + 1, quiz: quiz.length });
 }
 
-/** Markdown of the step's text. Until the answer is shown, what stands below the line of three dashes waits. */
+/** Markdown of the step's text; the part below `---` is withheld until the answer is revealed. */
 export function sayOf(
   content: Lesson['content'],
   scene: Pick<Scene, 'id' | 'predict'>,
@@ -252,7 +255,7 @@ export function sayOf(
     .trim();
 }
 
-/** What the speaker does where no step has notes for it. */
+/** Speaker's hint for slides that no step has notes for. */
 export function hintOf({ kind }: Slide): string {
   if (kind === 'words')
     return t('Say each word once and point at its drawing. One minute is enough.');
@@ -260,7 +263,7 @@ export function hintOf({ kind }: Slide): string {
   return kind === 'quiz' ? t('Count hands, then press. Ask one of them why before you go on.') : '';
 }
 
-/** The answer of a question at the end, before the wall shows it. */
+/** The answer to a quiz question, for the speaker before it is revealed. */
 export function answerOf(
   { explain, quiz }: Pick<Lesson, 'explain' | 'quiz'>,
   slide: Slide,
@@ -271,7 +274,7 @@ export function answerOf(
   return asked === undefined ? '' : `${rightWords(asked)}. ${asked.why}`;
 }
 
-/** What stands under a slide on paper: a step's text once, behind its question what the question keeps back. */
+/** Text printed below a slide: a step's text once; below its question the part that the question withholds. */
 export function paperSay(
   { content, quiz }: Pick<Lesson, 'content' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'predict'>,
@@ -293,7 +296,7 @@ const kinds = {
   evidence: t('the evidence'),
 } as const;
 
-/** What a stop is called where the next one is announced. */
+/** Name of a stop in the preview of the next one. */
 export function stopTitle(
   lesson: Pick<Lesson, 'question' | 'quiz'>,
   scene: Pick<Scene, 'title'>,
@@ -316,7 +319,7 @@ const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
   patch: t('the patch'),
 };
 
-/** One sentence of a stop, so that the speaker can lead over to it; `panels`: titles by name. */
+/** One sentence of a stop, as the speaker's transition; `panels`: titles by name. */
 export function previewOf(
   lesson: Pick<Lesson, 'arms' | 'content' | 'predictions' | 'explain' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'claim' | 'predict'>,
@@ -345,7 +348,7 @@ export function previewOf(
   }
 }
 
-/** Of the patch's own message. */
+/** The subject of the patch's message. */
 function subjectOf({ arms }: Pick<Lesson, 'arms'>, name: string): string {
   return arms.find((arm) => arm.name === name)?.patch_texts.at(-1)?.subject ?? '';
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A deck that stands at a stop: moved by keys, by buttons and by the speaker's window, which follows it. */
+/** Position of a deck, controlled by keys, by buttons and by the speaker's window, which follows it. */
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
@@ -13,7 +13,7 @@ import { toyOf, turnToy } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
 
-// What presses do to a deck: clickers send Page Up and Page Down, some of them arrows. Pure.
+// Meaning of keys for a deck: clickers send Page Up and Page Down, some of them arrows. Pure.
 
 const acts = ['next', 'back', 'first', 'last', 'notes', 'handout', 'toy'] as const;
 export type DeckAct = (typeof acts)[number];
@@ -48,17 +48,17 @@ interface Pressed {
   readonly target: EventTarget | null;
 }
 
-/** What a key means to a deck; null: nothing, or it is a field's own. */
+/** What a key does to a deck; null: nothing, or an input field uses it. */
 export function deckAct(event: Pressed): DeckAct | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest(fields)) return null;
-  // A clicker goes on whatever was touched last.
+  // Clicker keys work wherever the focus is.
   if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }
 
-/** The stop after a press; at both ends it stays. */
+/** Index of the stop after a press, clamped to the deck. */
 export function moved(at: number, act: DeckAct, stops: number): number {
   const last = Math.max(0, stops - 1);
   if (act === 'next') return Math.min(last, at + 1);
@@ -67,18 +67,18 @@ export function moved(at: number, act: DeckAct, stops: number): number {
   return act === 'last' ? last : at;
 }
 
-// What the wall and the speaker's window say to each other: a channel of this browser, one for each lesson.
+// Messages between deck and speaker's window: a BroadcastChannel per lesson.
 
-/** Where the deck stands. */
+/** Position and state of the deck. */
 export interface DeckNews {
   readonly kind: 'at';
   readonly step: string;
   readonly press: number;
-  /** What is computed from the events now; empty: nothing. */
+  /** The sentence computed from the events now; may be empty. */
   readonly sentence: string;
-  /** The answer to the step's question, before the wall shows it; empty: there is none. */
+  /** The answer to the step's question, before the slides reveal it; empty: none. */
   readonly answer: string;
-  /** When the talk began, ms since 1970. */
+  /** Start of the talk, ms since 1970. */
   readonly since: number;
 }
 
@@ -88,7 +88,7 @@ type Message =
   | { readonly kind: 'restart' }
   | { readonly kind: 'move'; readonly act: DeckAct };
 
-/** What came over the channel; null: nothing that is known. */
+/** A message of the channel; null: unknown. */
 export function readMessage(value: unknown): Message | null {
   if (typeof value !== 'object' || value === null) return null;
   const { kind, act, step, press, sentence, answer, since } = value as Record<string, unknown>;
@@ -104,7 +104,7 @@ export interface Channel {
   readonly close: () => void;
 }
 
-/** A browser without BroadcastChannel has no speaker's window, and the deck goes on without. */
+/** Without BroadcastChannel there is no speaker's window; the deck still works. */
 export function openChannel(slug: string, onMessage: (message: Message) => void): Channel {
   if (typeof BroadcastChannel === 'undefined') return { send: () => {}, close: () => {} };
   const channel = new BroadcastChannel(`duet.deck.${slug}`);
@@ -122,7 +122,7 @@ export function useStops(lesson: Lesson): readonly Stop[] {
   }, [lesson]);
 }
 
-/** Its steps without the charts and tables that answer what a later step asks. */
+/** The lesson without charts and tables that answer a later step's question. */
 function unspoilt(lesson: Lesson, tells: ViewKind['tells']): Lesson {
   const scenes = lesson.scenes.map((scene) => {
     const spoils = spoilersOf(lesson, scene, { guesses: {} }, new Set(), tells);
@@ -138,7 +138,7 @@ export function useDeck(page: LessonModel) {
   const stops = useStops(lesson);
   const at = stopAt(stops, scene.id, place.slide);
   const stop = must(stops[at], 'a stop');
-  // A rule that was played with stays behind.
+  // Close the interactive rule when leaving its slide.
   const withoutToy = togglePane(place.panes, 'toy', false);
   const show = (to: number) => {
     const next = stops[to];
@@ -170,12 +170,12 @@ export function useDeck(page: LessonModel) {
   return { stops, at, stop, slides: slideCount(stops), act };
 }
 
-/** Whether the slide is one on which the step's rule may be played with, in place of the picture. */
+/** Whether the slide offers the step's interactive rule instead of the picture. */
 export function offersToy(page: LessonModel, stop: Stop): boolean {
   return stop.slide.kind === 'picture' && toyOf(page.lesson, page.scene) !== null;
 }
 
-/** Before the picture: its arrow keys walk from mark to mark, a clicker's change slides. */
+/** Runs before the picture's handlers: its arrow keys visit marks, a clicker's keys change slides. */
 function useDeckKeys(act: (what: DeckAct) => void): void {
   const latest = useRef(act);
   latest.current = act;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a viewer wrote and answered at the end of a lesson, and how far he got: in this browser, nowhere else. */
+/** A viewer's recap answers and progress, stored in this browser only. */
 
 import { locale, t } from '../../base/lang/t.ts';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
@@ -7,7 +7,7 @@ import type { Answers } from '../predict.ts';
 
 // Judges answers to the questions at the end of a lesson.
 
-/** Whether an answer is right: the choice from 1, or a number near enough; without an answer it is not. */
+/** Whether an answer is right: the choice from 1, or a number within tolerance; no answer is wrong. */
 export function isRight(question: QuizQuestion, given: number | undefined): boolean {
   if (given === undefined) return false;
   if (question.choices.length > 0) return given === question.right;
@@ -20,7 +20,7 @@ export function rightWords({ choices, right, number, unit }: QuizQuestion): stri
   return `${(number ?? 0).toLocaleString(locale())} ${unit}`.trim();
 }
 
-/** A number as people type it, "10,000" and "2.5" alike; undefined: it is none. */
+/** Parse a typed number, such as "10,000" or "2.5"; undefined: not a number. */
 export function typedNumber(text: string): number | undefined {
   const plain = text.trim().replaceAll(/[ ,'_](?=\d{3}(\D|$))/g, '');
   return /^[+-]?\d+(\.\d+)?$/.test(plain) ? Number(plain) : undefined;
@@ -29,7 +29,7 @@ export function typedNumber(text: string): number | undefined {
 export interface Recap {
   /** The viewer's own three sentences. */
   readonly mine: string;
-  /** He has compared them with ours. */
+  /** The viewer has compared them with the lesson's. */
   readonly compared: boolean;
   /** By question: the choice from 1, or the number. */
   readonly given: Readonly<Record<number, number>>;
@@ -45,7 +45,7 @@ export interface Progress {
   readonly on: string;
 }
 
-/** So many of so many. */
+/** [count, total] */
 type Share = readonly [number, number];
 
 const nothing: Recap = { mine: '', compared: false, given: {} };
@@ -64,13 +64,13 @@ export function writeRecap(slug: string, recap: Recap): void {
   write(`duet.${slug}.recap`, recap);
 }
 
-/** Lessons that the viewer has come to the end of, by slug. */
+/** Progress in lessons that the viewer has finished, by slug. */
 export function readProgress(): Readonly<Record<string, Progress>> {
   const known = Object.entries(read(progressKey)).filter(([, one]) => isProgress(one));
   return Object.fromEntries(known) as Record<string, Progress>;
 }
 
-/** Replaces what is saved of one lesson; the date changes only with the rest. */
+/** Replace the stored progress of one lesson; the date changes only if something else does. */
 export function writeProgress(slug: string, progress: Progress): void {
   const all = readProgress();
   const same = { ...progress, on: all[slug]?.on };
@@ -120,11 +120,11 @@ function write(key: string, value: object): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // A full or forbidden store loses the memory, not the lesson.
+    // With full or disabled storage, progress is lost on reload; the lesson still works.
   }
 }
 
-// The certificate of progress as a file: JSON for programs, SVG to look at and print. It says what it is.
+// The certificate of progress as a file: JSON for programs, SVG for people. It states that nothing was verified.
 
 export const honest = t(
   'A browser wrote this from what it had saved. Nobody checked who answered, or how, so it proves nothing.',
@@ -201,7 +201,7 @@ function escaped(words: string): string {
   return words.replaceAll(/[&<>]/g, (sign) => signs[sign] ?? sign);
 }
 
-/** Hands a text to the browser as a file. */
+/** Download a text as a file. */
 export function saveFile(name: string, text: string, type = 'application/json'): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The end of a lesson: explain it, answer questions, see what was predicted, take a certificate, go on. */
+/** End of a lesson: explain it, answer questions, review predictions, get a certificate, continue. */
 
 import { type FormEvent, useEffect, useId, useMemo, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -27,7 +27,7 @@ import {
   writeRecap,
 } from './memory.ts';
 
-// Explain it in three sentences, then compare with ours.
+// Explain it in three sentences, then compare with the lesson's.
 
 interface ExplainPartProps {
   readonly explain: NonNullable<Lesson['explain']>;
@@ -82,7 +82,7 @@ function ExplainPart({ explain, recap, onRecap }: ExplainPartProps) {
   );
 }
 
-// The questions at the end of a lesson: answered once, judged here, explained.
+// Questions at the end of a lesson: answered once, judged and explained here.
 
 interface QuizPartProps {
   readonly lesson: Pick<Lesson, 'quiz' | 'scenes'>;
@@ -133,7 +133,7 @@ function QuizPart({ lesson, recap, onRecap, onStep }: QuizPartProps) {
 interface AskedProps {
   readonly question: QuizQuestion;
   readonly given: number | undefined;
-  /** Of the step that answers it; empty: there is none. */
+  /** Title of the step that answers it; empty: none. */
   readonly title: string;
   readonly onGiven: (value: number) => void;
   readonly onStep: (id: string) => void;
@@ -229,7 +229,7 @@ function NumberField({ question, given, labelled, onGiven }: FieldProps) {
   );
 }
 
-// What was predicted, and what the events of a run had to say to it.
+// Predictions, and the answers of the events.
 
 interface PredictedPartProps {
   readonly lesson: Pick<Lesson, 'predictions' | 'scenes' | 'questions'>;
@@ -297,7 +297,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
   );
 }
 
-// How far the viewer got in all lessons, as this browser saved it, and as files.
+// Progress in all lessons, as stored in this browser, and as files.
 
 interface CertificatePartProps {
   readonly all: Readonly<Record<string, Progress>>;
@@ -370,7 +370,7 @@ interface RecapDialogProps {
   readonly onClose: () => void;
 }
 
-/** Whether a lesson ends with one. */
+/** Whether a lesson has a recap. */
 export function hasRecap(lesson: Pick<Lesson, 'explain' | 'quiz'>): boolean {
   return lesson.explain !== null || lesson.quiz.length > 0;
 }
@@ -428,7 +428,7 @@ function Parts({ lesson, answers, next, onStep, onQuestions, onClose }: RecapDia
   );
 }
 
-/** What stands in the last step and opens it. */
+/** Card in the last step that opens the recap. */
 export function RecapCard({
   lesson,
   onOpen,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The terms of a lesson and of the page in texts: the first of each in a paragraph opens a card. */
+/** Terms of a lesson and of the page: their first occurrence in a paragraph opens a card. */
 
 import {
   createContext,
@@ -20,8 +20,9 @@ import type { Components } from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
 import type { Lesson, Term } from '../../protocol/lesson.ts';
 
-// A drawing of a term, built element by element from its text. Only shapes, words and their looks are taken over, so
-// nothing of it can act, load or be styled from outside; the server refuses such files already (lessons/drawings.py).
+// A term's drawing, rebuilt element by element. Only shapes, text and presentation attributes are copied, so the
+// drawing cannot run scripts, load anything or be styled from outside. The server also refuses such files
+// (lessons/drawings.py).
 
 const elements = new Set([
   ...['g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan'],
@@ -40,7 +41,7 @@ interface Drawn {
   readonly parts: readonly ReactNode[];
 }
 
-/** The drawing's parts for React; null where the text is none. */
+/** The drawing's parts for React; null: no valid SVG. */
 export function drawn(svg: string): Drawn | null {
   const root = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
   const box = root.getAttribute('viewBox') ?? '';
@@ -74,17 +75,17 @@ export const Drawing = memo(({ svg }: { readonly svg: string }) => {
 });
 Drawing.displayName = 'Drawing';
 
-// Which term's card is open, and when it opens and closes. One at a time.
+// The open card, and the timing of opening and closing. One card at a time.
 
 interface Shown {
   readonly name: string;
   readonly anchor: HTMLElement;
-  /** It was asked for by a click or a tap, and stays when the pointer leaves. */
+  /** Opened by a click or a tap: stays open when the pointer leaves. */
   readonly pinned: boolean;
 }
 
 const openMs = 160;
-/** Long enough to go from the word to its card. */
+/** Long enough to move from the word to its card. */
 const closeMs = 220;
 
 class CardHost {
@@ -99,39 +100,39 @@ class CardHost {
     return () => this.listeners.delete(listener);
   };
 
-  /** The mouse came over the word. */
+  /** The mouse entered the word. */
   point(name: string, anchor: HTMLElement): void {
     this.later(openMs, () => {
       if (this.shown?.anchor !== anchor) this.set({ name, anchor, pinned: false });
     });
   }
 
-  /** Keys came to the word. */
+  /** The keyboard focused the word. */
   focus(name: string, anchor: HTMLElement): void {
     this.stay();
     this.set({ name, anchor, pinned: false });
   }
 
-  /** First click: it stays. Second click: it goes. */
+  /** The first click pins the card, the second closes it. */
   click(name: string, anchor: HTMLElement): void {
     this.stay();
     const again = this.shown?.anchor === anchor && this.shown.pinned;
     this.set(again ? null : { name, anchor, pinned: true });
   }
 
-  /** The mouse left the word, or its card. */
+  /** The mouse left the word or its card. */
   leave(): void {
     this.later(closeMs, () => {
       if (!this.shown?.pinned) this.set(null);
     });
   }
 
-  /** Whatever was about to happen does not. */
+  /** Cancel pending opening and closing. */
   stay(): void {
     clearTimeout(this.timer);
   }
 
-  /** The word lost the focus, or is no longer in the page. */
+  /** The word lost the focus or was unmounted. */
   gone(anchor: HTMLElement | null): void {
     if (anchor !== null && this.shown?.anchor === anchor) this.close();
   }
@@ -152,7 +153,7 @@ class CardHost {
   }
 }
 
-// Where a card stands: below its word or above it, inside the window, never over the word.
+// Position of a card: below or above its word, inside the window, never over the word.
 
 export interface Rect {
   readonly left: number;
@@ -163,7 +164,7 @@ export interface Rect {
 interface Spot {
   readonly left: number;
   readonly top: number;
-  /** It scrolls where neither side has room for all of it. */
+  /** The card scrolls if neither side has enough room. */
   readonly height: number;
 }
 
@@ -184,7 +185,7 @@ export function spotOf(
   return { left, top: under ? word.bottom + gap : word.top - gap - height, height };
 }
 
-// The card of a term: its drawing and what it is. Esc and a click elsewhere close it.
+// The card of a term: its drawing and definition. Esc and a click elsewhere close it.
 
 interface TermCardProps {
   readonly host: CardHost;
@@ -230,7 +231,7 @@ function Card({ host, shown, term, svg }: CardProps) {
   );
 }
 
-/** Follows the word when the page scrolls; a word that is out of sight has no card. */
+/** Follows the word when the page scrolls; closes when the word is out of sight. */
 function useSpot(
   host: CardHost,
   anchor: HTMLElement,
@@ -257,7 +258,7 @@ function useSpot(
   return spot;
 }
 
-/** Before anybody else gets the key: Esc closes the card and nothing behind it. */
+/** Handles Escape first, so that it closes the card and nothing else. */
 function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -279,14 +280,14 @@ function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElem
   }, [host, shown, card]);
 }
 
-// Finds the terms of a lesson in a text; the server's lint has the same rule (lessons/view.py).
+// Finds a lesson's terms in a text; the server's lint has the same rule (lessons/view.py).
 
-/** A text in pieces: plain words, and forms of terms. */
+/** Part of a text: plain text, or a term. */
 export type Piece = string | { readonly name: string; readonly text: string };
 
 interface Matcher {
   readonly terms: ReadonlyMap<string, Term>;
-  /** The first form of each term that `seen` does not have yet becomes a piece, and is added to it. */
+  /** Turn the first occurrence of each term into a piece, unless `seen` contains it; adds it to `seen`. */
   readonly split: (text: string, seen: Set<string>) => readonly Piece[];
 }
 
@@ -317,7 +318,7 @@ export function matcherOf(terms: readonly Term[]): Matcher | null {
   };
 }
 
-/** What is written small may begin a sentence; a space may be the end of a line. */
+/** A lower-case form may start a sentence with a capital; a space may be a line break. */
 function either(form: string): string {
   const [first = '', ...rest] = form;
   const small = first !== first.toUpperCase();
@@ -328,9 +329,9 @@ function either(form: string): string {
   return `${small ? `[${first}${first.toUpperCase()}]` : first}${tail}`;
 }
 
-// Marks terms in Markdown: the first of each in a paragraph becomes a `dfn`, titled by the term's name.
+// Marks terms in Markdown: the first occurrence in a paragraph becomes a `dfn`, titled with the term's name.
 
-/** Of a tree of HTML, as far as it matters here. */
+/** The fields of an HTML tree node that are used here. */
 export interface MarkdownNode {
   type: string;
   tagName?: string;
@@ -339,9 +340,9 @@ export interface MarkdownNode {
   children?: MarkdownNode[];
 }
 
-/** What begins anew; what stands between them in one list item belongs to the paragraph there. */
+/** Elements that start a new paragraph; other elements in a list item belong to its paragraph. */
 const paragraphs = new Set(['p', 'li', 'td', 'th']);
-/** Code is quoted, a link or a heading has another purpose. */
+/** Elements without terms: code is quoted, links and headings have their own purpose. */
 const left = new Set(['code', 'pre', 'a', 'h1', 'h2', 'h3', 'h4']);
 
 export function markTerms(matcher: Matcher) {
@@ -370,7 +371,7 @@ export function markTerms(matcher: Matcher) {
   };
 }
 
-// Words of the page itself, in every lesson; a lesson's own term of the same name goes before.
+// Terms of the page itself, in every lesson; a lesson's term of the same name replaces them.
 
 const page = (name: string, says: string, ...also: string[]): Term => ({
   ...{ name, also, says },
@@ -398,7 +399,7 @@ const terms: readonly Term[] = [
   ),
 ];
 
-/** The terms of a lesson, and those of the page that it has no word of. */
+/** The terms of a lesson, plus those of the page that the lesson does not define. */
 export function withPageTerms(own: readonly Term[]): readonly Term[] {
   const taken = new Set(own.flatMap(({ name, also }) => [name, ...also]));
   const free = terms.filter(({ name, also }) => ![name, ...also].some((form) => taken.has(form)));
@@ -408,7 +409,7 @@ export function withPageTerms(own: readonly Term[]): readonly Term[] {
 interface Known {
   readonly matcher: Matcher;
   readonly host: CardHost;
-  /** The element that says what a term is, for screen readers. */
+  /** Id of the element with a term's definition, for screen readers. */
   readonly describes: (name: string) => string;
 }
 
@@ -419,7 +420,7 @@ interface TermsProviderProps {
   readonly children: ReactNode;
 }
 
-/** Texts inside it have cards; elsewhere the same texts are plain. */
+/** Texts inside have term cards; elsewhere the same texts are plain. */
 export function TermsProvider({ lesson, children }: TermsProviderProps) {
   const id = useId();
   const [host] = useState(() => new CardHost());
@@ -454,7 +455,7 @@ interface MarkProps {
   readonly children?: ReactNode;
 }
 
-/** A word that has a card. */
+/** A word with a card. */
 export function TermMark({ name, children }: MarkProps) {
   const known = useContext(Context);
   const word = useRef<HTMLButtonElement>(null);
@@ -482,7 +483,7 @@ export function TermMark({ name, children }: MarkProps) {
   );
 }
 
-/** A sentence, or another short text that is a paragraph of its own. */
+/** A sentence, or another short text that counts as a paragraph. */
 export function Terms({ text }: { readonly text: string }) {
   const known = useContext(Context);
   if (known === null) return text;
@@ -490,7 +491,7 @@ export function Terms({ text }: { readonly text: string }) {
     typeof piece === 'string' ? (
       piece
     ) : (
-      // A term stands once in a paragraph, so that it stays the same button while the words around it change.
+      // Keyed by term, which occurs once, so the button survives changes of the surrounding words.
       <TermMark key={piece.name} name={piece.name}>
         {piece.text}
       </TermMark>
@@ -503,7 +504,7 @@ interface MarkedMarkdown {
   readonly components: Components;
 }
 
-/** For react-markdown: marks terms, and draws the marks. */
+/** Plug-in and components for react-markdown that mark terms. */
 export function useMarked(): MarkedMarkdown {
   const matcher = useContext(Context)?.matcher;
   return useMemo(

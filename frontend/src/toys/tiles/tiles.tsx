@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A toy of tiles as it is played: amounts, the shelf to arrange, what comes of it, figures, goals. */
+/** A game with tiles: amounts, the shelf to arrange, results, figures, goals. */
 
 import {
   type KeyboardEvent,
@@ -27,19 +27,19 @@ import {
   tilesAfter,
 } from './types.ts';
 
-// Tiles in rows: what does not fit into a row goes on in the next. Pure.
+// Tiles in rows: what does not fit continues in the next row. Pure.
 
 /** A piece of a part within one row. */
 interface Segment {
   readonly tile: Tile;
   readonly part: Part;
   readonly row: number;
-  /** First cell of its row, from 0. */
+  /** First cell of the row, from 0. */
   readonly at: number;
   readonly size: number;
-  /** The tile's first piece: what is focused. */
+  /** The tile's first piece, which takes the focus. */
   readonly first: boolean;
-  /** Of the part's pieces the longest: what has the words. */
+  /** The part's longest piece, which shows the label. */
   readonly labelled: boolean;
 }
 
@@ -68,14 +68,14 @@ export function segmentsOf({ tiles }: Pick<Shelf, 'tiles'>, cells: number): read
   return all;
 }
 
-// A shelf that is only looked at.
+// A read-only shelf.
 
-/** A row is folded where it has less room than this, px. */
+/** Rows narrower than this are folded, px. */
 const narrowPx = 620;
-/** Of a row's name, and of a letter, in widths of the text. */
+/** Width of a row's name and of a letter, in em. */
 const [nameEm, letterEm] = [4.2, 0.54];
 
-/** Cells of a row, and whether words fit into a piece of so many. */
+/** Cells per row, and whether a label fits in a number of cells. */
 function useRows(shelf: Shelf, font: number) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, 720);
@@ -151,7 +151,7 @@ function ShelfPicture({ shelf, font }: { readonly shelf: Shelf; readonly font: n
   );
 }
 
-// The shelf that a viewer arranges: by pointer, by touch, by keys.
+// The shelf that a viewer arranges, by pointer, touch or keys.
 
 interface HandShelfProps {
   readonly shelf: Shelf;
@@ -165,7 +165,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
   const { box, cells, fits, folds } = useRows(shelf, font);
   const { order, marks } = setting;
   const [at, setAt] = useState(order[0] ?? '');
-  /** Taken up by a key: arrows move it then. */
+  /** Grabbed by a key: arrow keys move it. */
   const [taken, setTaken] = useState(false);
   const held = useRef<{ readonly tile: string; readonly mark: string } | null>(null);
   const follow = useRef(false);
@@ -177,7 +177,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     return kinds[(now + 1) % kinds.length]?.mark ?? '';
   };
 
-  // A tile that has got another place keeps the focus.
+  // A moved tile keeps the focus.
   useEffect(() => {
     if (!follow.current || order.length === 0) return;
     follow.current = false;
@@ -241,7 +241,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     const [from, to] = [order.indexOf(held.current.tile), order.indexOf(tile)];
     const { left, width } = over.getBoundingClientRect();
     const past = event.clientX > left + width / 2;
-    // Only beyond its middle: else two tiles of unequal size would change places for ever.
+    // Swap only beyond the middle: otherwise two tiles of unequal size would keep swapping.
     if (to >= 0 && (to > from ? past : !past)) {
       follow.current = true;
       onAct({ do: 'move', tile: held.current.tile, to });
@@ -311,9 +311,9 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
 interface TilesFrameProps {
   readonly toy: TileToy;
   readonly game: TileGame;
-  /** The run whose data these are, as people name it: "the recording x"; empty: none. */
+  /** Name of the run that the data come from, such as "the recording x"; empty: none. */
   readonly run: string;
-  /** Of the text in the picture, px. */
+  /** Text size in the picture, px. */
   readonly font?: number;
 }
 
@@ -400,7 +400,7 @@ function AmountSlider({ amount: { name, title, words, ...range }, value, onAct }
         value={value}
         aria-valuetext={words(value)}
         onChange={({ target }) => onAct({ do: 'amount', name, to: Number(target.value) })}
-        // The page's own arrows would go on to another moment.
+        // Keep the page's arrow keys from moving to another moment.
         onKeyDown={(event) => event.stopPropagation()}
         data-testid={`amount-${name}`}
       />

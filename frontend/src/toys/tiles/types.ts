@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A toy of tiles: a viewer puts them in another order, or makes each another kind of thing, and turns amounts; a view's
- * pure functions say what comes of it. The frame (tiles.tsx) knows no lesson.
+ * A game with tiles. A viewer reorders them, or changes their kinds, and sets amounts. A view's pure functions compute
+ * the results; the frame (tiles.tsx) knows no lesson.
  */
 
 import type { RunIndex } from '../../derive/types.ts';
@@ -9,9 +9,9 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import type { ShellGoal } from '../shell.tsx';
 import type { Face } from '../types.ts';
 
-/** A piece of a tile, drawn in one way. */
+/** A piece of a tile with one appearance. */
 export interface Part {
-  /** In cells. */
+  /** Length in cells. */
   readonly size: number;
   readonly label: string;
   readonly face: Face;
@@ -20,29 +20,29 @@ export interface Part {
 
 export interface Tile {
   readonly id: string;
-  /** What it is and where it lies, for who cannot see it. */
+  /** Name and position, for screen readers. */
   readonly says: string;
   readonly parts: readonly Part[];
-  /** It lies between tiles and cannot be moved. */
+  /** A fixed gap between tiles. */
   readonly gap?: boolean;
 }
 
-/** Tiles one after another, in rows of so many cells. */
+/** Tiles in sequence, in rows of a number of cells. */
 export interface Shelf {
   readonly name: string;
   readonly title: string;
-  /** What comes of it, in a few words. */
+  /** The result, in a few words. */
   readonly verdict?: string;
   readonly face?: Face;
   readonly cells: number;
-  /** Where there is little room, a row is folded into so many. */
+  /** Number of rows into which a row is folded on narrow screens. */
   readonly folds: number;
   /** Names of the rows, unfolded. */
   readonly rows?: readonly string[];
   readonly tiles: readonly Tile[];
 }
 
-/** A number beside others of its kind. */
+/** A number, compared with others in a bar chart. */
 export interface Bar {
   readonly name: string;
   readonly title: string;
@@ -60,34 +60,34 @@ export interface Amount {
   readonly words: (value: number) => string;
 }
 
-/** What a viewer has set. */
+/** The viewer's current setting. */
 export interface TileSetting {
-  /** Ids of the tiles that may be moved, in their order. */
+  /** Ids of the movable tiles, in order. */
   readonly order: readonly string[];
-  /** Tile -> what it was made. */
+  /** Tile -> its kind. */
   readonly marks: Readonly<Record<string, string>>;
   readonly amounts: Readonly<Record<string, number>>;
 }
 
 export interface TilePlay {
-  /** What the viewer arranges. */
+  /** The shelf that the viewer arranges. */
   readonly shelf: Shelf;
-  /** What comes of it. */
+  /** Shelves that show the result. */
   readonly results: readonly Shelf[];
   readonly bars: readonly Bar[];
-  /** What the bars are. */
+  /** Title of the bar chart. */
   readonly barsTitle: string;
   readonly outcome: { readonly words: string; readonly face: Face };
   readonly reached: readonly string[];
 }
 
-/** A toy with the data that it is played with. */
+/** A game with its data. */
 export interface TileGame {
-  /** What of the run it has; null: no run, and the data are chosen. */
+  /** Source of the data in the run; null: no run, the data are chosen. */
   readonly from: string | null;
   readonly start: TileSetting;
   readonly amounts: readonly Amount[];
-  /** Whole settings to begin from. */
+  /** Complete settings to start from. */
   readonly presets: readonly { readonly title: string; readonly setting: TileSetting }[];
   readonly play: (setting: TileSetting) => TilePlay;
   readonly goals: readonly ShellGoal[];
@@ -98,23 +98,23 @@ export interface TileToy {
   readonly title: string;
   readonly ask: string;
   readonly leavesOut: string;
-  /** What a hand does to a tile: put it elsewhere, or make it the next of these kinds. */
+  /** What a user can do with a tile: move it, or cycle through these kinds. */
   readonly hand: 'order' | readonly Kind[];
   readonly open: (index: RunIndex | null, lesson: Lesson) => TileGame;
 }
 
-/** What a tile may be made, by a press or by its letter. */
+/** A kind that a tile can get, by a press or its letter. */
 export interface Kind {
   readonly mark: string;
   readonly title: string;
 }
 
-// What a viewer has done to tiles: their order, what each was made, amounts, goals reached so far. Pure.
+// State of a game: order, kinds, amounts, goals reached so far. Pure.
 
 export interface TileState {
   readonly setting: TileSetting;
   readonly play: TilePlay;
-  /** Goals once reached stay so until reset. */
+  /** Reached goals stay until reset. */
   readonly reached: readonly string[];
 }
 
