@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** An instructor and two students: questions without names, a timer, a look over a shoulder, one deleted, a report. */
+/** An instructor and two students: questions without names, a timer, observing a page, one deleted, a report. */
 
 import { join } from 'node:path';
 import { type Browser, expect, type Page, test } from '@playwright/test';
@@ -124,19 +124,19 @@ test('a timer runs on all screens, on the late one too, and its end is said', as
   await teacher.getByTestId('class-timer-stop').click();
 });
 
-test('the instructor looks over a shoulder where the student agrees, and comes back', async () => {
+test('the instructor observes a page where the student agrees, and comes back', async () => {
   const row = teacher.getByTestId('class-roster').getByRole('row', { name: /Ada/ });
-  await row.getByRole('button', { name: 'look over the shoulder of Ada' }).click();
-  await expect(ada.getByTestId('class-watched')).toContainText('May the instructor look over your shoulder?');
+  await row.getByRole('button', { name: 'observe the page of Ada' }).click();
+  await expect(ada.getByTestId('class-watched')).toContainText('May the instructor observe your page?');
   await look(ada, 'consent');
   // Nothing goes out before: the student moves on, the instructor's page stays.
   await ada.getByTestId('step-next').click();
   await expect(row).toContainText('explores');
   await atStep(teacher, steps.first);
   await ada.getByTestId('class-consent').click();
-  await expect(ada.getByTestId('class-watched')).toContainText('The instructor looks over your shoulder');
+  await expect(ada.getByTestId('class-watched')).toContainText('The instructor is observing your page');
   await atStep(teacher, steps.asks);
-  await expect(teacher.getByTestId('class-watching')).toContainText('You look over Ada’s shoulder');
+  await expect(teacher.getByTestId('class-watching')).toContainText('You are observing Ada’s page');
   await look(teacher, 'watching');
   await look(ada, 'watched');
   // The class stays where it was, also after the way back.
@@ -144,12 +144,12 @@ test('the instructor looks over a shoulder where the student agrees, and comes b
   await teacher.locator('body').press('g');
   await expect(ada.getByTestId('class-watched')).toHaveCount(0);
   await atStep(teacher, steps.first);
-  await said(teacher, 'You drive');
+  await said(teacher, 'You lead');
   await atStep(bo, steps.first);
-  await row.getByRole('button', { name: 'look over the shoulder of Ada' }).click();
+  await row.getByRole('button', { name: 'observe the page of Ada' }).click();
   await atStep(teacher, steps.asks);
   await ada.getByTestId('class-refuse').click();
-  await expect(teacher.getByTestId('class-watching')).toContainText('Ada does not want you to look');
+  await expect(teacher.getByTestId('class-watching')).toContainText('Ada does not, or no longer, want to be observed');
   await atStep(teacher, steps.first);
   await teacher.getByTestId('class-watch-end').click();
   await expect(teacher.getByTestId('class-watching')).toHaveCount(0);

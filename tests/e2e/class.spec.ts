@@ -221,16 +221,16 @@ test('the class points into the picture; the instructor sees where, and all when
   await expect(teacher.getByTestId('point-map')).toHaveCount(0);
 });
 
-test('the wheel goes to a student and comes back', async () => {
+test('control goes to a student and comes back', async () => {
   const [ada, barbara] = students as [Page, Page, Page];
   await teacher.getByRole('button', { name: 'hand over to Ada' }).click();
-  await said(ada, 'You have the wheel');
+  await said(ada, 'You have control');
   await said(barbara, 'You follow Ada');
   await said(teacher, 'You follow Ada');
   await act(ada, { type: 'seek', moment: 150e6 });
   for (const page of [teacher, barbara]) await standsAt(page, 150e6);
   await teacher.getByTestId('class-take-back').click();
-  await said(teacher, 'You drive');
+  await said(teacher, 'You lead');
   await said(ada, 'You follow the instructor');
 });
 
@@ -256,7 +256,7 @@ test('the class goes along into slides, and into another lesson', async () => {
       await expect.poll(() => where(page), { message: names[number]! }).toContain(`lesson=${slug}`);
   }
   await teacher.goto(new URL(`?lesson=02-grace-periods&step=${steps.asks}`, base).href);
-  await said(teacher, 'You drive');
+  await said(teacher, 'You lead');
   for (const page of students) await atStep(page, steps.asks);
   await teacher.getByTestId('class-panel-button').click();
 });
@@ -267,7 +267,7 @@ test('after a restart of the server all are in the class again, with its answers
   await said(students[0]!, 'No connection to the class');
   await server.start(['--no-guests'], port);
   for (const page of students) await said(page, 'You follow the instructor');
-  await said(teacher, 'You drive');
+  await said(teacher, 'You lead');
   await expect(teacher.getByTestId(`class-histogram-${prediction}-1`)).toContainText(all);
   await act(teacher, { type: 'seek', moment: 130e6 });
   for (const page of students) await standsAt(page, 130e6);

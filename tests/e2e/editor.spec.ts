@@ -129,7 +129,7 @@ test('on a small screen it has the page, and a file is taken', async ({ page }) 
   expect(wide).toBeLessThanOrEqual(390);
   const file = { name: 'x.txt', mimeType: 'text/plain', buffer: Buffer.from('words') };
   await page.getByTestId('patch-file').setInputFiles(file);
-  await expect(page.getByTestId('share-said')).toHaveText('x.txt is no patch.');
+  await expect(page.getByTestId('share-said')).toHaveText('x.txt is not a patch.');
   const diff = '--- a/fs/no.c\n+++ b/fs/no.c\n@@ -1 +1 @@\n-int a;\n+int b;\n';
   await page.getByTestId('patch-file').setInputFiles({ ...file, buffer: Buffer.from(diff) });
   await expect(page.getByTestId('change-diff')).toContainText('diff --git a/fs/no.c b/fs/no.c');

@@ -104,7 +104,7 @@ test('a busy host is reported, and the count clock tells the story nevertheless'
   }
   await expect(page.getByTestId('contended')).toContainText('The host was busy');
   for (const arm of ['rwsem', 'srcu'])
-    await expect(page.getByTestId(`distorted-${arm}`)).toContainText('shapes distorted');
+    await expect(page.getByTestId(`distorted-${arm}`)).toContainText('times distorted');
   await expect(page.getByTestId('predict-truth')).toContainText('Not judged on this run');
 
   await page.getByTestId('run-count').click();

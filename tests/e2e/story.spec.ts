@@ -147,7 +147,7 @@ test('a badge of trouble over a lane pushes no count out of a low window', async
   await expect(header.locator('.lane-count')).toBeVisible({ timeout: restMs });
   // Of a live run on a busy host; here there is none.
   const cut = await header.evaluate((head) => {
-    const badge = Object.assign(document.createElement('span'), { className: 'badge', textContent: '✕ shapes distorted: waited 95 %' });
+    const badge = Object.assign(document.createElement('span'), { className: 'badge', textContent: '✕ times distorted: waited 95 %' });
     head.insertBefore(badge, head.querySelector('.lane-count'));
     const [count, all] = [head.querySelector('.lane-count b')!.getBoundingClientRect(), head.getBoundingClientRect()];
     return Math.max(count.right - all.right, head.scrollWidth - head.clientWidth);

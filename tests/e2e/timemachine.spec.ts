@@ -137,7 +137,7 @@ test('a jump says what is there, and a button that leads nowhere is off and says
   await divergence.click();
   await expect(said).toHaveText(/^The kernels first differ at entry 1: .*block 0, delayed, kept on stock; block \d+, written, freed on evictable list\.$/);
   await open(page, 'lesson=05-cacheline-pingpong&step=moved&at=0.4');
-  await expect(divergence).toHaveAttribute('title', /in the order in which the host ran the CPUs/);
+  await expect(divergence).toHaveAttribute('title', /in the order in which the host ran the vCPUs/);
 
   await open(page, 'lesson=02-grace-periods&step=three-hogs&at=20');
   await wait.click();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Let them try: two students ask for the same run of a real guest, and the instructor shows it to all. */
+/** Let the class try: two students ask for the same run of a real guest, and the instructor shows it to all. */
 
 import { type Browser, expect, type Page, test } from '@playwright/test';
 

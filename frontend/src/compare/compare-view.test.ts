@@ -62,7 +62,7 @@ test('lanes that count different things have no common axis', () => {
   const [time, entries] = [null, counted].map((axis) => ({ ...run, axis }));
   expect(unlike(lesson, entries!, entries!)).toBe('');
   expect(unlike(lesson, time!, entries!)).toContain(
-    'the first counts guest time, that of the second entries',
+    'the first run’s axis counts guest time, the second’s entries',
   );
 });
 

@@ -363,7 +363,7 @@ function Head({
   go,
 }: Pick<CompareViewPageProps, 'lesson' | 'found' | 'place' | 'go'>) {
   return (
-    <section className="beside-head" aria-label={t('What they differ in')}>
+    <section className="beside-head" aria-label={t('Differences')}>
       <h2>{t('Two recordings of “{title}”', { title: lesson.title })}</h2>
       <Differences lesson={lesson} found={found} />
       <p className="small">
@@ -499,12 +499,12 @@ export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
     const [a, b] = [one, other].map((index) => lessonOfRun(lesson, index.workload).operation);
     if (a?.name === b?.name) return '';
     return t(
-      'An operation of the first is a {name}, of the second a {name2}. Choose runs of one workload.',
+      'An operation of the first run is a {name}, of the second a {name2}. Choose runs of one workload.',
       { name: a?.name, name2: b?.name },
     );
   }
   return t(
-    'Their lanes have no common axis: that of the first counts {left}, that of the second {right}. Choose runs of one workload.',
+    'Their lanes have no common axis: the first run’s axis counts {left}, the second’s {right}. Choose runs of one workload.',
     { left, right },
   );
 }
@@ -577,7 +577,7 @@ function Waiting({
         </p>
       ) : (
         <p className="lead" role="status">
-          {t('Two recordings are being read, and what they differ in…')}
+          {t('Loading two recordings and their differences…')}
         </p>
       )}
       <NoticeLines connection={store.connection.get()} errors={[]} onDismiss={() => {}} />

@@ -82,7 +82,7 @@ async function compare(
   if (siteOf() !== null)
     throw new Error(
       t(
-        'This page plays a recording and has no server, which it takes to compare two: start Kernel Duet with “make run”.',
+        'This page plays a recording and has no server. Comparing two runs requires one: start Kernel Duet with “make run”.',
       ),
     );
   if (first === null)

@@ -52,9 +52,9 @@ function show(change: Partial<Parameters<typeof HoldBar>[0]> = {}) {
 
 describe('the words of a hold', () => {
   it('say where it was asked for, where it stood, and what lies between', () => {
-    expect(holdWords(hold())).toBe('requested at access 1,204, stood at 1,391: 187 more');
+    expect(holdWords(hold())).toBe('requested at access 1,204, stopped at 1,391: 187 more');
     expect(holdWords(hold({ after: 100 }))).toBe(
-      'requested at access 1,204 for 100 more, stood at 1,391: 87 beyond',
+      'requested at access 1,204 for 100 more, stopped at 1,391: 87 beyond',
     );
     expect(holdWords(hold({ phase: 'waiting', after: 100, stood: null }))).toBe(
       'requested at access 1,204 for 100 more',
@@ -81,7 +81,7 @@ describe('holding the guests', () => {
 
   it('lets them go, and says per lane how far they ran on', () => {
     const onHold = show({ holds: [hold(), hold({ arm: 'srcu', stood: 1300 })] });
-    expect(screen.getByTestId('hold').textContent).toBe('let them run');
+    expect(screen.getByTestId('hold').textContent).toBe('resume the guests');
     expect(screen.getByTestId('held-rwsem').textContent).toContain(
       'rwsem requested at access 1,204',
     );

@@ -22,7 +22,7 @@ export function ActBar({ lesson, run, onAct }: ActBarProps) {
   if (run === null || run.source !== 'live' || acts.length === 0 || denied !== '') return null;
   const running = run.phase === 'running';
   return (
-    <fieldset className="acts" aria-label={t('Do to the running guests')} data-testid="acts">
+    <fieldset className="acts" aria-label={t('Act on the running guests')} data-testid="acts">
       {acts.map(([name, act]) => (
         <ActButton
           key={name}
@@ -34,7 +34,7 @@ export function ActBar({ lesson, run, onAct }: ActBarProps) {
         />
       ))}
       <span className="small quiet" role="status">
-        {running ? t('sent to every lane at once') : t('possible while the run goes on')}
+        {running ? t('sent to every lane at once') : t('only available during a live run')}
       </span>
     </fieldset>
   );
@@ -101,7 +101,7 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   });
   if (stood === null) return words;
   const beyond = formatCount(stood - asked - after);
-  return t('{words}, stood at {stood}: {beyond} {after}', {
+  return t('{words}, stopped at {stood}: {beyond} {after}', {
     words,
     stood: formatCount(stood),
     beyond,
@@ -135,11 +135,11 @@ export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
           title={
             held
               ? t('their clocks continue from where they stopped')
-              : t('stops the machines, and counts how far they still ran')
+              : t('stops the guests, and counts how far each one still ran')
           }
           data-testid="hold"
         >
-          {held ? t('let them run') : t('hold the guests')}
+          {held ? t('resume the guests') : t('hold the guests')}
         </button>
       )}
       {mine && !held && (

@@ -129,12 +129,12 @@ describe('the buttons that play', () => {
 
   it('are three in a frame of slides, and all on the whole page', () => {
     render(createElement(PlayButtons, playing));
-    expect(names()).toEqual(['One umount back', 'Pause', 'One umount on']);
+    expect(names()).toEqual(['One umount back', 'Pause', 'One umount forward']);
     cleanup();
     render(createElement(PlayButtons, { ...playing, onEvent: nothing, onBackwards: nothing }));
     expect(names()).toEqual([
       ...['One umount back', 'One event back', 'Play backwards'],
-      ...['Pause', 'One event on', 'One umount on'],
+      ...['Pause', 'One event forward', 'One umount forward'],
     ]);
   });
 

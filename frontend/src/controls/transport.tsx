@@ -137,7 +137,7 @@ export function PlayButtons(props: PlayProps) {
       </button>
       {onEvent && (
         <StepButton
-          what={t('one event on')}
+          what={t('one event forward')}
           shown="shift, right arrow"
           testId="event-forward"
           empty={empty}
@@ -147,7 +147,7 @@ export function PlayButtons(props: PlayProps) {
         </StepButton>
       )}
       <StepButton
-        what={t('one {beat} on', { beat })}
+        what={t('one {beat} forward', { beat })}
         shown="right arrow"
         testId="beat-forward"
         empty={empty}
@@ -408,7 +408,7 @@ interface Given {
   readonly onWords: () => void;
 }
 
-const predictFirst = t('Say what you expect first; this is shown after it.');
+const predictFirst = t('First say what you expect; this is shown afterwards.');
 export const askedSoon = t(
   'A later step asks for a prediction about the whole run; this is shown after it.',
 );

@@ -93,7 +93,7 @@ test('accesses in the order of the host are not compared by their number', () =>
     ...lineLesson,
     points: lineLesson.points.map((p) => ({ ...p, lens: 'microscope' as const })),
   };
-  expect(noDivergence({ ...index, hostOrder: true }, lesson)).toContain('the host ran the CPUs');
+  expect(noDivergence({ ...index, hostOrder: true }, lesson)).toContain('the host ran the vCPUs');
 });
 
 test('a long wait says who waits, for how long, and what is long; a later one than the last begins anew', () => {

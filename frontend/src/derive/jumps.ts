@@ -307,7 +307,7 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
       return t('There is only one lane; a divergence needs two.');
     case 'host_order':
       return t(
-        '{plural} are in the order in which the host ran the CPUs, so comparing the same number on two lanes says nothing.',
+        '{plural} are in the order in which the host ran the vCPUs, so comparing the same number on two lanes says nothing.',
         { plural: capital(unit?.plural ?? 'accesses') },
       );
     case 'no_operations':
@@ -437,7 +437,7 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
     t('a {thread}', { thread: lesson.thread });
   const kind = index.kinds[wait.kind];
   const again =
-    wait.t0 <= from ? t(' No later one begins, so this is the first of the run again.') : '';
+    wait.t0 <= from ? t(' There is none after this, so this is the first of the run again.') : '';
   const what = kind === undefined ? t('waits') : shortTitle(kind);
   return t(
     'Here {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',

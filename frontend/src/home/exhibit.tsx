@@ -62,7 +62,7 @@ function Opened({ slug, pick, frame, children }: Props) {
     return <p role="alert">{t('No view of kind {view}.', { view: lesson.view })}</p>;
   const picture =
     wanted === null ? (
-      <p className="quiet small">{t('Nothing is recorded of this lesson yet.')}</p>
+      <p className="quiet small">{t('This lesson has no recording yet.')}</p>
     ) : (
       <PlaybackProvider arms={scene.arms}>
         <Placed {...{ lesson, scene, wanted }}>{children}</Placed>

@@ -49,7 +49,7 @@ it('offers the count clock where the lesson and its workload have one', () => {
   const onCount = vi.fn();
   const found = { share: 0.73, distorted: true };
   render(<ContendedNotice found={found} offers blocked="" onCount={onCount} />);
-  expect(screen.getByTestId('contended').textContent).toContain('waited 73 %');
+  expect(screen.getByTestId('contended').textContent).toContain('for a host CPU 73 %');
   fireEvent.click(screen.getByTestId('run-count'));
   expect(onCount).toHaveBeenCalledOnce();
   cleanup();

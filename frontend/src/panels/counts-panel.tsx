@@ -41,7 +41,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
               {cycle ?? t('cycles')}
             </th>
             <th scope="col" className="right">
-              {t('waiting, of the time')}
+              {t('share of time spent waiting')}
             </th>
           </tr>
         </thead>
@@ -77,7 +77,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
     <section className="panel" aria-label={t('Counts')} data-testid="counts">
       <h3 className="eyebrow">
         {rich('Up to this moment <span>{evidence}{recorded}</span>', {
-          evidence: counts.evidence === undefined ? t('counted') : t('each as it says'),
+          evidence: counts.evidence === undefined ? t('counted') : t('each as stated'),
           recorded: recorded ? t(', recorded') : '',
           span: (words) => <span className="evidence">{words}</span>,
         })}

@@ -44,7 +44,7 @@ export function HelpDialog({
       </dl>
       <p className="small quiet">
         {t(
-          'A click on a mark shows its raw records. A click on the overview moves the window. On a time axis the wheel or a pinch zooms (with Ctrl where the page scrolls), a drag or a wheel to the side moves the window, and Shift with a drag selects one. While a run moves, sentences, tables and the numbers in the picture change together, ten times a second; when it stands still, all of them are of the moment shown.',
+          'A click on a mark shows its raw records. A click on the overview moves the window. On a time axis, scrolling or a pinch zooms (with Ctrl where the page scrolls). A drag or sideways scrolling moves the window, and Shift with a drag selects one. While a run plays, sentences, tables and the numbers in the picture change together, ten times a second. When it is paused, all of them show the current moment.',
         )}
       </p>
     </Dialog>

@@ -58,7 +58,7 @@ describe('what was said', () => {
   it('says why something cannot be tried, and nothing where nothing was said', () => {
     const untried = { ...remark, tried: [], untried: 'no such kernel.' };
     const { rerender } = render(<Discussion slug="a" discussion={[untried]} />);
-    expect(screen.getByText('Not here: no such kernel.')).toBeTruthy();
+    expect(screen.getByText('Cannot be tried here: no such kernel.')).toBeTruthy();
     rerender(<Discussion slug="a" discussion={[]} />);
     expect(screen.queryByTestId('discussion')).toBeNull();
   });

@@ -58,7 +58,9 @@ function RemarkEntry({ slug, remark }: { readonly slug: string; readonly remark:
             {trial.title}
           </a>
         ))}
-        {remark.untried && <span>{t('Not here: {untried}', { untried: remark.untried })}</span>}
+        {remark.untried && (
+          <span>{t('Cannot be tried here: {untried}', { untried: remark.untried })}</span>
+        )}
       </p>
     </li>
   );

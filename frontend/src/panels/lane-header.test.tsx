@@ -26,7 +26,7 @@ function detailsOf(boot: { readonly boot_s: number; readonly cloned: boolean }):
 
 test('a copied lane says in how many milliseconds, a booted one in how many seconds', () => {
   const copied = detailsOf({ boot_s: 0.034, cloned: true });
-  expect(copied).toContain('copied from a parked guest in 34 ms');
+  expect(copied).toContain('copied from a template in 34 ms');
   expect(copied).not.toContain('0.0 s');
   expect(detailsOf({ boot_s: 12.34, cloned: false })).toContain('booted in 12.3 s');
 });

@@ -87,12 +87,12 @@ export function LaneHeader(props: LaneHeaderProps) {
           className="badge"
           data-tone="hazard"
           title={t(
-            'vCPUs of this run waited for a CPU of the host longer than they ran; lengths and counts are distorted',
+            'vCPUs of this run waited for a host CPU longer than they ran; times and counts are distorted',
           )}
           data-testid={`distorted-${arm.name}`}
           data-volatile
         >
-          {rich('{icon} shapes distorted{more}', {
+          {rich('{icon} times distorted{more}', {
             icon: <CrossIcon />,
             more:
               lane?.contention &&
@@ -135,7 +135,7 @@ export function LaneHeader(props: LaneHeaderProps) {
         </span>
       )}
       <Dialog
-        title={t('{title}: what the guest said', { title: arm.title })}
+        title={t('{title}: guest output', { title: arm.title })}
         open={details}
         onClose={() => setDetails(false)}
         testId="details"
@@ -149,12 +149,12 @@ export function LaneHeader(props: LaneHeaderProps) {
             lane?.pid != null && t('process {pid}', { pid: lane.pid }),
             lane?.boot_s != null &&
               (lane.cloned
-                ? t('copied from a parked guest in {ms} ms', {
+                ? t('copied from a template in {ms} ms', {
                     ms: (lane.boot_s * 1000).toFixed(0),
                   })
                 : t('booted in {seconds} s', { seconds: lane.boot_s.toFixed(1) })),
             lane?.contention &&
-              t('vCPUs waited {share} of their time for a CPU of the host', {
+              t('vCPUs waited {share} of their time for a host CPU', {
                 share: percent(shareOf(lane.contention)),
               }),
           ]

@@ -44,7 +44,7 @@ describe('errors', () => {
   it('a broken connection is one calm line', () => {
     expect(connectionWords({ state: 'open', reason: '', retryInMs: null })).toBe('');
     expect(
-      connectionWords({ state: 'retry', reason: 'The server is going away.', retryInMs: 250 }),
+      connectionWords({ state: 'retry', reason: 'The server is shutting down.', retryInMs: 250 }),
     ).toContain('Reconnecting…');
   });
 

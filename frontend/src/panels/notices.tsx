@@ -60,7 +60,7 @@ export function connectionWords(connection: Connection, empty = false): string {
         t('Reconnecting…'),
         empty
           ? t('If the server is not running, start it with “make run”.')
-          : t('The data received so far stay and can be played.'),
+          : t('The data received so far can still be played.'),
       ].join(' ');
     case 'closed':
       return connection.reason;

@@ -33,7 +33,7 @@ describe('the patch', () => {
     ]);
     expect(lit[0]).toHaveProperty('dataset.lit', 'wait');
     expect(screen.getByTestId('standing-srcu_call').textContent).toBe(
-      '7 hogs stand on this line now',
+      '7 hogs are on this line now',
     );
   });
 
@@ -144,7 +144,7 @@ describe('both ends of a patch', () => {
     });
     const lit = [...container.querySelectorAll<HTMLElement>('[data-lit]')];
     expect(lit.map(({ dataset }) => dataset['sign'])).toEqual(['-']);
-    expect(lit[0]!.textContent).toContain(`2 hogs stand on this line now on ${patched!.title}`);
+    expect(lit[0]!.textContent).toContain(`2 hogs are on this line now on ${patched!.title}`);
   });
 
   it('leads from a line to its marks, and from a mark to its line', () => {

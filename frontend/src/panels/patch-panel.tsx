@@ -76,7 +76,7 @@ function HunkView(props: HunkViewProps) {
           aria-pressed={pointed}
           aria-label={t('Point at {where}', { where })}
           title={
-            pointed ? t('release this place') : t('point at this place; the link will include it')
+            pointed ? t('deselect this hunk') : t('select this hunk; the link will include it')
           }
           onClick={() => onHunk(pointed ? null : number)}
           data-testid={`point-${number}`}
@@ -155,7 +155,7 @@ function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number,
   if (n === 0) return t('no {one} is on this line now{on}', { one, on });
   return t('{n} {n2} on this line now{on}', {
     n: plural(n, one),
-    n2: n === 1 ? t('stands') : t('stand'),
+    n2: n === 1 ? t('is') : t('are'),
     on,
   });
 }
@@ -256,7 +256,7 @@ function ArmPatch({ patch, ...props }: ArmProps) {
   if (patch === null)
     return (
       <p className="quiet no-patch">
-        {t('No patch: this is {base} as it comes. The others are compared with it.', {
+        {t('No patch: this is unmodified {base}, the baseline of the others.', {
           base: base ? t('Linux {base}', { base }) : t('the base kernel'),
         })}
       </p>
@@ -310,7 +310,7 @@ function PatchFiles({
           type="button"
           className="link small"
           onClick={() => setBack(!back)}
-          title={t('the same change, read from its other end')}
+          title={t('the same change, reversed')}
           data-testid="turn-round"
         >
           {t('reverse')}

@@ -46,7 +46,7 @@ export function PredictCard(props: Props) {
           : truth === null
             ? t('You expect')
             : truth === guess
-              ? t('You expected this, and it is so')
+              ? t('You expected this, and it is right')
               : t('You expected otherwise')}
       </p>
       <p className="predict-question">

@@ -132,7 +132,7 @@ function Trace({ runId, behind, trace, recorded }: TraceProps) {
           t: momentMs(trace.t),
         })}
       </p>
-      {records.state === 'asking' && <p className="quiet">{t('Asking for the records…')}</p>}
+      {records.state === 'asking' && <p className="quiet">{t('Loading the records…')}</p>}
       {records.state === 'failed' && (
         <p role="alert" className="error-line">
           <CrossIcon /> {records.sentence}
@@ -263,7 +263,7 @@ function withoutServer(bundle: string | null): string {
   const why = t('This page has no server, and only a server can decode raw records.');
   if (bundle === null) return why;
   return t(
-    '{why} They lie in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',
+    '{why} They are in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',
     { why, bundle },
   );
 }

@@ -191,7 +191,7 @@ export function StateStrip(props: StateStripProps) {
           type="button"
           className="badge"
           onClick={props.onRuns}
-          title={t('Live runs that are saved, and two runs against each other')}
+          title={t('Saved live runs, and comparisons of two runs')}
           data-testid="runs"
         >
           {t('runs')}
@@ -211,7 +211,7 @@ export function StateStrip(props: StateStripProps) {
 
 /** An arm that behaves like an older kernel is not an older kernel. */
 const baseWords = t(
-  'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, put back as a patch.',
+  'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, restored by a patch.',
 );
 
 /** Marks a recording as such, with its date and kernel. */
@@ -371,7 +371,7 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'In a stretch with losses, counts and sentences are too low by what was lost. No measured number comes from such a run.',
+          'Where events were lost, counts and sentences are too low. No measured number comes from such a run.',
         )}
       </p>
     </div>

@@ -132,7 +132,9 @@ export class SegmentFeed {
   #begin(list: SegmentsMessage, from: number, restarts: number): void {
     this.forget();
     if (restarts > mostRestarts)
-      return this.#options.complain(t('This run is cut anew again and again. Reload the page.'));
+      return this.#options.complain(
+        t('The server keeps splitting this run into new segments. Reload the page.'),
+      );
     this.#stream = new Stream(list.run_id, from, restarts);
     this.#add(this.#stream, list);
   }
@@ -223,10 +225,10 @@ export class SegmentFeed {
         const first = list.segments[0];
         if (this.#stream !== stream) return;
         if (first === undefined || list.segments.some(({ digest }) => digest === gone))
-          this.#giveUp(stream, t('A part of this run is not there any more.'));
+          this.#giveUp(stream, t('A part of this run no longer exists.'));
         else this.#begin(list, first.n, stream.restarts + 1);
       },
-      () => this.#giveUp(stream, t('This run is not there any more.')),
+      () => this.#giveUp(stream, t('This run no longer exists.')),
     );
   }
 

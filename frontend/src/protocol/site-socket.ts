@@ -117,7 +117,7 @@ export class SiteSocket {
     if (!known && chosen !== 'none')
       this.#say({
         ...refusal(
-          t('The run “{chosen}” is not in this page.', { chosen }),
+          t('This page does not contain the run “{chosen}”.', { chosen }),
           t('Choose a step to see others.'),
         ),
         run: chosen,

@@ -60,7 +60,10 @@ const goneCode = 1006;
 /** Whether to reconnect. 1002, 1003, 1008 and 4xxx (except stoppedReading) are final (RFC 6455, section 7.4). */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
-    return { retry: true, reason: t('This page stopped reading, so the server let it go.') };
+    return {
+      retry: true,
+      reason: t('This page stopped reading, so the server closed the connection.'),
+    };
   }
   if (code === 1008) {
     return {
@@ -75,7 +78,7 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
     };
   }
   if (code === 1001 || code === 1012)
-    return { retry: true, reason: text || t('The server is going away.') };
+    return { retry: true, reason: text || t('The server is shutting down.') };
   if (code === noRoom)
     return { retry: true, reason: text || t('The server has no room for another viewer now.') };
   return { retry: true, reason: text || t('The connection to the server broke.') };
@@ -199,7 +202,7 @@ export function openSocket(options: SocketOptions): Socket {
       if (socket !== mine) return;
       silence.came();
       if (event.data instanceof ArrayBuffer) decoder.decode(event.data);
-      else options.onComplaint(t('The server sent text where bytes were wanted.'));
+      else options.onComplaint(t('The server sent text instead of bytes.'));
     };
     mine.onclose = (event) => ended(event.code, event.reason);
   }

@@ -21,7 +21,7 @@ function plain(name: string, words: string, progress: number | null = null): Pha
 }
 
 const buildWords: Record<BuildMessage['phase'], string> = {
-  wait: t('waits for its build'),
+  wait: t('waiting for its build'),
   extract: t('fetching and unpacking the source'),
   patch: t('patching'),
   config: t('configuring'),
@@ -95,11 +95,11 @@ function livePhase(lane: LaneMessage | null, build: BuildMessage | null): PhaseW
     case 'booting':
       return plain('booting', lane.message || t('booting'));
     case 'ready':
-      return plain('ready', t('booted, waits for the others'));
+      return plain('ready', t('booted, waiting for the others'));
     case 'running':
       return plain('running', t('live'));
     case 'draining':
-      return plain('draining', t('live, last events are coming in'));
+      return plain('draining', t('live, receiving the last events'));
     case 'done':
       return plain('done', t('live run, over'));
     case 'stopped':

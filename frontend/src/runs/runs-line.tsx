@@ -56,8 +56,8 @@ export function RunsLine(props: RunsLineProps) {
       {measure && (
         <Line>
           {measure.yours
-            ? t('Your measurement has the machine for itself; live runs wait.')
-            : t('A measurement has the machine for itself; live runs wait until it is over.')}
+            ? t('Your measurement needs the whole machine; live runs wait.')
+            : t('A measurement needs the whole machine; live runs wait until it is over.')}
           {measure.yours && (
             <Button
               words={t('stop')}
@@ -224,7 +224,7 @@ export function Mismatch({
     <div className="mismatch" data-testid="mismatch">
       {missing.length > 0 && (
         <p>
-          {t('This step shows {list}, which the {what} on the stage has not.', {
+          {t('This step shows {list}, which the {what} on the stage does not have.', {
             list: missing.join(' and '),
             what,
           })}
@@ -241,7 +241,7 @@ export function Mismatch({
       )}
       {off.length > 0 && (
         <p>
-          {t('This step speaks of {list}; the {what} on the stage has {list2}.', {
+          {t('This step is about {list}; the {what} on the stage has {list2}.', {
             list: off.map((d) => knobWords(lesson, d.name, d.wanted)).join(', '),
             what,
             list2: off.map((d) => knobWords(lesson, d.name, d.got)).join(', '),
@@ -339,14 +339,14 @@ export function ContendedNotice({ found, offers, onCount, ...props }: ContendedN
         <CrossIcon />
         <span>
           {rich(
-            'The host was busy: the vCPUs of this run waited {share} of the time in which they could run, for each other and for other work. Lengths and counts are distorted, and no prediction is judged on it. <span>{offers}</span>',
+            'The host was busy: the vCPUs of this run waited for a host CPU {share} of the time in which they could have run. Times and counts are distorted, and no prediction is judged on this run. <span>{offers}</span>',
             {
               share: percent(found.share),
               offers: offers
                 ? t(
-                    'The count clock counts instructions instead, and gives the same on every host.',
+                    'The count clock counts instructions instead, and gives the same result on every host.',
                   )
-                : t('Run it again when the host has less to do, or with fewer lanes.'),
+                : t('Run it again when the host is less busy, or with fewer lanes.'),
               span: (words) => <span className="quiet">{words}</span>,
             },
           )}

@@ -49,7 +49,7 @@ export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {})
     if (checked.ok) return checked.value;
     throw new Error(
       t(
-        "The server's answer is not one that this page knows: {place} {complaint}. Reload the page.",
+        "This page does not understand the server's answer: {place} {complaint}. Reload the page.",
         { place: checked.place, complaint: checked.complaint },
       ),
     );
@@ -158,7 +158,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
   if (choices.length < 2) return null;
   const compare = async () => {
     setFound(null);
-    setSaid(t('Both are being read…'));
+    setSaid(t('Loading both…'));
     try {
       const query = new URLSearchParams({ first: one, second: other });
       setFound(await ask(`api/compare?${query}`, readComparison));
@@ -188,7 +188,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
           <Differences lesson={lesson} found={found} />
           <p>
             <a href={besideAddress(lesson, one, other)} data-testid="see-lanes">
-              {t('see their lanes beside each other')}
+              {t('see their lanes side by side')}
             </a>
           </p>
           <Figures lesson={lesson} found={found} />
@@ -252,7 +252,7 @@ export function Differences({ lesson, found }: FoundProps) {
       )}
       {Object.entries(found.only).map(([arm, which]) => (
         <p key={arm} className="small">
-          {t('{arm} is in the {which} alone.', { arm: title(arm), which })}
+          {t('{arm} is only in the {which} run.', { arm: title(arm), which })}
         </p>
       ))}
     </>
@@ -324,7 +324,7 @@ export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: SavedR
     <Dialog title={t('Saved runs')} open={open} onClose={onClose} testId="saved-runs">
       <p className="small quiet">
         {t(
-          'Every live run is saved on the server’s machine when it is over, the newest first; the oldest go when there are too many. Whoever started a run may delete it, and so may the operator.',
+          'The server saves every live run when it is over, newest first, and deletes the oldest when there are too many. The person who started a run and the operator may also delete it.',
         )}
       </p>
       {failed && <p role="alert">{failed}</p>}

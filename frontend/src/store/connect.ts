@@ -39,7 +39,9 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
         type: 'error',
         code: 'protocol',
         sentence,
-        remedy: t('Reload the page; if it stays, page and server are of different versions.'),
+        remedy: t(
+          'Reload the page; if the error persists, page and server have different versions.',
+        ),
         detail: '',
       }),
   });

@@ -189,7 +189,7 @@ function unreadable(arm: string, cause: unknown): ErrorMessage {
       arm,
       cause: cause instanceof Error ? cause.message : String(cause),
     }),
-    remedy: t('Reload the page; if it stays, page and server are of different versions.'),
+    remedy: t('Reload the page; if the error persists, page and server have different versions.'),
     detail: '',
   };
 }
@@ -287,7 +287,7 @@ class ShownRuns {
         type: 'error',
         code: 'run',
         sentence: message,
-        remedy: t('Run again; if it stays, ./duet doctor looks for the cause.'),
+        remedy: t('Run again; if the error persists, ./duet doctor looks for the cause.'),
         detail: '',
       });
   }
@@ -466,7 +466,7 @@ export class Store extends Cells {
         place: checked.place,
         complaint: checked.complaint,
       }),
-      remedy: t('Reload the page; if it stays, page and server are of different versions.'),
+      remedy: t('Reload the page; if the error persists, page and server have different versions.'),
       detail: '',
     });
   }

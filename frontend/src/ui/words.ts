@@ -39,7 +39,7 @@ export function evidenceWords(sentence: string, recorded: boolean): string {
   const how = !modelled
     ? t('counted')
     : sentence.includes('counted')
-      ? t('each as it says')
+      ? t('each as stated')
       : t('modelled');
   return recorded ? t('{how}, recorded', { how }) : how;
 }

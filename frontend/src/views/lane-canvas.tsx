@@ -318,7 +318,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       className="picture"
       role="application"
       aria-label={tr(
-        '{label}. Arrow keys go from mark to mark, Enter opens its records, Escape gives the arrow keys back to the run.',
+        '{label}. Arrow keys go from mark to mark, Enter opens the records of a mark, Escape returns the arrow keys to the run.',
         { label: artist.label },
       )}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: marks are walked with the arrow keys

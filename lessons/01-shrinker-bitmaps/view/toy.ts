@@ -273,7 +273,12 @@ function listRow(times: Times, setting: Setting, { lost }: Outcome): Row {
     title: t('on the list'),
     items: [
       lost
-        ? { ...stretch, label: t('one object, and nobody asks'), face: 'hazard', look: 'hatched' }
+        ? {
+            ...stretch,
+            label: t('one object, and no call asks for it'),
+            face: 'hazard',
+            look: 'hatched',
+          }
         : { ...stretch, label: t('one object'), face: 'work', look: 'solid' },
     ],
   };
@@ -392,7 +397,7 @@ const full: Care = { second: true, walkBarrier: true, addBarrier: true };
 export const arrival: Toy = {
   title: t('Lose the object'),
   ask: t(
-    'The list is empty and its bit is set. A walk looks, finds nothing and clears the bit, while somebody adds an object. Drag the object, its bit, and the moment when memory sees the clear. Take the care away piece by piece, and lose the object.',
+    'The list is empty and its bit is set. A walk looks, finds nothing and clears the bit, while another task adds an object. Drag the object, its bit, and the moment when memory sees the clear. Remove the precautions one by one, and lose the object.',
   ),
   leavesOut: t(
     'On x86 both atomic operations are barriers themselves and the two macros cost nothing; on arm64, for one, they are instructions.',
@@ -424,7 +429,7 @@ export const arrival: Toy = {
     },
     {
       name: 'whole',
-      title: t('Lose it with all the care in place.'),
+      title: t('Lose it with all precautions in place.'),
       can: () => tried(full),
     },
   ],

@@ -140,7 +140,7 @@ function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
       'on stock {work} from an unlink until the inode is free, {again} to its next file, {shadow} to the end of its shadow',
       { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
     ),
-    t('where somebody asks, {asked} to the end of the shadow, and {whole} for a wait', {
+    t('where a task asks, {asked} to the end of the shadow, and {whole} for a wait', {
       asked: formatNs(asked),
       whole: formatNs(whole),
     }),

@@ -134,7 +134,7 @@ test('each goal that can be reached is, and the one that cannot is refused', () 
     return state.play;
   };
   expect(set('WW').reached).toEqual(['nobody']);
-  expect(state.play.outcome.words).toBe('Every look frees an entry. Nobody waits in vain.');
+  expect(state.play.outcome.words).toBe('Every look frees an entry. No task waits in vain.');
   expect(set(`WW${'D'.repeat(28)}RR`).reached).toContain('second');
   expect(set('').outcome.words).toMatch(/^Nothing may be freed/);
   expect(game.goals.find(({ name }) => name === 'never')!.can()).toMatch(/^No: .* in scan 9\.$/);

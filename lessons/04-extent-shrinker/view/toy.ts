@@ -324,13 +324,13 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
     const n = most.looks.length - most.freed;
     return {
       words: t(
-        'On {title} whoever wants the lock waits for {n, plural, one {# look} other {# looks}} in vain.',
+        'On {title} a task that wants the lock waits for {n, plural, one {# look} other {# looks}} in vain.',
         { title: most.title, n },
       ),
       face: 'wait',
     };
   }
-  return { words: t('Every look frees an entry. Nobody waits in vain.'), face: 'gain' };
+  return { words: t('Every look frees an entry. No task waits in vain.'), face: 'gain' };
 }
 
 /** As many of each kind, spread evenly. */
@@ -355,7 +355,7 @@ export const budget: TileToy = {
   form: 'tiles',
   title: t('What a budget buys'),
   ask: t(
-    'Memory runs short, and a scan is asked for entries. Arrange delayed and written ones, give it a budget, and ask again and again: which does it look at, which does it free, and how long has whoever wants the lock to wait?',
+    'Memory runs short, and a scan is asked for entries. Arrange delayed and written entries, give the scan a budget, and ask repeatedly: which entries does it look at, which does it free, and how long must a task wait for the lock?',
   ),
   leavesOut: t(
     'One file; nothing is looked up again between scans, and written entries were made from left to right, so the list begins at the right.',
@@ -419,10 +419,13 @@ export const budget: TileToy = {
           }),
           () => t('Yes: it pays for gains alone, so nothing bounds its looks.'),
         ),
-        goal('nobody', t('Make nobody wait in vain: on all three each look frees an entry.'), () =>
-          t(
-            'Yes: what may be freed must lie on the left, and none of it may have been used since.',
-          ),
+        goal(
+          'nobody',
+          t('Make no task wait in vain: on all three kernels each look frees an entry.'),
+          () =>
+            t(
+              'Yes: what may be freed must lie on the left, and none of it may have been used since.',
+            ),
         ),
         goal(
           'second',

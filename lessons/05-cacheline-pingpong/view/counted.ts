@@ -279,7 +279,7 @@ export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
 const reasons = [
   ['ops_slept', t('slept or were preempted')],
   ['ops_left', t('left by a jump to another function')],
-  ['ops_again', t('began anew before their end')],
+  ['ops_again', t('restarted before their end')],
 ] as const;
 
 function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string {

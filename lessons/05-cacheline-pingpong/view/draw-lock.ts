@@ -41,9 +41,9 @@ interface Easel {
 }
 
 export const phaseWords: Readonly<Record<Phase['name'], string>> = {
-  before: tr('nobody lists'),
-  listing: tr('somebody lists the directory'),
-  after: tr('nobody lists any more'),
+  before: tr('no task lists'),
+  listing: tr('a task lists the directory'),
+  after: tr('no task lists any more'),
 };
 
 const phaseShort: Readonly<Record<Phase['name'], string>> = {

@@ -130,7 +130,7 @@ function headline(easel: Easel): void {
         ]
       : [
           ...(alone
-            ? [[what, t(' in the whole run, modelled: there is but one CPU')] as const]
+            ? [[what, t(' in the whole run, modelled: there is only one CPU')] as const]
             : []),
           [
             what,

@@ -187,7 +187,7 @@ export function orderCaptions(easel: Easel): void {
   tag(caption, laid.captions.order, theme.soft);
   const short = laid.width < layout.fontSize * 46;
   const dismissed = short
-    ? t("as QEMU's threads happened to run: no result")
+    ? t("in the order in which QEMU's threads ran: no result")
     : t("as QEMU's threads happened to run; depends on the host; not a result");
   if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }

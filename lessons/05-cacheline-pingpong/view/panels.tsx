@@ -267,23 +267,27 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
 
 /** Why a lock that is taken once stays taken. */
 const feeds = [
-  t('Somebody holds the lock of the word, if only for an instant.'),
-  t('Whoever comes by now finds it locked. He may not swap; so he takes the lock, too.'),
+  t('A task holds the lock in this word, if only for an instant.'),
   t(
-    'While he waits and while he holds it, the next one comes by, and finds it locked because of him.',
+    'An operation that arrives now finds the word locked. It may not swap, so it must take the lock, too.',
   ),
   t(
-    'It ends only when an operation finds nobody before it. As long as they come faster than the lock is handed on, that moment does not come.',
+    'While it waits for the lock and while it holds the lock, the next operation arrives and finds the word locked.',
+  ),
+  t(
+    'It ends only when an operation finds no queue. While operations arrive faster than the lock is handed on, that never happens.',
   ),
 ];
 
 /** Why it does not, where nobody stands in a queue. */
 const recovers = [
-  t('Somebody holds the lock of the word, if only for an instant.'),
-  t('Whoever comes by now finds it locked. He may not swap; so he tries to take the lock, too.'),
-  t('Nobody stands in a queue: the lock is free until one of them is awake and tries again.'),
+  t('A task holds the lock in this word, if only for an instant.'),
   t(
-    'An operation that comes by in such a moment finds it free, and swaps. So it ends with what began it.',
+    'An operation that arrives now finds the word locked. It may not swap, so it tries to take the lock, too.',
+  ),
+  t('There is no queue: the lock is free until a waiting task has woken up and tries again.'),
+  t(
+    'An operation that arrives at such a moment finds the lock free, and swaps. So locking ends when its cause ends.',
   ),
 ];
 

@@ -559,7 +559,10 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
       goal(
         'line',
         t("As few as upstream's layout, with d_lockref in the line where stock has it."),
-        () => t('Yes: then the name has to go, and nothing else that a stat reads may come.'),
+        () =>
+          t(
+            'Yes: then the name must leave the line, and nothing else that a stat reads may move there.',
+          ),
       ),
       goal(
         'sizes',
@@ -569,7 +572,7 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
       goal('beat', t("Fewer than upstream's layout."), () => {
         const [least] = added(bench, cpus);
         return t(
-          'No: there the count has its line to itself, and all that travels is the count. Each field that a stat reads was tried on that line in turn; {least} adds least, {more} transfers a stat with {cpus, plural, one {# CPU} other {# CPUs}}.',
+          'No: there the count has a line of its own, and only the count travels. Each field that a stat reads was tried on that line in turn; {least} adds least, {more} transfers a stat with {cpus, plural, one {# CPU} other {# CPUs}}.',
           { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
         );
       }),

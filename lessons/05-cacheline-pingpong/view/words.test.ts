@@ -52,7 +52,7 @@ test('many CPUs: the prediction stands beside the mail', () => {
   );
   expect(words).toMatch(/the mail measured 1\.56 on 20\.$/);
   expect(say('price', index, stepFrame(840))).toMatch(
-    /^With 20 CPUs somebody moves the count every/,
+    /^With 20 CPUs, an operation moves the count every/,
   );
 });
 

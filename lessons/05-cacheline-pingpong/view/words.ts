@@ -343,7 +343,7 @@ const price = sentence(({ shown, lesson }) => {
   if (parts.every(({ known }) => !known))
     return t('No rate is predicted: where in an operation these functions run was not counted.');
   return t(
-    'With {cpus} somebody moves the {hot} {parts}; modelled. The sooner the next one comes, the likelier he finds the lock taken.',
+    'With {cpus}, an operation moves the {hot} {parts}; modelled. The sooner the next operation arrives, the likelier it finds the lock taken.',
     { cpus, hot, parts: list(parts.map(({ words }) => words)) },
   );
 });

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Let them try: a class's runs over real sockets, in the real queue and a real database."""
+"""Let the class try: a class's runs over real sockets, in the real queue and a real database."""
 
 from __future__ import annotations
 

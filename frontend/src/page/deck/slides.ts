@@ -259,7 +259,7 @@ export function sayOf(
 export function hintOf({ kind }: Slide): string {
   if (kind === 'words')
     return t('Say each word once and point at its drawing. One minute is enough.');
-  if (kind === 'explain') return t('Let two of them try aloud. The next press shows ours.');
+  if (kind === 'explain') return t('Ask two students to try aloud. The next press shows ours.');
   return kind === 'quiz' ? t('Count hands, then press. Ask one of them why before you go on.') : '';
 }
 

@@ -70,7 +70,7 @@ describe('the recap', () => {
     const field = within(second).getByRole('textbox');
     fireEvent.change(field, { target: { value: 'many' } });
     fireEvent.click(within(second).getByText('answer'));
-    expect(within(second).getByRole('alert').textContent).toContain('Write a number');
+    expect(within(second).getByRole('alert').textContent).toContain('Type a number');
     fireEvent.change(field, { target: { value: '10,000' } });
     fireEvent.click(within(second).getByText('answer'));
     expect(second.textContent).toContain('Right. A hundred times a hundred.');

@@ -222,7 +222,7 @@ function NumberField({ question, given, labelled, onGiven }: FieldProps) {
       </button>
       {wrong && (
         <span role="alert" className="small">
-          {t('Write a number, such as 12 or 2.5.')}
+          {t('Type a number, such as 12 or 2.5.')}
         </span>
       )}
     </form>
@@ -265,7 +265,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
                       truth === undefined
                         ? t('No run has answered it yet.')
                         : truth === guess
-                          ? t('Yes, it is so.')
+                          ? t('Yes, that is right.')
                           : t('It is: {choices}.', { choices: prediction.choices[truth] }),
                   })
                 )}{' '}
@@ -445,7 +445,7 @@ export function RecapCard({
   return (
     <section className="card recap-card" aria-label={t('Recap')} data-testid="recap-card">
       <h3>{t('Recap')}</h3>
-      <p>{t('To end with: {list}.', { list: parts.join(', ') })}</p>
+      <p>{t('Finally: {list}.', { list: parts.join(', ') })}</p>
       <button type="button" className="button" onClick={onOpen} data-testid="open-recap">
         {t('open the recap')}
       </button>

@@ -25,8 +25,8 @@ function words(
 test('the line says who drives, and where the class is for who explores', () => {
   expect(words({}, true)).toBe('You follow the instructor.');
   expect(words({ driver: 'Grace', driver_member: 'm2' }, true)).toBe('You follow Grace.');
-  expect(words({ driving: true }, false)).toContain('You have the wheel');
-  expect(words({ driving: true, part: 'instructor' }, false)).toContain('You drive');
+  expect(words({ driving: true }, false)).toContain('You have control');
+  expect(words({ driving: true, part: 'instructor' }, false)).toContain('You lead');
   const title = lesson.scenes[0]!.title;
   expect(words({}, false)).toBe(
     `You explore on your own; the class is at “${title}”. Press G to follow again.`,
@@ -43,7 +43,7 @@ test('a roster says what each member does', () => {
     'away',
     'follows',
     'explores',
-    'drives',
+    'leads',
   ]);
   expect(of(true, true, false, 190)).toBe('follows, idle 3 min');
 });

@@ -48,8 +48,8 @@ export function barWords(
   if (watching?.phase === 'watched') return watchingWords(watching);
   if (driving)
     return room.part === 'instructor'
-      ? t('You drive: the class sees what you show.')
-      : t('You have the wheel: the class sees what you show.');
+      ? t('You lead: the class sees what you show.')
+      : t('You have control: the class sees what you show.');
   if (following) return followingWords(room);
   if (place === null) return t('You explore on your own. Press G to follow again.');
   if (place.lesson !== lesson.slug)
@@ -60,7 +60,7 @@ export function barWords(
 
 function followingWords({ facts, part }: Room): string {
   if (facts?.driver) return t('You follow {driver}.', { driver: facts.driver });
-  return part === 'instructor' ? t('You follow you.') : t('You follow the instructor.');
+  return part === 'instructor' ? t('You follow your other page.') : t('You follow the instructor.');
 }
 
 export function ClassBar(props: ClassBarProps) {
@@ -78,7 +78,7 @@ export function ClassBar(props: ClassBarProps) {
       <span role="status" data-testid="class-words">
         {connected || !open
           ? barWords(room, now, lesson)
-          : t('No connection to the class; the page goes back to it by itself.')}
+          : t('No connection to the class; the page reconnects automatically.')}
       </span>
       {open && !following && !driving && (
         <button

@@ -76,7 +76,7 @@ function ClassPanel(props: Props) {
           <Part title={t('Timer on all screens')}>
             <TimerForm classroom={classroom} />
           </Part>
-          <Part title={t('Let them try')}>
+          <Part title={t('Let the class try')}>
             <OpenSteps {...{ classroom, room, lesson, scene }} />
           </Part>
           {room.tries.length > 0 && (

@@ -21,11 +21,11 @@ export function WatchedNote({ classroom, room }: Props) {
           <p>
             {phase === 'asking'
               ? rich(
-                  '<b>May the instructor look over your shoulder?</b> It shows the step, moment, panes and knobs of your page, and nothing that you type. You can stop it at any moment.',
+                  '<b>May the instructor observe your page?</b> The instructor sees its step, moment, panes and knobs, and nothing that you type. You can stop this at any moment.',
                   { b: (words) => <b>{words}</b> },
                 )
               : rich(
-                  '<b>The instructor looks over your shoulder:</b> the step, moment, panes and knobs of your page, and nothing that you type.',
+                  '<b>The instructor is observing your page:</b> its step, moment, panes and knobs, and nothing that you type.',
                   { b: (words) => <b>{words}</b> },
                 )}
           </p>
@@ -60,11 +60,11 @@ export function WatchedNote({ classroom, room }: Props) {
 export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'name'>): string {
   switch (phase) {
     case 'asking':
-      return t('{name} is asked whether you may look over the shoulder.', { name });
+      return t('{name} is being asked whether you may observe.', { name });
     case 'watched':
-      return t('You look over {name}’s shoulder. The class does not see it.', { name });
+      return t('You are observing {name}’s page. The class does not see it.', { name });
     case 'refused':
-      return t('{name} does not want you to look over the shoulder, or not any more.', { name });
+      return t('{name} does not, or no longer, want to be observed.', { name });
     case 'away':
       return t('{name} has left the class.', { name });
     case 'none':
@@ -118,12 +118,11 @@ export function ConsentChoice({ classroom, room }: Props) {
   return (
     <p className="small quiet">
       {allowed
-        ? rich(
-            'The instructor may look over your shoulder in this class. <button>forbid it</button>',
-            { button },
-          )
+        ? rich('The instructor may observe your page in this class. <button>forbid it</button>', {
+            button,
+          })
         : rich(
-            'The instructor may not look over your shoulder in this class. <button>allow it</button>',
+            'The instructor may not observe your page in this class. <button>allow it</button>',
             { button },
           )}
     </p>

@@ -33,7 +33,7 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
           .map((one) => (
             <li key={one.number}>
               <Words {...props} one={one}>
-                {one.hidden ? t('set aside by the instructor') : t('yours, seen by the instructor')}
+                {one.hidden ? t('hidden by the instructor') : t('yours, seen by the instructor')}
               </Words>
             </li>
           ))}
@@ -109,7 +109,7 @@ function AskForm(props: {
           {t('ask')}
         </button>
         <span className="small quiet" role="status">
-          {taken && t('The instructor has it, without your name.')}
+          {taken && t('The instructor has received it, without your name.')}
         </span>
       </p>
     </form>
@@ -131,7 +131,7 @@ export function InstructorRaised(props: Props) {
           onClick={() => classroom.showRaised(!shown)}
           data-testid="class-show-raised"
         >
-          {shown ? t('shown to all') : t('show to all, who can vote then')}
+          {shown ? t('shown to all') : t('show to all, for voting')}
         </button>
       </p>
       {questions.length === 0 && (

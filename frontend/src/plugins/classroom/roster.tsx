@@ -38,11 +38,11 @@ function MemberTools({ classroom, member: { member, name, connected } }: MemberT
       <button
         type="button"
         className="link"
-        aria-label={t('look over the shoulder of {name}', { name })}
+        aria-label={t('observe the page of {name}', { name })}
         onClick={() => classroom.watch(member)}
         {...off(!connected && t('{name} is away.', { name }))}
       >
-        {t('look over the shoulder')}
+        {t('observe')}
       </button>
       <button
         type="button"
@@ -68,7 +68,7 @@ interface RosterProps {
 /** What a member does, in two words. */
 export function doing({ connected, following, idle_s, driving }: RosterMember): string {
   if (!connected) return t('away');
-  if (driving) return t('drives');
+  if (driving) return t('leads');
   if (idle_s < idleS) return following ? t('follows') : t('explores');
   const min = Math.floor(idle_s / 60);
   return following ? t('follows, idle {min} min', { min }) : t('explores, idle {min} min', { min });
@@ -93,12 +93,12 @@ export function Roster({ classroom, room, lesson }: RosterProps) {
             onClick={() => classroom.hand('')}
             data-testid="class-take-back"
           >
-            {t('take the wheel back from {driver}', { driver: facts.driver })}
+            {t('take control back from {driver}', { driver: facts.driver })}
           </button>
         </p>
       )}
       <table className="table small" data-testid="class-roster">
-        <HeadRow heads={[t('name'), t('does'), t('step'), t('wheel'), '']} />
+        <HeadRow heads={[t('name'), t('does'), t('step'), t('control'), '']} />
         <tbody>
           {roster.map((member) => (
             <tr key={member.member} data-away={member.connected ? undefined : ''}>
@@ -113,7 +113,7 @@ export function Roster({ classroom, room, lesson }: RosterProps) {
                   onClick={() => classroom.hand(member.member)}
                   {...off(
                     member.driving
-                      ? t('{name} drives.', { name: member.name })
+                      ? t('{name} leads.', { name: member.name })
                       : !member.connected && t('{name} is away.', { name: member.name }),
                   )}
                 >

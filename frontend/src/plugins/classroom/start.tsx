@@ -110,7 +110,9 @@ function FormerClasses() {
       }}
     >
       <summary data-testid="class-former">{t('reports of your former classes')}</summary>
-      {lines?.length === 0 && <p className="quiet small">{t('This browser has started none.')}</p>}
+      {lines?.length === 0 && (
+        <p className="quiet small">{t('This browser has started no class.')}</p>
+      )}
       <ul className="class-former small">
         {lines?.map(({ class_id, title, started_at, members }) => (
           <li key={class_id}>

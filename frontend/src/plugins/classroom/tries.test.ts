@@ -27,7 +27,7 @@ const all = (...more: ClassMessage[]) =>
 
 test('a run says who, what was changed, and how it stands', () => {
   expect(makersWords(tried({ makers: [ada, bo, cy] }))).toBe('Ada, Bo and Cy');
-  expect(makersWords(tried({ makers: [] }))).toBe('somebody who has left');
+  expect(makersWords(tried({ makers: [] }))).toBe('a person who has left');
   expect(changedWords(tried(), lesson)).toBe('9 hogs');
   expect(changedWords(tried({ turned: {}, summary: 'no lock' }), lesson)).toBe('patch: no lock');
   expect(changedWords(tried({ turned: {} }), lesson)).toBe('as the step has it');
@@ -36,7 +36,7 @@ test('a run says who, what was changed, and how it stands', () => {
   expect(standsWords(tried({ sentence: 'The lane x failed.' }))).toMatch(/s\. The lane x failed/);
   const waits = tried({ state: 'waiting', place: 2, estimate_s: 42, result: null });
   expect(standsWords(waits)).toBe('waits, place 2, begins in about 45 s');
-  expect(standsWords({ ...waits, place: null })).toContain('behind another run of its maker');
+  expect(standsWords({ ...waits, place: null })).toContain('another run of the same person');
   expect(standsWords(tried({ state: 'failed', sentence: 'It was stopped.' }))).toBe(
     'It was stopped.',
   );

@@ -30,7 +30,7 @@ export function openedAt(
 export function makersWords({ makers }: Pick<ClassTry, 'makers'>): string {
   const names = makers.map((maker) => maker.name);
   const last = names.pop();
-  if (last === undefined) return t('somebody who has left');
+  if (last === undefined) return t('a person who has left');
   return names.length === 0 ? last : t('{names} and {last}', { names: names.join(', '), last });
 }
 
@@ -53,7 +53,7 @@ export function standsWords(one: ClassTry): string {
     const number = resultWords(one) || t('its workload printed no number');
     return sentence === '' ? number : `${number}. ${sentence}`;
   }
-  if (place === null) return t('waits behind another run of its maker');
+  if (place === null) return t('waits for another run of the same person');
   return estimate_s === null
     ? t('waits, place {place}', { place })
     : t('waits, place {place}, begins {begins}', { place, begins: waitWords(estimate_s) });

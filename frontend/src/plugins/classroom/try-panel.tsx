@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Let them try: which steps the instructor opens, and what a member turns there. */
+/** Let the class try: which steps the instructor opens, and what a member turns there. */
 
 import { useState } from 'react';
 import { t, worded } from '../../base/lang/t.ts';
@@ -65,7 +65,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
           checked={opened?.patches ?? false}
           onChange={(event) => set(true, event.target.checked)}
           data-testid="class-open-patches"
-          {...off(opened === null ? t('Let them turn knobs first.') : no_patches)}
+          {...off(opened === null ? t('Let the class change knobs first.') : no_patches)}
         />
         {t('and change its patches')}
       </label>
@@ -108,7 +108,9 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
   const own = knobs.arms.some(isOwn);
   const same = !own && turnable(lesson).every(([name]) => knobs.params[name] === usual[name]);
   const why =
-    denied || actions.blocked || (same && t('Turn a knob first: this is the step as it is.'));
+    denied ||
+    actions.blocked ||
+    (same && t('Change a knob first: these are the step’s own values.'));
   return (
     <>
       <div className="class-knobs">
@@ -126,7 +128,7 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
         <p className="small quiet">
           {own
             ? t('Your patch runs with it.')
-            : t('You may change the patch, too: what you run there is tried.')}
+            : t('You may also change the patch; runs of it count as attempts.')}
         </p>
       )}
       <p className="class-buttons">
@@ -167,7 +169,7 @@ export function Gallery(props: GalleryProps) {
   const here = room.tries.filter((one) => one.lesson === lesson.slug);
   const others = room.tries.length - here.length;
   const result = here.find((one) => one.result !== null)?.result;
-  if (room.tries.length === 0) return <p className="small quiet">{t('Nothing was tried yet.')}</p>;
+  if (room.tries.length === 0) return <p className="small quiet">{t('No attempts yet.')}</p>;
   return (
     <>
       {here.length > 1 && (

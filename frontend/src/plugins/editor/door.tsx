@@ -40,12 +40,12 @@ const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
   refused: t('refused'),
   wait: t('its build comes next'),
   extract: t('fetching and unpacking the source'),
-  patch: t('putting the change on'),
+  patch: t('applying the change'),
   config: t('configuring'),
   compile: t('compiling'),
   link: t('linking the kernel'),
   store: t('storing the kernel'),
-  built: t('built; its guest is asked for'),
+  built: t('built; guest requested'),
   failed: t('the build failed'),
 };
 
@@ -58,7 +58,7 @@ export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | n
   if (phase === 'built' && lane !== null) return bootOf(lane);
   const words =
     phase === 'wait' && ahead > 0
-      ? t('waits for {ahead, plural, one {# build} other {# builds}} before it', { ahead })
+      ? t('waiting for {ahead, plural, one {# build} other {# builds}} ahead', { ahead })
       : phase === 'compile' && total > 0
         ? t('compiling {done} of {total}', { done, total })
         : plain[phase];
@@ -72,7 +72,7 @@ function bootOf(lane: LaneMessage): Progress {
     case 'booting':
       return { stage: 'boot', words: lane.message || t('its guest boots'), over: 'not yet' };
     case 'ready':
-      return { stage: 'boot', words: t('booted, waits for the others'), over: 'not yet' };
+      return { stage: 'boot', words: t('booted, waiting for the others'), over: 'not yet' };
     case 'failed':
       return { stage: 'boot', words: t('its guest failed'), over: 'ended badly' };
     default:

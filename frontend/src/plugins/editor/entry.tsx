@@ -112,8 +112,8 @@ function Arrivals() {
               type: 'error',
               code: 'drop',
               sentence: file.name
-                ? t('{name} is no patch.', { name: file.name })
-                : t('What was dropped is no patch.'),
+                ? t('{name} is not a patch.', { name: file.name })
+                : t('The dropped file is not a patch.'),
               remedy: t('Drop a file that git format-patch, git diff or b4 wrote.'),
               detail: '',
             });

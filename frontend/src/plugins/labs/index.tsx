@@ -21,7 +21,7 @@ export const plugin: Plugin = {
     const asked = readLab(search);
     if (asked?.scores)
       return (
-        <Suspense fallback={<p role="status">{t('The scores are on their way…')}</p>}>
+        <Suspense fallback={<p role="status">{t('Loading the scores…')}</p>}>
           <ScoresPage lab={asked.lab} />
         </Suspense>
       );

@@ -73,10 +73,10 @@ describe('task form', () => {
   });
 
   it('sends nothing while it is blocked, and says why', () => {
-    const { send } = form({}, {}, 'Write your name first.');
+    const { send } = form({}, {}, 'Type your name first.');
     fireEvent.click(screen.getByLabelText('few'));
     expect(send.disabled).toBe(true);
-    expect(send.title).toBe('Write your name first.');
+    expect(send.title).toBe('Type your name first.');
   });
 });
 
@@ -112,7 +112,7 @@ describe('lab', () => {
     const lab = { deadline: '2026-01-31T12:00:00Z', closes: '2026-01-31T12:00:00Z', open: true };
     const of = (changes: object) => dueWords({ ...lab, ...changes } as unknown as LabView, 'en-GB');
     expect(of({})).toMatch(/^due 31 Jan 2026, [\d:]+$/);
-    expect(of({ closes: '2026-01-31T13:00:00Z' })).toMatch(/with some grace$/);
+    expect(of({ closes: '2026-01-31T13:00:00Z' })).toMatch(/with a grace period$/);
     expect(of({ open: false })).toMatch(/it is over$/);
     expect(of({ deadline: null, closes: null })).toBe('no deadline');
   });

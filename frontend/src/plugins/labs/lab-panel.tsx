@@ -110,7 +110,7 @@ function Count({ task, blocked, onAnswer }: TaskFormProps) {
     event.preventDefault();
     if (Number.isFinite(value)) void onAnswer({ value });
   };
-  const none = Number.isFinite(value) ? '' : t('Write a number first.');
+  const none = Number.isFinite(value) ? '' : t('Type a number first.');
   return (
     <form className="lab-form lab-line" onSubmit={submit}>
       <label>
@@ -144,7 +144,7 @@ function Say({ task, blocked, onAnswer }: TaskFormProps) {
         {t('{n} of {most} characters. A person grades it.', { n: text.length, most })}
       </span>
       <Send
-        blocked={blocked || (text.trim() === '' ? t('Write something first.') : '')}
+        blocked={blocked || (text.trim() === '' ? t('Type something first.') : '')}
         words={t('send')}
       />
     </form>
@@ -242,7 +242,7 @@ export function dueWords(lab: LabView, tag = dateTag()): string {
   });
   if (!lab.open) return t('was due {due}; it is over', { due });
   return lab.closes !== null && new Date(lab.closes) > new Date(lab.deadline)
-    ? t('due {due}, with some grace', { due })
+    ? t('due {due}, with a grace period', { due })
     : t('due {due}', { due });
 }
 
@@ -345,7 +345,7 @@ function Feedback({ mine }: { readonly mine: MyTask }) {
         </p>
       )}
       {mine.rubric.length > 0 && (
-        <ul className="small" aria-label={t('What a good explanation has')}>
+        <ul className="small" aria-label={t('What a good explanation contains')}>
           {mine.rubric.map((line) => (
             <li key={line}>{line}</li>
           ))}
@@ -492,7 +492,7 @@ function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: LabPanelP
   const nameless = mine.name === null && name.trim() === '';
   const blocked = !lab.open
     ? 'over'
-    : denied || (nameless ? t('Write your name first.') : now.busy ? t('It is being sent.') : '');
+    : denied || (nameless ? t('Type your name first.') : now.busy ? t('It is being sent.') : '');
   const answer = (task: LabTask) => (given: AnswerGiven) => now.answer(task.name, given, name);
   return (
     <aside
@@ -518,7 +518,7 @@ function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: LabPanelP
       </p>
       {mine.name === null ? (
         <label className="lab-name">
-          {t('Your name, as whoever grades shall see it')}
+          {t('Your name, as shown to the person who grades')}
           <input
             value={name}
             maxLength={60}
@@ -570,7 +570,7 @@ function Forget({ onForget }: { readonly onForget: () => Promise<void> }) {
         data-testid="lab-forget"
       >
         {asked
-          ? t('really: they are gone then, and so are the points')
+          ? t('really delete: answers and points cannot be restored')
           : t('delete my name and answers in all labs')}
       </button>
     </p>

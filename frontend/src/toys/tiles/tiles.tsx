@@ -326,7 +326,7 @@ export function TilesFrame({ toy, game, run, font = 13 }: TilesFrameProps) {
   const source =
     game.from === null || run === ''
       ? t('No run on this page has these data, so they are made up.')
-      : t('Out of {run}: {from}.', { run, from: game.from });
+      : t('From {run}: {from}.', { run, from: game.from });
   return (
     <ToyShell
       title={toy.title}

@@ -69,9 +69,12 @@ function Time(props: PanelProps) {
     <>
       <ArmTable arms={shown} rows={timeRows(runIndex, frame.get())} testId="time" />
       <p className="small quiet">
-        {tr('Of the window: shares of the time of {thread}; calls and phases by number and mean.', {
-          thread: severalOf(lesson.thread),
-        })}
+        {tr(
+          'In this window: shares of the time of {thread}; number and mean of calls and phases.',
+          {
+            thread: severalOf(lesson.thread),
+          },
+        )}
       </p>
     </>
   );

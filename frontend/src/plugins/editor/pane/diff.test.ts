@@ -58,7 +58,7 @@ describe('a diff', () => {
       const applied = applyDiff(fs, of);
       return applied.fits ? '' : applied.why;
     };
-    expect(why([{ name: 'fs/a.c', text: 'int other;\n' }], diff)).toContain('does not fit fs/a.c');
+    expect(why([{ name: 'fs/a.c', text: 'int other;\n' }], diff)).toContain('version of fs/a.c');
     expect(why([], diff)).toContain('fs/a.c, which is not shown');
     expect(why(files, 'words')).toContain('no line');
     expect(why(files, '--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n nothing')).not.toBe('');

@@ -57,7 +57,7 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
   try {
     sections = parsePatch(diff);
   } catch {
-    return { fits: false, why: t('This is not a diff that could be read from end to end.') };
+    return { fits: false, why: t('This diff could not be parsed completely.') };
   }
   for (const section of sections.filter(({ hunks }) => hunks.length > 0)) {
     const name = bare(section.newFileName) ?? bare(section.oldFileName) ?? '';
@@ -71,7 +71,10 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
       };
     const next = applyPatch(text, section);
     if (next === false)
-      return { fits: false, why: t('It does not fit {name} as this arm has it.', { name }) };
+      return {
+        fits: false,
+        why: t('It does not apply to this arm’s version of {name}.', { name }),
+      };
     texts.set(name, next);
   }
   if (texts.size === 0) return { fits: false, why: t('It changes no line.') };

@@ -113,7 +113,7 @@ it('a dropped patch opens as a diff, runs as third lane, and begins once it is b
   expect(sent[0]).toMatchObject({ type: 'change', lesson: lesson.slug, arm: 'srcu' });
   expect(sent[0]).toHaveProperty('diff', patch.slice(patch.indexOf('diff --git')));
   said({ ahead: 1 });
-  expect(screen.getByTestId('change-phase').textContent).toBe('waits for 1 build before it');
+  expect(screen.getByTestId('change-phase').textContent).toBe('waiting for 1 build ahead');
   said({ phase: 'compile', done: 2, total: 7 });
   expect(screen.getByTestId('change-phase').textContent).toBe('compiling 2 of 7');
   const arm = { ...lesson.arms[1]!, name: own, title: 'your change' };
@@ -134,7 +134,7 @@ it('offers the challenges of the lesson, and has a built change judged', async (
     rules: [],
     without: [],
     order: null,
-    answer: 'Yes, it is so.',
+    answer: 'Yes, that is right.',
   };
   const challenges = { faster: one, other: { ...one, arm: 'rwsem' } };
   lesson = { ...lesson, challenges };
@@ -161,15 +161,15 @@ it('offers the challenges of the lesson, and has a built change judged', async (
   expect(screen.getByTestId('challenge-faster').textContent).toContain(
     'fails fast: 2 us; wanted at most 1',
   );
-  expect(screen.queryByText('Yes, it is so.')).toBeNull();
+  expect(screen.queryByText('Yes, that is right.')).toBeNull();
   judged({ phase: 'done', met: true, because: 'All holds.' });
-  expect(screen.getByText('Yes, it is so.')).toBeTruthy();
+  expect(screen.getByText('Yes, that is right.')).toBeTruthy();
 });
 
 it('is put on the files when it fits, and what was typed can be taken back', async () => {
   const { sent } = shown();
   await drop(patch);
-  fireEvent.click(screen.getByText("put it on the arm's files"));
+  fireEvent.click(screen.getByText("apply it to the arm's files"));
   fireEvent.click(screen.getByTestId('view-edit'));
   expect(screen.getByTestId('change-code').textContent).toContain('return 2;');
   fireEvent.click(screen.getByTestId('run-change'));
@@ -211,7 +211,7 @@ it('one sentence says that a file is no patch', async () => {
   const { store } = shown();
   const file = new File(['hello'], 'photo.png');
   fireEvent.drop(document, { dataTransfer: { types: ['Files'], files: [file] } });
-  await waitFor(() => expect(store.errors.get()[0]?.sentence).toBe('photo.png is no patch.'));
+  await waitFor(() => expect(store.errors.get()[0]?.sentence).toBe('photo.png is not a patch.'));
   expect(screen.queryByTestId('change-pane')).toBeNull();
 });
 

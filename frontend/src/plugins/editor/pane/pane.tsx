@@ -173,7 +173,9 @@ function RunBar({ door, base, why, onRun }: RunBarProps) {
         <Going asked={mine} door={door} />
       ) : (
         <p className="small quiet" data-testid="change-why">
-          {door.blocked || why || t('Its kernel is built first; the lanes stay.')}
+          {door.blocked ||
+            why ||
+            t('Its kernel is built first; the lanes stay unchanged meanwhile.')}
         </p>
       )}
     </div>
@@ -251,7 +253,7 @@ function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
     setSaid(
       hash === null
         ? t(
-            'A link holds {n} characters, and this change has more: download the patch and pass that on.',
+            'A link can hold {n} characters, but this change is longer: download the patch and share that file.',
             { n: formatCount(linkChars) },
           )
         : '',
@@ -261,7 +263,7 @@ function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
   const take = async (file: File | undefined) => {
     if (!file) return;
     const text = await readPatch(file);
-    setSaid(text === null ? t('{name} is no patch.', { name: file.name }) : '');
+    setSaid(text === null ? t('{name} is not a patch.', { name: file.name }) : '');
     if (text !== null) onText(text);
   };
   const none = diff === '' && unchanged;
@@ -402,7 +404,7 @@ function Judging({ door, name, changed, answer }: JudgingProps) {
           door.blocked ||
             denied ||
             (going && t('It is being judged.')) ||
-            (arm === '' && t('Run your change first: its kernel is what is judged.')),
+            (arm === '' && t('Run your change first: the challenge judges its kernel.')),
         )}
       >
         {t('judge my change')}
@@ -459,8 +461,8 @@ const viewNames: Readonly<Record<View, string>> = {
 };
 
 const viewTitles: Readonly<Record<View, string>> = {
-  edit: t('write in the code'),
-  merge: t('yours beside the code of the arm'),
+  edit: t('edit the code'),
+  merge: t('your code beside the arm’s code'),
   diff: t('the change as a diff'),
 };
 
@@ -641,15 +643,15 @@ function Notes({ work, note, onFiles }: NotesProps) {
     const misfit = work.misfit();
     lines.push(
       <>
-        {misfit && t('{misfit} It can be run as it is. ', { misfit })}
+        {misfit && t('{misfit} It can be run unchanged. ', { misfit })}
         {!misfit && (
           <button type="button" className="link small" onClick={() => work.take(work.diff())}>
-            {t("put it on the arm's files")}
+            {t("apply it to the arm's files")}
           </button>
         )}{' '}
         {work.files.length > 0 && (
           <button type="button" className="link small" onClick={onFiles}>
-            {t("leave it for the arm's files")}
+            {t("leave it and show the arm's files")}
           </button>
         )}
       </>,

@@ -296,7 +296,7 @@ export type Loaded =
 /** Writing to the browser's store waits until the viewer rests for so long, ms. */
 const restMs = 400;
 
-const noLink = t('The change in this link is cut off or damaged: nothing was taken from it.');
+const noLink = t('The change in this link is truncated or damaged, so it was not loaded.');
 
 /** Works of this visit, so that undo survives closing the pane. */
 const works = new Map<string, Work>();

@@ -43,7 +43,7 @@ function Grading({ record, most, onGrade }: Props) {
       <h2>{t('Explanations')}</h2>
       {broken.map((one) => (
         <p role="alert" key={one.person}>
-          {t('The record of {name} is not as it was stored: {broken}', {
+          {t('The record of {name} has changed since it was stored: {broken}', {
             name: one.name,
             broken: one.broken,
           })}
@@ -111,7 +111,7 @@ function Explanation({ person, attempt, rubric, most, onGrade }: One) {
       <button
         type="submit"
         className="button"
-        {...off(!fits && t('Write points from 0 to {most} first.', { most }))}
+        {...off(!fits && t('Type points from 0 to {most} first.', { most }))}
       >
         {t('grade')}
       </button>
@@ -139,7 +139,7 @@ export function ScoresPage({ lab }: { readonly lab: string }) {
         <ThemeButton />
       </header>
       {failed && <p role="alert">{failed}</p>}
-      {!failed && scores === null && <p role="status">{t('The scores are on their way…')}</p>}
+      {!failed && scores === null && <p role="status">{t('Loading the scores…')}</p>}
       {scores !== null && <Table scores={scores} />}
       {scores !== null && (
         <p className="small">
