@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of lesson 02: the timeline with a grid of ticks, and what is said about grace periods. */
+/** The view of lesson 02: the timeline with a grid of ticks, and sentences about grace periods. */
 
 import { type Finder, placeAround, spanOf } from '@page/derive/moments.ts';
 import { spansIn } from '@page/derive/query.ts';
@@ -22,14 +22,14 @@ import { brushFate, fateWords, hogLook } from './look.ts';
 import { rowSentences } from './sentences.ts';
 import { reader } from './toy.ts';
 
-// One swatch for each thing that the rows of a step can show. Pure.
+// The legend: a swatch for each kind that the rows of a step can show. Pure.
 
-/** Parts of a step, and the kinds that they draw. */
+/** The part of a step that draws a kind of mark. */
 const marksOf: Readonly<Record<string, string>> = {
   ...{ tick: 'ticks', tick_ended: 'ticks', cut_short: 'walks', gave_up: 'walks' },
 };
 
-/** `there`: kinds that the run has; null: not known yet, so those that the step speaks of. */
+/** `there`: kinds that occur in the run; null: not known yet, so the kinds in the step's focus. */
 function legend(
   lesson: Pick<Lesson, 'kinds'>,
   { focus, show }: Pick<Scene, 'focus' | 'show'>,
@@ -39,7 +39,7 @@ function legend(
   const drawn = lesson.kinds.filter((kind) => {
     switch (kind.layer) {
       case 'function':
-        // The state already says what runs in a function; a hazard is drawn whatever the step speaks of.
+        // States already show what runs inside a function. A hazard is drawn in every step.
         return (focus.includes(kind.name) || kind.colour === 'hazard') && has(kind);
       case 'track':
         return show.includes('tracks') && has(kind);
@@ -52,9 +52,7 @@ function legend(
   return [...drawn.filter((kind) => kind.lesson), ...drawn.filter((kind) => !kind.lesson)];
 }
 
-// Where a step about readers looks. Pure.
-
-/** Moments of rows that wait. */
+// Moments at which a step may open. Pure.
 export const waitMoments: Readonly<Record<string, Finder>> = {
   longest_wait: longestWait,
   reader: (index, scene) =>
@@ -64,7 +62,7 @@ export const waitMoments: Readonly<Record<string, Finder>> = {
     ),
 };
 
-/** Readers that somebody waits for: the middles of rechecks, the longest first; without any, of reader spans. */
+/** Middles of rechecks, the longest first: a task waits for the reader then. Without rechecks, middles of reader spans. */
 function readerMoments(index: RunIndex): number[] {
   for (const [layer, name] of [
     ['track', 'gp_recheck'],
@@ -86,7 +84,7 @@ function ofKind(lane: LaneIndex, layer: 'track' | 'function', kind: number) {
   return [...spansIn(lane, layer, 0, lane.watermark)].filter((s) => s.kind === kind);
 }
 
-// How a kind looks, for legends: marks of this view by its own brushes, others as rows paint them.
+// How a kind looks in a legend: this view's marks by its own brushes, other kinds as in rows.
 
 const own: ReadonlySet<string> = new Set(['tick', 'tick_ended', 'cut_short', 'gave_up']);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How this view draws rows: functions only where a step speaks of them, and the ticks that end each grace period. */
+/** How this view draws rows: functions only if the step is about them, and the ticks that end each grace period. */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -20,11 +20,10 @@ import { busyAt, drawTicks, type Grid, gridOfTicks } from '@page/views/tick-mark
 import { faintness, plated } from '@page/views/timeline/easel.ts';
 import type { Extra, ExtraAt, Look, Part } from '@page/views/timeline/score.ts';
 
-// How each reader's walk over the shrinkers ends, where the list stands under shrinker_rwsem (mm/vmscan.c,
-// shrink_slab() of 6.1). The reader only tries to take the lock, which fails while anybody is in line for it; inside,
-// it breaks off after the shrinker at hand as soon as somebody is. Both follow from who sleeps for the lock when a
-// walk begins and while it goes on. How many objects a walk has freed is what shrink_slab() returns (point `freed`);
-// runs that were recorded without that probe do not say.
+// How each reader's walk over the shrinkers ends if shrinker_rwsem protects the list (shrink_slab() in mm/vmscan.c, 6.1).
+// The reader uses a trylock, which fails while a task is waiting for the lock. During its walk it stops after the current
+// shrinker once a task waits. Both are derived from the tasks that sleep for the lock at the start of a walk and during
+// it. The number of freed objects is what shrink_slab() returns (point `freed`); older recordings lack it.
 
 export type Fate = 'gave_up' | 'cut_short' | 'whole';
 
@@ -38,10 +37,10 @@ export interface Walk {
   readonly freed: number | null;
 }
 
-/** Two return probes of one function stand so near, ns. */
+/** Largest distance of two return probes of the same call, ns. */
 const together = 200_000;
 
-/** What shrink_slab() returned at t; null: not traced. */
+/** Return what shrink_slab() returned at t; null: not traced. */
 function freedAt(lane: LaneIndex, t: number): number | null {
   const { order, length } = lane.pointsOf('freed');
   const { points } = lane;
@@ -63,7 +62,7 @@ function isLock(index: RunIndex, state: SpanRecord | null): boolean {
   return state !== null && index.kinds[state.kind]?.name === 'wait_lock';
 }
 
-/** Is some thread in line at t: asleep for the lock, or woken and not yet run since? */
+/** Is a thread waiting for the lock at t: asleep, or woken but not yet running? */
 function somebodyInLine(index: RunIndex, lane: LaneIndex, t: number): boolean {
   return threadRows(lane).some(({ row }) => {
     const state = spanAt(lane, row, 'state', t - 1);
@@ -81,7 +80,7 @@ function fateOf(index: RunIndex, lane: LaneIndex, { t0, t1 }: SpanRecord): Fate 
   return 'whole';
 }
 
-/** Walks of a lane that have ended, in order of their ends. */
+/** Walks of a lane that have ended, sorted by their ends. */
 export const walksOf = perVersion((index, lane): readonly Walk[] => {
   const reader = index.kinds.findIndex((kind) => kind.name === 'reader');
   const walks: Walk[] = [];
@@ -98,7 +97,7 @@ export interface Score extends Readonly<Record<Fate, number>> {
   readonly freed: number | null;
 }
 
-/** Walks that ended at or before t since the start. */
+/** Count the walks of the run that ended by t. */
 export function scoreAt(index: RunIndex, lane: LaneIndex, t: number): Score {
   const score = { gave_up: 0, cut_short: 0, whole: 0 };
   let freed: number | null = null;
@@ -116,7 +115,7 @@ const words: Readonly<Record<Fate, string>> = {
   gave_up: tr('gave up'),
 };
 
-/** "10 walks so far: 5 to the end, 3 cut short, 2 gave up; 412 objects freed"; empty without any. */
+/** "10 walks so far: 5 to the end, 3 cut short, 2 gave up; 412 objects freed"; '' before the first walk. */
 export function scoreWords(arm: string, score: Score): string {
   const all = score.whole + score.cut_short + score.gave_up;
   if (all === 0) return '';
@@ -155,7 +154,7 @@ const why: Readonly<Record<Fate, string>> = {
   gave_up: tr(' Gave up: a task was waiting for the lock, so the reader does not start.'),
 };
 
-/** Why the walk ended that a mark is; empty for other marks. */
+/** Say why the walk of a mark ended; '' for other marks. */
 export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): string {
   const lane = laneOf(index, arm);
   if (lane === null || table !== 'spans' || index.kinds[kind]?.name !== 'reader') return '';
@@ -176,7 +175,7 @@ function freedWords(arm: string, { freed, id }: Walk): string {
   });
 }
 
-/** A walk that was cut short: a bar across its end. One that did not begin: the sign that says no entry. */
+/** Draw how a walk ended. Cut short: a bar across its end. Gave up: a no-entry sign. */
 export function brushFate(pen: Pen, fate: Fate, x: number, y: number, r: number, paper: string) {
   if (fate === 'cut_short') {
     pen.fillRect(x - 1.5, y - r - 2, 3, 2 * r + 4);
@@ -206,7 +205,7 @@ function drawWalks(pen: Pen, at: ExtraAt): void {
   const score = scoreAt(index, lane, now);
   const said = scoreWords(lane.arm, score) || tr('no walk so far');
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
-  // Where there is no room the objects go first, then how the walks ended.
+  // Without room, leave out the objects first, then how the walks ended.
   pen.font = `500 ${Math.round(13 * theme.em)}px ${theme.font}`;
   const wordings = [said, said.split(';')[0]!, said.split(':')[0]!];
   plated(pen, theme, fitting(pen, wordings, right - left), left, top + height / 2, right - left);
@@ -220,17 +219,17 @@ const walks: Extra = {
   draw: drawWalks,
 };
 
-// What the grace periods of a lane cost: the worker's looks for readers and its runs of callbacks, so far.
+// What the grace periods of a lane have cost so far: the worker's checks for readers and its runs of callbacks.
 
 export interface Work {
   readonly checks: number;
   readonly wakes: number;
-  /** Looking and waking, ns. */
+  /** Time of the checks and wakes, ns. */
   readonly ns: number;
 }
 
 interface Sums {
-  /** When each piece of work ended, rising, and what there was up to it. */
+  /** Ends of the checks and wakes, ascending, and the sums up to each. */
   readonly ends: Float64Array;
   readonly upTo: readonly Work[];
 }
@@ -300,25 +299,25 @@ export const work: Extra = {
   },
 };
 
-// The ticks of a lane; delays of its grace periods that lasted half a tick or more end at one.
+// The ticks of a lane. A delay of a grace period that lasts at least half a tick ends at a tick.
 
 const most = 256;
 const second = 1e9;
 const delays: ReadonlySet<string> = new Set(['gp_armed', 'cb_delay']);
 
-/** A kernel of another HZ has it in its name. */
+/** Return the length of a lane's tick, ns. An arm with another HZ has HZ in its name. */
 function lengthOf(index: RunIndex, lane: LaneIndex): number {
   const hz = /-hz(\d+)$/.exec(lane.arm)?.[1];
   return hz === undefined ? index.tickNs : second / Number(hz);
 }
 
-/** Ends of delays that waited for a tick and touch [a, b), the lane's own times. */
+/** Yield the ends of delays that waited for a tick and overlap [a, b), in the lane's own time. */
 function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: number) {
   for (const { kind, open, t0, t1 } of spansIn(lane, 'track', a, b))
     if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
 
-/** One grid for all CPUs of the lane; null: nothing tells where it lies. */
+/** The grid of ticks of a lane, the same for all CPUs; null: its phase is unknown. */
 export const ticksOf = perVersion((index, lane): Grid | null => {
   const every = lengthOf(index, lane);
   const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];

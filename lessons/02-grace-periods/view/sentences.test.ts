@@ -32,7 +32,7 @@ test('who asks while a grace period is under way waits for the next, and is not 
     'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and no check for readers has begun.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the one before is not over.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the previous one is not over.',
   );
 });
 
@@ -104,7 +104,7 @@ test('the first to ask waits for no grace period before', () => {
 
 test('expedited periods are counted, and dismissed', () => {
   expect(say('expedited', 20)).toBe(
-    'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts, the longest 200 µs. Every kernel pays for them, so they cannot be the difference.',
+    'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts (the longest 200 µs). Every kernel has these grace periods, so they cannot explain the difference.',
   );
 });
 

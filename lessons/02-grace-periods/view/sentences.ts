@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text alternative: one plain sentence from the events in view at this moment. Every number is read off the index. */
+/** The text alternative: one sentence about the events in view at this moment. Every number comes from the index. */
 
 import { firstAbove } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -22,32 +22,32 @@ import { armTitle, capital, list, severalOf, type Titles, verbFor } from '@page/
 import { doing, known, ofThreads, oneOp, rates, some } from '@page/views/timeline/sentences.ts';
 import { scoreAt, scoreWords } from './look.ts';
 
-// Which grace period a sleeper waits for, read from the strips of its lane.
+// Which grace period a sleeping hog waits for, read from the strips of its lane.
 //
-// A grace period must begin after the question: who asks while one is under way waits for the next
-// (Documentation/RCU, kernel/rcu/srcutree.c, srcu_gp_start_if_needed()). The next is armed as soon as one ends, while
-// the callbacks of the first still wait for their tick, so two are in flight, and must not be mistaken for each other.
+// A grace period covers only requests made before it began: a task that asks during one waits for the next
+// (Documentation/RCU; srcu_gp_start_if_needed() in kernel/rcu/srcutree.c). The next is armed as soon as the first ends,
+// while the callbacks of the first still wait for their tick. So two are in flight and must be told apart.
 
 interface Grace {
-  /** Its being armed; null: it is not yet. */
+  /** The span in which it is armed; null: not armed yet. */
   readonly asked: SpanRecord | null;
-  /** One that began before it was asked for is not over. */
+  /** An earlier grace period, begun before the request, is not over. */
   readonly behind: boolean;
-  /** The kernel's first look for readers, which may go on; null: it has not looked yet. */
+  /** The first check for readers, which may still run; null: none yet. */
   readonly check: SpanRecord | null;
   readonly readerSeen: boolean;
-  /** It is over and only the callbacks are left; null: it is not. */
+  /** The callback delay after the grace period; null: the grace period is not over. */
   readonly delay: SpanRecord | null;
 }
 
-/** The tracer may see the question some microseconds after the answer began. */
+/** The request may be traced some microseconds after the grace period began, ns. */
 const slack = 20_000;
-/** A grace period and its callbacks are over within so many ticks, or a reader holds it. */
+/** Most ticks that a grace period and its callbacks take without a reader. */
 const ticksBack = 100;
 
 type Named = SpanRecord & { readonly name: string };
 
-/** Spans of the strips that began in [a, b], in order of their begin. */
+/** Return the spans of the strips that began in [a, b], sorted by their start. */
 function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] {
   return [...spansIn(lane, 'track', a, b + 1)]
     .filter((span) => span.t0 >= a && span.t0 <= b)
@@ -55,7 +55,7 @@ function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] 
     .sort((x, y) => x.t0 - y.t0);
 }
 
-/** The grace period of a thread asleep since `since`, as far as it is known at t; null on a lane without any. */
+/** Return what is known at t of the grace period that a thread asleep since `since` waits for; null: it waits for none. */
 function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Grace | null {
   const asleep = spanAsks(index, lane, since);
   if (!asleep) return null;
@@ -79,14 +79,14 @@ function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Gr
 
 const underWay: ReadonlySet<string> = new Set(['gp_armed', 'gp_check', 'gp_recheck']);
 
-/** Did a grace period begin before `since`, and go on at some time up to t? */
+/** Is a grace period that began before `since` still running at some time up to t? */
 function isUnderWay(index: RunIndex, lane: LaneIndex, since: number, t: number): boolean {
   for (const span of spansIn(lane, 'track', since - slack, t))
     if (span.t0 < since - slack && underWay.has(index.kinds[span.kind]?.name ?? '')) return true;
   return false;
 }
 
-/** Did some thread of this lane begin at `since` to wait for what the strips show? */
+/** Did a thread of this lane begin to wait for SRCU at `since`? */
 function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
   for (const span of spansIn(lane, 'state', since, since + 1)) {
     if (span.t0 === since && index.kinds[span.kind]?.name === 'wait_srcu') return true;
@@ -94,7 +94,7 @@ function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
   return false;
 }
 
-/** The check of the grace period whose callbacks run at t: the last that ended before their delay began. */
+/** Return the check of the grace period whose callbacks run at t: the last that ended before their delay began. */
 function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | null {
   const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
   const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
@@ -102,12 +102,12 @@ function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | 
   return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
 }
 
-// Which wake of a window freed most: the links of one run of the callbacks, and the sleep that they ended.
+// The wake of a window that ended most sleep. A wake is one run of the callbacks, which gives one link for each hog.
 
 export interface Wake {
   readonly t: Nanos;
   readonly freed: number;
-  /** The longest sleep that it ended; null: none is known. */
+  /** The longest sleep that this wake ended; null: unknown. */
   readonly longest: SpanRecord | null;
   readonly check: SpanRecord | null;
 }
@@ -116,13 +116,13 @@ interface Group {
   t: number;
   readonly rows: Set<number>;
   longest: SpanRecord | null;
-  /** Sleep that it ended, of all threads, ns. */
+  /** Sleep that this wake ended, summed over the threads, ns. */
   slept: number;
 }
 
 /**
- * Of the wakes in (from, t] the one that ended most sleep; of equal ones the last. Links within a quarter of a tick
- * are those of one run of the callbacks.
+ * Return the wake in (from, t] that ended most sleep; of equal wakes the last. Links within a quarter of a tick belong to
+ * one wake.
  */
 function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number): Wake | null {
   let largest: Group | null = null;
@@ -134,7 +134,7 @@ function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number):
   return { t: ns(largest.t), freed: rows.size, longest, check };
 }
 
-/** From the last one back. */
+/** Yield the wakes in [from, t], the last first. */
 function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Generator<Group> {
   const { links } = lane;
   const { order, length } = lane.linksByTime;
@@ -165,7 +165,7 @@ function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Gen
 
 type Say = (index: RunIndex, frame: Frame, titles: Titles) => string;
 
-/** Says it for every lane that has something to tell from. */
+/** Join the sentences of all lanes that have data. */
 function perLane(of: (index: RunIndex, lane: LaneIndex, t: number, titles: Titles) => string): Say {
   return (index, frame, titles) =>
     known(index)
@@ -267,7 +267,7 @@ function waited(
     const part = say('share waited', share, shareText(share));
     const ops = opsUpTo(lane, t);
     const each = found.ns / ops;
-    // Waits of those that are not over yet count, too: with none or few that are over, this is no mean of theirs.
+    // The sum includes waits of umounts that are not over, so this is no mean until enough umounts are over.
     const early = each > longest.t1 - longest.t0;
     const mean = early
       ? ''
@@ -283,7 +283,7 @@ function waited(
   });
 }
 
-/** "4.1 ms ago"; nothing is "0 ago". */
+/** "4.1 ms ago", or "just now" instead of "0 ns ago". */
 function agoOf(mark: Mark, t: number): string {
   const since = sinceBegin(mark, t);
   return t > mark.t0 ? tr('{since} ago', { since }) : tr('just now');
@@ -295,7 +295,7 @@ function lasting(mark: Mark, t: number): string {
   return t > mark.t0 ? tr('for {since} now', { since }) : tr('from now on');
 }
 
-/** Who waits for the lesson's sake, by what they wait for; first what most wait for. */
+/** Group the threads in a wait of the lesson by the kind of wait, the largest group first. */
 function waitingAt(
   index: RunIndex,
   states: readonly (SpanRecord | null)[],
@@ -316,7 +316,7 @@ function waitersOf(
   return figure('now', arm, `in ${index.kinds[group[0]!.kind]!.name}`, group.length, text);
 }
 
-/** The grace period that most of the sleepers wait for. */
+/** Return the grace period that most of the sleeping threads wait for. */
 function mostWaitedFor(graces: readonly (Grace | null)[]): Grace | null {
   let best: { grace: Grace; n: number } | null = null;
   for (const grace of graces) {
@@ -331,9 +331,9 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   const { asked, check, delay } = grace;
   if (asked === null)
     return grace.behind
-      ? tr('it has not begun, because the one before is not over')
+      ? tr('it has not begun, because the previous one is not over')
       : tr('it has not begun yet');
-  // Not "asked for": that may be before, while another was under way.
+  // Not "requested": the request may be earlier, during the previous grace period.
   const since = tr('it began {arm}', { arm: agoOf(markOf(arm, asked), t) });
   if (check === null) return tr('{since}, and no check for readers has begun', { since });
   if (check.t1 > t) return tr('{since}, and the check has begun', { since });
@@ -348,7 +348,7 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   return tr('{looked}; it has been over for {over}, but no callback has run', { looked, over });
 }
 
-/** Nobody waits for the lesson's sake: what do they do? */
+/** What the threads do if none is in a wait of the lesson. */
 function whatElse(
   index: RunIndex,
   lane: LaneIndex,
@@ -366,7 +366,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
-    // More who sleep than were freed go first.
+    // If more threads sleep than were woken, their wait is more important.
     const asleep = waitingAt(index, statesAt(lane, t))[0]?.length ?? 0;
     if (asleep > wake.freed) return waits(index, lane, t, titles);
     const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
@@ -421,7 +421,7 @@ function expedited(
     const most =
       longest === null
         ? ''
-        : tr(', the longest {arm}', { arm: lengthOf(markOf(lane.arm, longest)) });
+        : tr(' (the longest {arm})', { arm: lengthOf(markOf(lane.arm, longest)) });
     const { name, plural: many } = titles.operation;
     const say = (what: string, n: number, text: string) =>
       figure('window', lane.arm, what, n, text);
@@ -441,12 +441,12 @@ function expedited(
     });
   });
   return tr(
-    'In this window {parts}. Every kernel pays for them, so they cannot be the difference.',
+    'In this window {parts}. Every kernel has these grace periods, so they cannot explain the difference.',
     { parts: list(parts) },
   );
 }
 
-/** Lanes with a reader get a sentence each, those without share one. */
+/** One sentence for each lane with a reader, and one for all lanes without. */
 function readers(
   index: RunIndex,
   lanes: readonly LaneIndex[],
@@ -467,7 +467,7 @@ function readers(
   return words.filter((one) => one !== '').join(' ');
 }
 
-/** Walks that did not come to their end, where there are any. */
+/** Count the walks that did not reach the end; '' if there are none. */
 function failures(index: RunIndex, lane: LaneIndex, frame: Frame, titles: Titles): string {
   const score = scoreAt(index, lane, laneTime(frame.offset, lane.arm, frame.moment));
   if (score.gave_up + score.cut_short === 0) return '';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the rows: a reader is dragged across an umount and the looks that wait for readers. */
+/** The toy of the rows: drag a reader across an umount and the checks that wait for readers. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -8,44 +8,44 @@ import { spansIn } from '@page/derive/query.ts';
 import type { Layer, RunIndex } from '@page/derive/types.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 
-// An umount takes its shrinker away while a reader walks the list: who waits, and how long, on each kernel. Pure.
+// An umount removes its shrinker while a reader walks the list: which task waits on each kernel, and how long. Pure.
 //
-// rwsem: mm/vmscan.c, shrink_slab() takes shrinker_rwsem with a trylock and leaves after the shrinker at hand once
-// somebody wants to write. SRCU: kernel/rcu/srcutree.c, srcu_advance_state() and srcu_get_delay(): the first look
-// comes with the next tick; a grace period that is e ticks old is looked at again after e more (10 at most), when it
-// is urgent after e - 1 and at once while that is nothing. News of its end takes a tick more, when urgent none.
-// Reference count: the patch refcount-rcu of this lesson. All times in ns.
+// rwsem: shrink_slab() in mm/vmscan.c takes shrinker_rwsem with a trylock, and stops after the current shrinker once a
+// task wants to write. SRCU: srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c. The first check comes
+// with the next tick. A grace period that is e ticks old is checked again after e more ticks (10 at most), an urgent one
+// after e - 1, so at once while e is 1. The callbacks take one more tick, none if urgent. Reference count: the patch
+// refcount-rcu of this lesson. All times in ns.
 
 export interface Race {
   readonly tick: number;
-  /** How long an umount holds the lock, or works before it asks. */
+  /** How long an umount holds the lock, or works before its request. */
   readonly hold: number;
-  /** From asking urgently to the first look, and from the end to the wake. */
+  /** From an urgent request to the first check, and from the end of the grace period to the wake. */
   readonly quick: number;
-  /** Shrinkers on the list; the one that goes is the newest, so the last. */
+  /** Shrinkers on the list. The umount removes the newest, which is the last. */
   readonly shrinkers: number;
   readonly reader: { readonly from: number; readonly to: number };
   readonly umount: number;
 }
 
-/** What comes of it on one kernel. */
+/** The outcome of a race on one kernel. */
 interface Fate {
-  /** The umount sleeps from `from` to `to`; equal: it does not. */
+  /** The umount sleeps from `from` to `to`; equal: it does not sleep. */
   readonly from: number;
   readonly to: number;
-  /** When somebody looked for readers; none on kernels that do not look. */
+  /** Times of the checks for readers; empty on kernels without checks. */
   readonly looks: readonly number[];
-  /** Somebody looked again and again in this time. */
+  /** The time in which the check retries without a delay. */
   readonly spins: { readonly from: number; readonly to: number } | null;
-  /** How far the reader came: shrinkers it has done. */
+  /** How many shrinkers the reader visited. */
   readonly walked: number;
-  /** When the reader was out. */
+  /** When the reader left. */
   readonly left: number;
 }
 
 export const waitOf = (fate: Fate) => fate.to - fate.from;
 
-/** An even split of the walk over its shrinkers. */
+/** Return the number of shrinkers that the reader has finished at t; each takes an equal share of the walk. */
 function doneAt({ reader, shrinkers }: Race, t: number): number {
   return Math.floor(((t - reader.from) / (reader.to - reader.from)) * shrinkers);
 }
@@ -62,13 +62,13 @@ export function rwsem(race: Race): Fate {
   return { ...base, to: left, walked, left };
 }
 
-/** SRCU, in use by others, so that it does not answer at once on its own account. */
+/** SRCU while other hogs use it, so it does not expedite automatically. */
 export function srcu(race: Race): Fate {
   const { reader, tick, shrinkers } = race;
   const asked = race.umount + race.hold;
   const armed = Math.floor(asked / tick);
   const looks = [(armed + 1) * tick];
-  // Readers that come after the first look are counted elsewhere (srcu_flip()).
+  // The grace period does not wait for readers that come after the first check (srcu_flip()).
   if (reader.from < looks[0]!)
     while (looks.at(-1)! < reader.to) {
       const age = looks.at(-1)! / tick - armed;
@@ -98,7 +98,7 @@ export function expedited(race: Race): Fate {
   return { ...base, to: looks.at(-1)! + quick, looks, spins };
 }
 
-/** A walk holds a reference on the shrinker that it is in, and on no other. */
+/** A walk holds a reference only to the shrinker that it is visiting. */
 export function counted(race: Race): Fate {
   const { reader, umount, shrinkers } = race;
   const last = reader.to - (reader.to - reader.from) / shrinkers;
@@ -114,14 +114,14 @@ export function counted(race: Race): Fate {
   };
 }
 
-// Lengths out of a run: of a reader's walk, of an umount's time with the lock, of the wait for a tick. Medians.
+// Median lengths in a run: of a reader's walk, of an umount's time with the lock, of the wait for a tick.
 
-/** The line, in ticks. */
+/** Length of the time axis, in ticks. */
 export const ticksShown = 14;
-/** The umount stands in this tick at first. */
+/** The tick in which the umount starts out. */
 const umountTick = 2;
 
-/** Where no run has them, ns. */
+/** Lengths without a run, ns. */
 const chosen = { tick: 4 * millisecond, reader: 6 * millisecond, hold: 20_000, quick: 40_000 };
 
 function raceTimes(index: RunIndex | null): Times {
@@ -134,7 +134,7 @@ function raceTimes(index: RunIndex | null): Times {
       .map((span) => span.t1 - span.t0);
   };
   const readers = lengths('srcu', 'function', 'reader');
-  // Most umounts meet nobody; those that do wait within the same function.
+  // Most umounts meet no reader. Those that do wait inside the same function, so the median leaves the wait out.
   const holds = lengths('rwsem', 'function', 'unregister');
   const armed = lengths('srcu', 'track', 'gp_armed');
   const urgent = lengths('srcu-expedited', 'track', 'gp_armed');
@@ -142,7 +142,7 @@ function raceTimes(index: RunIndex | null): Times {
     all.length > 0 ? quantile(all, 0.5) : usual;
   const reader = median(readers, chosen.reader);
   const hold = Math.min(tick / 8, median(holds, chosen.hold));
-  // Who finds SRCU idle is answered at once and waits for no tick.
+  // A request that finds SRCU idle is answered at once, without a tick.
   const waited = armed.filter((length) => length > tick / 10 && length < tick * 0.95);
   const found = readers.length > 0 && holds.length > 0;
   const ask = median(waited, tick / 2);
@@ -151,7 +151,7 @@ function raceTimes(index: RunIndex | null): Times {
     at: { tick, reader, hold, quick, umount: umountTick * tick - ask },
     span: ticksShown * tick,
     from: found
-      ? `${formatNs(hold)} with the lock${waited.length > 0 ? `, ${formatNs(ask)} from a question to its tick` : ''}, medians; ticks of ${formatNs(tick)}. Its readers are inside for ${formatNs(reader)}, yours is longer at first, to be seen`
+      ? `${formatNs(hold)} with the lock${waited.length > 0 ? `, ${formatNs(ask)} from a request to its tick` : ''}, medians; ticks of ${formatNs(tick)}. Its readers are inside for ${formatNs(reader)}; yours is longer at first, to be visible`
       : null,
   };
 }
@@ -172,7 +172,7 @@ function rwsemWords(race: Race, fate: Fate): string {
   return tr('the umount waits {fate}; {part}', { fate: formatNs(waitOf(fate)), part });
 }
 
-/** Without any reader it waits as long for ticks alone. */
+/** Return how long an umount waits for ticks without any reader. */
 function alone(race: Race): number {
   return waitOf(srcu({ ...race, reader: { from: -2, to: -1 } }));
 }
@@ -212,7 +212,7 @@ function countedWords(race: Race, fate: Fate): string {
     : tr('no task waits: they do not meet');
 }
 
-/** The reader came when the shrinker was off the list, and is waited for all the same. */
+/** Does the umount wait for a reader that came after the shrinker left the list? */
 function innocent(race: Race, fate: Fate): boolean {
   return race.reader.from >= race.umount + race.hold && waitOf(fate) > alone(race);
 }
@@ -223,7 +223,7 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
     return {
       face: 'wait',
       words: tr(
-        'The reader came when the shrinker was already off the list, so it cannot have it. SRCU does not know that: it waits for every reader that is inside at the first check.',
+        'The reader came after the shrinker had left the list, so it cannot use this shrinker. SRCU does not know that: it waits for every reader that is inside at the first check.',
       ),
     };
   if (lock.walked === 0)
@@ -259,7 +259,7 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
       : from >= grace.looks[0]!
         ? tr('comes after the first check')
         : from >= asked
-          ? tr('comes after the shrinker is off the list, before the first check')
+          ? tr('comes after the shrinker left the list, before the first check')
           : from >= race.umount
             ? tr('comes while the umount has the lock')
             : tr('inside when the umount begins');
@@ -274,7 +274,7 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
   };
 }
 
-// The toy's lanes: reader and umount as they are dragged, and what each kernel makes of them.
+// The toy's rows: the reader and the umount as dragged, and the outcome on each kernel.
 
 function inputRow({ reader }: Race): Row {
   return {
@@ -319,7 +319,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: s
     items.push({ kind: 'stretch', from, to, label: '', face: 'mechanism', look: 'solid' });
   }
   fate.looks.forEach((at) => {
-    items.push({ kind: 'step', at, label: 'look', face: 'mechanism' });
+    items.push({ kind: 'step', at, label: 'check', face: 'mechanism' });
   });
   const quits = fate.walked === 0;
   if (quits)
@@ -327,13 +327,13 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: s
   return { name, title, items, verdict, face: waits > 0 ? 'wait' : quits ? 'hazard' : 'gain' };
 }
 
-/** On the list, so that a walk can be cut short; the run does not say how many there were. */
+/** Shrinkers on the list: more than one, so that a walk can be cut short. A run does not record their number. */
 const shrinkers = 8;
-/** The reader at first, in ticks at least: most readers of a run are too short to be seen beside a tick. */
+/** Least initial length of the reader, in ticks: most readers of a run are too short to be visible. */
 const seen = 1;
 /** The shortest reader, as a share of a tick. */
 const shortest = 0.1;
-/** An SRCU that has looked at 1, 2, 4 and 8 ticks is woken at 9. */
+/** Tick of the last check on the axis. Checks come at 1, 2, 4 and 8 ticks, and the wake at 9. */
 const lastLook = 8;
 
 export function raceOf({ at }: Times, setting: Setting): Race {
@@ -349,7 +349,7 @@ function start({ at }: Times): Setting {
   return { at: { umount, reader: from, end: from + length }, on: {} };
 }
 
-/** A reader leaves in time for the wake to be seen. */
+/** Return the latest end of a reader with which the wake is still on the axis. */
 function latest(times: Times, setting: Setting): number {
   const tick = times.at['tick']!;
   const asked = setting.at['umount']! + times.at['hold']!;
@@ -365,7 +365,7 @@ function limits(times: Times, setting: Setting, handle: string): Limits {
   return { min: 0, max: last - (end - reader) };
 }
 
-/** A reader is moved as it is long; one that would outstay the line is cut. */
+/** Move a handle. A reader keeps its length, and moves back if it would leave too late. */
 function move(times: Times, setting: Setting, handle: string, to: number): Setting {
   const at = { ...setting.at, [handle]: to };
   if (handle === 'reader') at['end'] = to + setting.at['end']! - setting.at['reader']!;
@@ -424,7 +424,7 @@ function reached(race: Race, lock: Fate, grace: Fate): readonly string[] {
   ];
 }
 
-/** Places that are tried for a proof, in steps of a twentieth of a tick. */
+/** Positions tried per tick to prove the least wait. */
 const grain = 20;
 
 function leastWait(times: Times): number {
@@ -460,13 +460,13 @@ export const reader: Toy = {
       name: 'quits',
       title: tr('On rwsem, make the reader give up.'),
       can: ({ at }) =>
-        tr('Yes: the reader must come within the {at} in which the umount has the lock.', {
+        tr('Yes: the reader must come during the {at} in which the umount has the lock.', {
           at: formatNs(at['hold']!),
         }),
     },
     {
       name: 'innocent',
-      title: tr('On SRCU, make the umount wait for a reader that cannot have its shrinker.'),
+      title: tr('On SRCU, make the umount wait for a reader that cannot use its shrinker.'),
       can: () =>
         tr(
           'Yes: a reader that comes between the request and the first check counts as an old reader.',
@@ -475,7 +475,7 @@ export const reader: Toy = {
     {
       name: 'twice',
       title: tr(
-        'On SRCU, make the umount wait at least twice as long as the reader reads, for a reader of one tick or more.',
+        'On SRCU, make the umount wait at least twice as long as the reader is inside. The reader must be inside for a tick or more.',
       ),
       can: () =>
         tr('Yes: checks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
