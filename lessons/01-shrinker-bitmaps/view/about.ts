@@ -5,10 +5,10 @@ import type { About } from '@page/views/about.ts';
 
 export const about: About = {
   draws:
-    'A wall for each kernel, memory cgroups by shrinkers: each cell is a visit that shrink_slab can make.',
+    'A wall for each kernel, memory cgroups by shrinkers: each cell is a possible visit of shrink_slab.',
   needs: [
     'points of calls, walks, visits and of bits in the shrinker maps, from the events vmscan/shrinker_*',
-    'the x-ray probes shrinker-list, for names, and shrinker-maps, to compare; both can be left out',
+    'optional: the x-ray probes shrinker-list, for names, and shrinker-maps, for comparison',
   ],
   points: {
     call: [],
@@ -35,26 +35,27 @@ export const about: About = {
     'root_visit',
   ],
   sentences: {
-    call: 'visits of the call that goes on, how many were in vain, and what it freed',
+    call: 'visits of the current call, how many were in vain, and what it freed',
     bits: 'how many bits are set, why, and what the x-ray saw of them',
-    first: 'the first call: bits set at its beginning, and second looks at what was just cleared',
+    first: 'the first call: bits set at its start, and second checks of bits just cleared',
     touched: 'containers that set a bit of their own, and whether it is set now',
     price: 'how often bits were set and cleared, and what depends on them',
-    growth: 'visits of the same call on all lanes, beside memcgs and shrinkers',
+    growth: 'visits of the same call on all lanes, with the numbers of memcgs and shrinkers',
   },
   parts: {
     clearing:
-      'how the newest bit went, to scale: the look that found nothing, the clear, the barrier, the second look',
+      'how the newest bit was cleared, to scale: the check that found nothing, the clear, the barrier, the second check',
   },
-  moments: { touched: 'the newest bit that a container of its own has set, and the call after it' },
+  moments: { touched: "the newest bit that a container's own file has set, and the call after it" },
   answers: {
-    visits_first: 'visits of the first call, arm over arm, for ten',
-    visits_third: 'visits of the third call, arm over arm, for ten',
+    visits_first: 'visits of the first call on the first arm, for every ten on the second',
+    visits_third: 'visits of the third call on the first arm, for every ten on the second',
   },
   panels: { cost: 'visits and time of a call against n, on logarithmic axes' },
   toys: {
-    arrival: 'an object arrives while a walk looks, clears and looks again, with and without care',
+    arrival:
+      'an object arrives while a walk checks, clears and checks again, with and without safeguards',
   },
   quantities: { visits: 'visits of a call', ns: 'time of a call, ns' },
-  counts: 'visits, those in vain, second looks, objects freed, bits set, time of the call',
+  counts: 'visits, those in vain, second checks, objects freed, bits set, time of the call',
 };

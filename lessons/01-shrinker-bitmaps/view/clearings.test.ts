@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How a bit goes: look, clear, barrier, second look, and set again where an object came. */
+/** How a bit is cleared: check, clear, barrier, second check, and set again if an object came. */
 
 import { lightTheme } from '@page/base/theme.ts';
 import type { Frame } from '@page/derive/types.ts';
@@ -14,7 +14,7 @@ import { cellOf } from './marks.ts';
 
 const grown: HandPoint = ['expanded', 2, 3, 4, 2];
 const head: readonly HandPoint[] = [...setUp, grown, ['call'], visit(1, 0)];
-/** Bit 0 of a container goes. At bit 1 an object comes between the first look and the second, beside one elsewhere. */
+/** Bit 0 of a container goes. At bit 1 an object comes between the first check and the second, beside one elsewhere. */
 const points: readonly HandPoint[] = [
   ...head,
   ...[visit(11, 0), ['cleared', 11, 0] as const, visit(11, 0, -2, 1)],
@@ -54,11 +54,11 @@ test('a wide window shows the newest clearing that is over; a step on one of its
   expect(clearingAt(lane, (first + 9) * us, (first + 9) * us, 1e6)).toBeNull();
 });
 
-test('the steps stand in the order of the code, and the barrier between clear and second look', () => {
+test('the steps stand in the order of the code, and the barrier between clear and second check', () => {
   const { strip, texts } = drawn(after(first + 3));
-  expect(texts).toContain('How a bit goes: container 1, shrinker 0');
-  expect(texts).toContain('looks again: empty');
-  expect(texts).toContain('1 µs to the clear, 1 µs to the second look');
+  expect(texts).toContain('How a bit is cleared: container 1, shrinker 0');
+  expect(texts).toContain('checks again: empty');
+  expect(texts).toContain('1 µs to the clear, 1 µs to the second check');
   expect(texts).toContain('else set again');
   const boxes = strip.filter(({ what, fill }) => what === 'strokeRect' && fill !== lightTheme.ink);
   const [look, second] = boxes.map(({ at }) => at);
@@ -74,9 +74,9 @@ test('the steps stand in the order of the code, and the barrier between clear an
   expect(full.map(({ at }) => Math.round(at[0]! + at[2]!))).toEqual([Math.round(clear)]);
 });
 
-test('what the second look finds sets the bit again', () => {
+test('what the second check finds sets the bit again', () => {
   const { strip, texts, laid, layout } = drawn(after(first + 8));
-  expect(texts).toContain('looks again: found');
+  expect(texts).toContain('checks again: found');
   expect(texts).toContain('set again');
   const full = strip.filter(
     ({ what, fill }) => what === 'fillRect' && fill === lightTheme.mechanism,
@@ -88,13 +88,13 @@ test('what the second look finds sets the bit again', () => {
 
 test('what is to come is hollow', () => {
   const { strip, texts } = drawn(after(first + 1));
-  expect(texts).toContain('looks again');
+  expect(texts).toContain('checks again');
   expect(strip.find(({ what }) => what === 'fill')!.fill).toBe(lightTheme.paper);
 });
 
 test('the list walk clears nothing, and a step that does not ask has no steps', () => {
   const { texts } = drawn(after(first + 3));
-  expect(texts.some((words) => words.startsWith('How a bit goes: not at all'))).toBe(true);
+  expect(texts.some((words) => words.startsWith('How a bit is cleared: never'))).toBe(true);
   expect(drawn(after(first + 3), []).texts.some((words) => /How a bit/.test(words))).toBe(false);
 });
 
@@ -104,7 +104,7 @@ test('pointing at the steps finds their cell, whose tip tells them', () => {
   const mark = under(rowsOf(layout, drawing), laid.x + 20, y + 40)!;
   expect([index.kinds[mark.kind]!.name, cellOf(mark).col]).toEqual(['visit_again', 0]);
   expect(wallArtist.describe(drawing, mark)).toContain(
-    '1 µs after the look the bit was cleared; behind a barrier a second look, over after 1 µs, found nothing either.',
+    'The bit was cleared 1 µs after the check. After a barrier a second check, over after 1 µs, found nothing either.',
   );
 });
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * How a bit goes, from events: mm/vmscan.c, shrink_slab_memcg(). A look finds nothing, clear_bit(),
- * smp_mb__after_atomic(), and a second look; if that one finds something, the bit is set again. All times are ns of
- * the lane. An event of a look is written when the look is over.
+ * How a bit is cleared, from events (shrink_slab_memcg() in mm/vmscan.c): a check finds nothing, clear_bit(),
+ * smp_mb__after_atomic(), and a second check. If that check finds something, the bit is set again. All times are ns of
+ * the lane. The event of a check is written when the check is over.
  */
 
 import { firstAbove } from '@page/base/columns.ts';
@@ -14,27 +14,27 @@ import { capital } from '@page/derive/words.ts';
 
 /** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
 const empty = -2;
-/** Events of other CPUs may stand between the steps. */
+/** Most events of other CPUs between two steps. */
 const reach = 12;
-/** A clearing is followed step by step in windows at most so many times its length. */
+/** Windows up to this many times as long as a clearing show it step by step. */
 const followed = 200;
 
 export interface Clearing {
-  /** As the points have them: inode of the memcg, id of the shrinker. */
+  /** As in the points: inode of the memcg, id of the shrinker. */
   readonly memcg: number;
   readonly id: number;
-  /** Place of the clear among the points. */
+  /** Index of the clear among the points. */
   readonly at: number;
   readonly look: number;
   readonly clear: number;
   readonly again: number;
-  /** What the second look found: less than 0 nothing. */
+  /** What the second check returned; below 0: nothing there. */
   readonly found: number;
-  /** When the bit was set again; null: it was not. */
+  /** When the bit was set again; null: it was not set again. */
   readonly set: number | null;
 }
 
-/** The k-th cleared bit of a lane with the looks around it; null: they were not recorded one by one. */
+/** Return the k-th clear of a lane with the checks around it; null: they were not recorded one by one. */
 export function clearingOf(lane: LaneIndex, k: number): Clearing | null {
   const { points } = lane;
   const at = lane.pointsOf('cleared').order[k]!;
@@ -64,7 +64,7 @@ export function clearingOf(lane: LaneIndex, k: number): Clearing | null {
   };
 }
 
-/** Kinds of points by name, from the lane's own order. */
+/** Kinds of points by name, in the lane's order. */
 function kindsOf(lane: LaneIndex) {
   const kinds = (name: string) => {
     const { order, length } = lane.pointsOf(name);
@@ -74,8 +74,8 @@ function kindsOf(lane: LaneIndex) {
 }
 
 /**
- * The clearing to draw at a moment: the newest since `from` that is over. In a window that is not much longer than
- * it, or where the moment stands on one of its steps, the one that is under way.
+ * Return the clearing to draw at a moment: the newest since `from` that is over. In a short window, or if the moment is
+ * on one of its steps, return the current clearing.
  */
 export function clearingAt(
   lane: LaneIndex,
@@ -103,7 +103,7 @@ export function clearingAt(
   return null;
 }
 
-/** The newest clearing of one cell between two moments. */
+/** Return the newest clearing of a cell between two moments. */
 export function clearingOfCell(
   lane: LaneIndex,
   memcg: number,
@@ -123,7 +123,7 @@ export function clearingOfCell(
   return null;
 }
 
-/** All clearings of a lane whose looks were recorded. */
+/** Return all clearings of a lane whose checks were recorded. */
 export function clearingsOf(lane: LaneIndex): readonly Clearing[] {
   const { length } = lane.pointsOf('cleared');
   const all = Array.from({ length }, (_, k) => clearingOf(lane, k));
@@ -134,20 +134,20 @@ export function foundAgain(one: Clearing): boolean {
   return one.found !== empty;
 }
 
-/** From the first look to the clear, and from there to the second look, as figures. */
+/** Format the times from the first check to the clear, and from the clear to the second check. */
 export function clearingTimes(arm: string, one: Clearing): readonly [string, string] {
   const text = (what: string, value: number) =>
     figure('mark', arm, `${what}, clear at ${one.clear}`, value, formatNs(value));
   return [
-    text('from look to clear', one.clear - one.look),
-    text('from clear to second look', one.again - one.clear),
+    text('from check to clear', one.clear - one.look),
+    text('from clear to second check', one.again - one.clear),
   ];
 }
 
 export function clearingWords(arm: string, one: Clearing): string {
   const [clear, again] = clearingTimes(arm, one);
   return tr(
-    '{clear} after the look the bit was cleared; behind a barrier a second look, over after {again}, {found, select, yes {found something and set the bit again} other {found nothing either}}.',
+    'The bit was cleared {clear} after the check. After a barrier a second check, over after {again}, {found, select, yes {found something and set the bit again} other {found nothing either}}.',
     { clear: capital(clear), again, found: foundAgain(one) ? 'yes' : 'no' },
   );
 }

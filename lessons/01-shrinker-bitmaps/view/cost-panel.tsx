@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The chart of cost against n. It grows with each run that the viewer makes, and is kept in this browser. */
+/** The chart of cost against n. Each run of the viewer adds points, and this browser stores them. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -12,28 +12,28 @@ import { useEffect, useMemo, useState } from 'react';
 import { ofCall } from './marks.ts';
 import { doneCall } from './words.ts';
 
-// What the fifth call costs against n: a point for each run and arm that this browser has seen. Pure.
+// Cost of the fifth call against n: a point for each run and arm that this browser has seen. Pure.
 
-/** The call that is compared: before it everything has settled. */
+/** The call that is compared: earlier calls differ in passes. */
 const lastCall = 5;
 
 export interface CostPoint {
   readonly run: string;
   readonly arm: string;
   readonly n: number;
-  /** Visits per pass, since calls may differ in passes. */
+  /** Visits per pass, because calls may differ in passes. */
   readonly visits: number;
   readonly passes: number;
-  /** Of the call, ns; traced, so for looking only. */
+  /** Length of the call, ns; traced, so no measurement. */
   readonly ns: number;
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
 }
 
-/** Points that the run on the stage gives; none while its fifth call is not over, or events of it were lost. */
+/** Return the points of the run on the stage; none before the end of its fifth call, or if its events were lost. */
 export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
   const n = index.params['n'];
-  // Another workload has mounts of its own, and so other visits at the same n.
+  // Another workload has other mounts, so other visits at the same n.
   const usual = Object.keys(lesson.workloads)[0];
   if (n === undefined || (usual !== undefined && index.workload !== usual)) return [];
   return index.lanes.flatMap((lane): CostPoint[] => {
@@ -48,7 +48,7 @@ export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
 
 const mostKept = 400;
 
-/** Old points with new ones; one for each run and arm, the newest last. */
+/** Add new points to old ones: one for each run and arm, the newest last. */
 export function merged(
   old: readonly CostPoint[],
   more: readonly CostPoint[],
@@ -57,7 +57,7 @@ export function merged(
   return fresh.length === 0 ? old : [...old, ...fresh].slice(-mostKept);
 }
 
-/** What was kept, whatever a storage gives; anything that is no point is left out. */
+/** Parse stored points; leave out anything that is no point. */
 export function parseCosts(text: string | null): readonly CostPoint[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]');
@@ -86,7 +86,7 @@ interface Reference {
   readonly words: string;
 }
 
-/** Published values of a measure, out of the lesson. */
+/** Return the lesson's published values of a measure. */
 function referencesOf(lesson: Pick<Lesson, 'references'>, measure: Measure): readonly Reference[] {
   return lesson.references
     .filter((one) => one.quantity === measure && one.params['n'] !== undefined)
@@ -102,7 +102,7 @@ export interface Frame2d {
   readonly bottom: number;
 }
 
-/** Logarithmic axes over all that is shown. */
+/** Return logarithmic axes for all points. */
 function scalesOf(
   points: readonly CostPoint[],
   references: readonly Reference[],
@@ -121,7 +121,7 @@ function scalesOf(
   return { x, y };
 }
 
-/** A guide of slope `power` through a point, as two ends. */
+/** Return the two ends of a guide of slope `power` through a point. */
 export function guide(
   through: Pick<CostPoint, 'n'> & { readonly value: number },
   power: number,
@@ -196,7 +196,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
       <text {...label} x={frame.width - frame.right} y={frame.height - 3} textAnchor="end">
         {t('containers')}
       </text>
-      {/* Of large walls the visits are not traced, so that times of different n are no straight line. */}
+      {/* Large walls have no events for visits, so times of different n are no straight line. */}
       {measure === 'visits' && (
         <g clipPath="url(#cost-plot)">
           <Guides {...{ points, measure, theme }} scales={{ x, y }} ends={[n0, n1]} />
@@ -257,7 +257,7 @@ interface Scales {
   readonly y: (v: number) => number;
 }
 
-/** The largest run of each arm carries a guide: n squared for one, n for the other. Dashed: worked out, not counted. */
+/** A guide through the largest run of each arm: n squared for one, n for the other. Dashed: calculated, not counted. */
 function Guides({
   points,
   measure,
@@ -352,7 +352,7 @@ function read(key: string): string | null {
   }
 }
 
-/** A browser that keeps nothing still draws what it has seen. */
+/** Store the points; without storage they last until the page is left. */
 function write(key: string, points: readonly CostPoint[]): void {
   try {
     localStorage.setItem(key, JSON.stringify(points));
@@ -361,7 +361,7 @@ function write(key: string, points: readonly CostPoint[]): void {
   }
 }
 
-/** Visits of a pass; of the run on the stage, where the call has one pass, the sentence says the same. */
+/** Format the visits of a pass; a figure if the sentence has the same number (run on the stage, one pass). */
 function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): string {
   return run === shown && passes === 1
     ? ofCall(arm, lastCall, 'visits', visits)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the walls: image, axes, the newest visit, and what has been counted so far beneath. */
+/** Draws the walls: image, axes, the newest visit, and the counts so far below. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -29,9 +29,9 @@ import {
 import { type Grid, gridSize, rowTop, Sprites, WallImage } from './paint.ts';
 import { type Cells, Count, memcgName, roomOf, Seen, type Wall, wallOf } from './wall.ts';
 
-// Paints the steps of one clearing on a line of time: looks, clear, barrier, and the bit below them.
+// Paints the steps of a clearing on a time axis: checks, clear, barrier, and the bit below.
 
-/** Left part for the first look, and where the second ends; shares of the width. */
+/** End of the first check and of the second, as shares of the width. */
 const lookEnd = 0.22;
 const againEnd = 0.72;
 
@@ -64,7 +64,7 @@ class Strip {
     pen.fillText(words, this.x + dx, y);
   }
 
-  /** Long words do not fit; the tip has them. */
+  /** Whether long words do not fit; the tip has them then. */
   narrow(): boolean {
     return this.width < this.fontSize * 19;
   }
@@ -73,7 +73,7 @@ class Strip {
     this.text(words, 0, y, this.theme.ink, 600);
   }
 
-  /** What is not done yet at t is drawn hollow. */
+  /** Draw the steps; steps after t are hollow. */
   steps(lane: LaneIndex, one: Clearing, t: number, y: number): void {
     const { pen, theme, line, width, fontSize } = this;
     const at = (when: number) =>
@@ -87,12 +87,12 @@ class Strip {
     const found = foundAgain(one);
 
     const narrow = this.narrow();
-    this.text(narrow ? tr('empty') : tr('looks: empty'), 0, y, theme.ink);
+    this.text(narrow ? tr('empty') : tr('checks: empty'), 0, y, theme.ink);
     const again = over
       ? found
-        ? tr('looks again: found')
-        : tr('looks again: empty')
-      : tr('looks again');
+        ? tr('checks again: found')
+        : tr('checks again: empty')
+      : tr('checks again');
     this.text(narrow ? tr('again') : again, second, y, over ? theme.ink : theme.soft);
     this.box(0, width * lookEnd, boxTop, boxHigh, theme.vain, true);
     this.box(second, width * againEnd, boxTop, boxHigh, theme.mechanism, over);
@@ -125,7 +125,7 @@ class Strip {
     }
     if (!this.timed || narrow) return;
     const [first, last] = clearingTimes(lane.arm, one);
-    const times = tr('{first} to the clear, {last} to the second look', { first, last });
+    const times = tr('{first} to the clear, {last} to the second check', { first, last });
     this.text(times, 0, below + line, theme.soft);
   }
 
@@ -166,11 +166,11 @@ class Strip {
   }
 }
 
-// The steps by which a bit goes, drawn to scale from events: a look that finds nothing, the clear, the second look.
-// The barrier is no event: it stands where the code has it, behind the clear. Events are written when a look is over,
-// so the first look's begin is not known, and its box has a fixed length.
+// The steps by which a bit is cleared, to scale: a check that finds nothing, the clear, the second check. The barrier has
+// no event and is drawn after the clear, as in the code. The event of a check is written at its end, so the start of the
+// first check is unknown and its box has a fixed length.
 
-/** The clearing that a lane's picture shows; null: none yet in this call. */
+/** Return the clearing that a lane's picture shows; null: none yet in this call. */
 function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | null {
   const { lane, readsMap } = wall.replay;
   if (!readsMap) return null;
@@ -180,7 +180,7 @@ function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | 
   return clearingAt(lane, n[Count.began]!, t, drawing.frame.span);
 }
 
-/** The clearing as the mark of its cell. */
+/** Return the clearing as the mark of its cell. */
 function clearingMark(index: RunIndex, wall: Wall, one: Clearing): Mark {
   const row = wall.replay.rows[one.at]!;
   return markOfCell(index, wall.replay.lane.arm, row, one.id, 'visit_again', ns(one.clear));
@@ -197,7 +197,7 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   const top = clearing.y + clearing.fontSize;
   if (!wall.replay.readsMap) {
     if (strip.narrow()) return strip.text(tr('clears no bit'), 0, top, theme.soft);
-    strip.text(tr('How a bit goes: not at all. This walk looks once,'), 0, top, theme.soft);
+    strip.text(tr('How a bit is cleared: never. This walk checks once,'), 0, top, theme.soft);
     strip.text(tr('clears nothing, and has no race to lose.'), 0, top + line, theme.soft);
     return;
   }
@@ -210,7 +210,7 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
         ? tr('its steps are not traced one by one')
         : tr('none so far in this call');
     strip.text(
-      strip.narrow() ? tr('no bit gone') : tr('How a bit goes: {why}', { why }),
+      strip.narrow() ? tr('no bit cleared') : tr('How a bit is cleared: {why}', { why }),
       0,
       top,
       theme.soft,
@@ -224,18 +224,18 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   pen.strokeRect(x - 2, y - 2, wide + 3, high + 3);
   const whose = tr('{memcg}, shrinker {id}', { memcg: memcgName(wall.replay, row), id: one.id });
   strip.title(
-    strip.narrow() ? tr('how a bit goes') : tr('How a bit goes: {whose}', { whose }),
+    strip.narrow() ? tr('how a bit is cleared') : tr('How a bit is cleared: {whose}', { whose }),
     top,
   );
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);
 }
 
-// What sentences speak of on a wall: the cells visited, those whose bit is set, those cleared, those touched.
+// Regions that sentences refer to: cells visited, with a set bit, cleared, touched.
 
 export const regions = ['visited', 'set', 'again', 'touched'] as const;
 export type WallRegion = (typeof regions)[number];
 
-/** Is a cell, by row and column, in a region at a moment? The root's row is in none. */
+/** Is a cell in a region at a moment? The root's row is in none. */
 export function regionOf(
   wall: Wall,
   cells: Cells,
@@ -272,7 +272,7 @@ function drawSpoken(
   for (const name of regions) {
     if (!frame.regions?.some((one) => one.arm === laid.arm && one.name === name)) continue;
     const holds = regionOf(wall, cells, name, t);
-    // The root's row stands apart, so rows are counted from the one below it.
+    // The root's row is drawn apart, so rows are counted from the next one.
     const edges = edgesOf(known, cols, (row, col) => holds(row + 1, col));
     const x = (col: number) => laid.x + col * grid.pitch * scale;
     const y = (row: number) => laid.y + rowTop(grid, row + 1) * scale;
@@ -353,7 +353,7 @@ function text(pen: Pen, theme: Theme, size: number, weight: number, colour: stri
   pen.fillStyle = colour;
 }
 
-/** Ids along the top, with the edges of the maps' words; memcgs along the side. */
+/** Draw the axes: ids along the top with the borders of the maps' words, memcgs along the side. */
 function drawAxes(
   pen: Pen,
   layout: WallLayout,
@@ -378,7 +378,7 @@ function drawAxes(
   const every = cell * 64 < 44 ? 256 : 64;
   for (let id = every; id < replay.grid.cols; id += every) {
     const x = Math.round(laid.x + id * cell);
-    // Each word of the maps has 64 bits: where one ends, all maps had to grow.
+    // Each word of the maps has 64 bits: at its end all maps had to grow.
     pen.fillStyle = theme.faint;
     pen.fillRect(x - 1, laid.y - 5, 1, 4);
     pen.fillRect(x - 1, laid.y + laid.high + 1, 1, 4);
@@ -404,7 +404,7 @@ function drawAxes(
   pen.restore();
 }
 
-/** Ticks at the edges where the walk stands, and a ring around the cell. */
+/** Mark the position of the walk at the edges, with a ring around the cell. */
 function drawNewest(
   pen: Pen,
   layout: WallLayout,
@@ -447,7 +447,7 @@ function drawUnknown(
   pen.fillText(tr('not known yet'), laid.x + laid.wide / 2, laid.y + laid.high / 2);
 }
 
-/** Three lines: what the call did, what came of it, what the maps say. */
+/** Write three lines: visits of the call, their outcome, the bits set. */
 function drawWords(
   pen: Pen,
   layout: WallLayout,
@@ -467,7 +467,7 @@ function drawWords(
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
   const room = laid.left + laid.width - laid.x - at.dx;
-  /** The first words that fit, else the last. */
+  /** Write the first wording that fits, else the last. */
   const say = (all: string | readonly string[], size: number, weight: number, colour: string) => {
     text(pen, theme, size, weight, colour);
     const choices = typeof all === 'string' ? [all] : all;
@@ -546,7 +546,7 @@ export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
         const mark = markAt(index, lesson, frame, arm, row, col);
         const inner = markAt(index, lesson, frame, arm, row, col, true);
         if (mark === null || inner === null) return [];
-        // An unread bit is pointed at in the middle half of its cell.
+        // The middle half of a cell selects its unread bit.
         const half = { x: box.x + wide / 4, y: y + high / 4, w: wide / 2, h: high / 2 };
         return [
           { mark, box },

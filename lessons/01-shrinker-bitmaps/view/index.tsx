@@ -15,15 +15,15 @@ import { arrival } from './toy.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences, summary, table } from './words.ts';
 
-// A cell as the wall has it, large enough to see.
+// A cell as on the wall, enlarged for the legend.
 
-/** Tones of a visit in vain, side by side, for kinds that are no face of their own. */
+/** Tones of a visit in vain, side by side, for kinds without a separate face. */
 const tonesOf: Readonly<Record<string, readonly number[]>> = {
   visit_new: [Tone.glow, Tone.glow + glowLevels - 1],
   visit_before: [Tone.earlier],
 };
 
-/** The cells of a swatch, each `wide` pixels of `size`; none for a kind that no cell shows. */
+/** Return the cells of a swatch, each `wide` of `size` pixels; none for a kind that no cell shows. */
 export function cellsOf(
   kind: string,
   size: number,
@@ -66,14 +66,14 @@ function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps) {
   );
 }
 
-/** Marks of the wall that the scene speaks of, and those that are always in sight; without a focus all. What is not the lesson stands last. */
+/** Marks in the scene's focus and those that are always visible; without a focus all. Marks outside the lesson come last. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
   const focus = new Set(scene.focus);
   const roles = lesson.arms.filter((arm) => scene.arms.includes(arm.name)).map((arm) => arm.role);
   if (focus.size > 0) {
     focus.add('not_visited');
-    // Who walks the list shows what each visit found, whatever the step speaks of.
+    // The list walk shows what each visit found, in every step.
     const ofList = ['visit_vain', 'visit_busy', 'bit_unread'];
     if (roles.includes('before')) for (const name of ofList) focus.add(name);
     if (roles.some((role) => role !== 'before')) focus.add('bit');
@@ -93,7 +93,7 @@ export const view: ViewKind = {
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
-  // A wall is as high as its cells are then: a quarter of a hand's width is for names and the gutter.
+  // The wall is as high as its cells, plus room for names and the gutter.
   narrowHeight: (index, lesson, show) => {
     if (show?.includes('clearing') === true) return null;
     const walls = index.lanes.map((lane) => wallOf(lane, lesson).replay.grid);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where the walls stand: side by side, with equal cells, which are as high and as wide as there is room. */
+/** The layout: walls side by side, with equal cells that fill the room. */
 
 import type { Size } from '@page/derive/types.ts';
 import type { LaidLane } from '@page/views/contract.ts';
 import { type Grid, gridSize, rowTop } from './paint.ts';
 
-// How large a cell of a wall is: as its room has it, within bounds, and in pixels of an image.
+// The size of a cell: as large as its room allows, within bounds, in whole pixels of an image.
 
-/** A cell is at most so large, px, and at most so many times as high as it is wide, or as wide as it is high. */
+/** Largest size of a cell, px, and its largest ratio of width and height. */
 const mostCell = 46;
 const mostStretch = 1.8;
-/** A wall that whole pixels would make smaller than this share of its room is drawn larger and shrunk. */
+/** If whole pixels would fill less than this share of the room, the wall is drawn larger and scaled down. */
 const leastShare = 0.9;
 
 interface CellSize {
@@ -18,13 +18,13 @@ interface CellSize {
   readonly high: number;
 }
 
-/** The largest cell in such a room that is still a cell. */
+/** Return the largest cell for a room, within the bounds. */
 function stretched(wide: number, high: number): CellSize {
   const most = Math.min(wide, high, mostCell) * mostStretch;
   return { wide: Math.min(wide, mostCell, most), high: Math.min(high, most) };
 }
 
-/** A cell in pixels of the image, and CSS px per pixel: the image is shrunk as a whole where whole pixels do not do. */
+/** Return a cell in pixels of the image, and CSS px per pixel. The image is scaled down if whole pixels do not fit. */
 function pixelsOf({ wide, high }: CellSize, dpr: number) {
   const least = Math.min(wide, high) * dpr;
   const whole = least >= 1 && Math.floor(least) >= least * leastShare;
@@ -34,21 +34,21 @@ function pixelsOf({ wide, high }: CellSize, dpr: number) {
 }
 
 export interface LaidWall extends LaidLane {
-  /** Of the image, CSS px. */
+  /** Size of the image, CSS px. */
   readonly x: number;
   readonly y: number;
   readonly wide: number;
   readonly high: number;
 }
 
-/** Where the steps of a clearing stand, from the left edge of a wall's image. */
+/** Position of the steps of a clearing, from the left edge of a wall's image. */
 export interface Steps {
   readonly dx: number;
   readonly y: number;
   readonly width: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Their times are written below. */
+  /** Whether their times are written below. */
   readonly timed: boolean;
 }
 
@@ -59,19 +59,19 @@ export interface WallLayout {
   readonly scale: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Where the words begin, below a lane's top: under each wall, or, at the side of one that is alone, larger. */
+  /** Top of the words in a lane: under each wall, or larger at the side of a single wall. */
   readonly words: { readonly dx: number; readonly y: number; readonly em: number };
-  /** Where the steps of a clearing are drawn, beside or below the words; null: the step does not ask for them. */
+  /** Position of a clearing's steps, next to the words or below them; null: the step has none. */
   readonly clearing: Steps | null;
 }
 
-/** Words at the side of one wall take at least so much, and with the steps of a clearing, px at 13 px text. */
+/** Least width of words at the side of a wall, without and with the steps of a clearing, px at 13 px text. */
 const sideRoom = { words: 330, clearing: 400 };
-/** Cells at the side of words may be so much smaller than cells above words. */
+/** Smallest ratio of cells next to words to cells above words. */
 const leastBeside = 0.95;
-/** Words at the side are so much larger, and those under walls that leave room at most so. */
+/** Scale of words at the side, and largest scale of words under walls with spare room. */
 const sideEm = 1.7;
-/** Letters of a line of words that is usual, and the width of one at 1 px. */
+/** Letters of a usual line, and the width of a letter at 1 px. */
 const usualWidth = 34 * 0.5;
 export interface Room {
   readonly rows: number;
@@ -80,15 +80,15 @@ export interface Room {
 
 /** Lines of words under a wall. */
 export const wordLines = 3;
-/** Lines of text that the steps of a clearing take, and how much larger they are at the side. */
+/** Lines of text of a clearing's steps, and their scale at the side. */
 const clearingLines = 5.5;
 const clearingEm = 1.25;
-/** Below this height, px at 13 px text, their times are left to the tip. */
+/** Below this height, px at 13 px text, only the tip has their times. */
 const lowHeight = 460;
-/** They are at most so wide, px at 13 px text. */
+/** Largest width of the steps, px at 13 px text. */
 const widestClearing = 460;
 
-/** Walls beside each other, or one below the other where their cells are hardly smaller so. */
+/** Lay out walls side by side, or one below the other if that hardly shrinks the cells. */
 export function layoutWalls(
   arms: readonly string[],
   room: Room,
@@ -137,7 +137,7 @@ function layoutRow(
   const beside = count === 1 && fitBeside >= fitIn(under) * leastBeside;
   const high = beside ? all : under;
   const square = beside ? fitBeside : fitIn(under);
-  // Words below come first: they are larger where there is room, and what is left then is the cells'.
+  // Words below the walls come first and grow with the room; the cells get the rest.
   const least = pixelsOf({ wide: square, high: square }, dpr);
   const left = height - top - least.tall * least.scale * (rows + 2) - 14 - extra;
   const em = clears

@@ -25,14 +25,14 @@ import {
   wallOf,
 } from './wall.ts';
 
-/** A row and a column as the id of a mark. */
+/** Return the id of a mark for a row and a column. */
 const columns = 65_536;
 
 export function cellOf(mark: Pick<Mark, 'id'>): { readonly row: number; readonly col: number } {
   return { row: Math.floor(mark.id / columns), col: mark.id % columns };
 }
 
-/** Is there a memcg and a shrinker for this cell? */
+/** Do the memcg and the shrinker of this cell exist? */
 export function isThere(replay: EventReplay, cells: Cells, row: number, col: number): boolean {
   if (row < 0 || row >= replay.grid.memcgs.length || col < 0 || col >= replay.grid.cols)
     return false;
@@ -44,7 +44,7 @@ function facesAt(replay: EventReplay, cells: Cells, row: number, col: number): r
   return facesOf(cells.seen[cell]!, cells.bit[cell]!, row === rootRow, replay.readsMap);
 }
 
-/** The mark of a cell at a moment of the frame. `inner`: pointed at near its middle, where an unread bit shows. */
+/** Return the mark of a cell at the frame's moment. `inner`: the pointer is near its middle, where an unread bit shows. */
 export function markAt(
   index: RunIndex,
   lesson: Lesson,
@@ -69,7 +69,7 @@ export function markAt(
   return mark.kind < 0 ? null : mark;
 }
 
-/** A cell as a mark of a kind. */
+/** Return a cell as a mark of a kind. */
 export function markOfCell(
   index: RunIndex,
   arm: string,
@@ -82,7 +82,7 @@ export function markOfCell(
   return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: t, t1: t };
 }
 
-/** Place of the newest event that made this cell what it is; -1: none did. */
+/** Return the index of the newest event behind a cell's state; -1: none. */
 function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face): number {
   const { replay } = wall;
   const { points } = replay.lane;
@@ -102,7 +102,7 @@ function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face):
   return -1;
 }
 
-/** A cell in words: whose, what came of it, and what its bit is. */
+/** Describe a cell: its memcg and shrinker, the outcome, and its bit. */
 export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nanos): string {
   const lane = laneOf(index, mark.arm);
   if (lane === null) return '';
@@ -138,7 +138,7 @@ function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
   );
 }
 
-/** The newest visit, as a mark to begin walking from. */
+/** Return the newest visit as a mark, the start for the arrow keys. */
 export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark | null {
   for (const lane of index.lanes) {
     const wall = wallOf(lane, lesson);
@@ -150,7 +150,7 @@ export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark 
   return null;
 }
 
-/** What the wall counts. */
+/** Nouns that the wall counts. */
 export type Noun = 'bit' | 'container' | 'object' | 'pass' | 'shrinker' | 'time' | 'visit';
 
 /** `1 visit`, `4,332 visits`. */
@@ -183,7 +183,7 @@ const none: Readonly<Record<Noun, string>> = {
   visit: tr('no visit'),
 };
 
-// The wall's counts as figures: of the call that goes on or was the last, or of the maps as they stand now.
+// The wall's counts as figures: of the current or last call, or of the maps now.
 
 type Name = keyof typeof Count;
 
@@ -194,7 +194,7 @@ const others: Partial<Record<Name, Scope>> = {
   sets: 'far',
 };
 
-/** What a lane has counted at a moment. */
+/** The counts of a lane at a moment. */
 export interface CountsNow {
   readonly lane: { readonly arm: string };
   readonly n: Float64Array;
@@ -208,7 +208,7 @@ function write({ lane, n }: CountsNow, name: string, value: number, text: string
   return figure('operation', lane.arm, name, value, text);
 }
 
-/** A figure of a whole call that is over. */
+/** Return a figure of a call that is over. */
 export function ofCall(
   arm: string,
   call: number,
@@ -236,7 +236,7 @@ export function fewCounted(now: CountsNow, name: Name, one?: Noun): string {
   );
 }
 
-/** How long the call has gone on at t, or took. */
+/** Format how long the call has lasted at t, or how long it took. */
 export function callTime(now: CountsNow, t: number): string {
   const over = now.n[Count.ended]!;
   const took = (over > 0 ? over : t) - now.n[Count.began]!;
@@ -248,14 +248,14 @@ export function callName({ lane, n }: CountsNow): string {
   return figure('now', lane.arm, 'call', n[Count.call]!, tr('call {n}', { n: n[Count.call] }));
 }
 
-// Where the scene of the touched file looks.
+// The moment of the scene with the touched file.
 
-/** Calls that follow a touch later than this are not in the same picture. */
+/** Longest time from a touch to a call in the same picture. */
 const together = 5 * millisecond;
 
 /**
- * The newest bits that were set for an object of a container's own, with the call that follows. While a run is live
- * the newest is looked at anyway.
+ * Return the moment of the newest bits that a container's own object set, with the call that follows. A live run shows
+ * its newest moment anyway.
  */
 export const touched: Finder = (index) => {
   const lane = index.lanes[0];
@@ -278,12 +278,12 @@ export const touched: Finder = (index) => {
 };
 
 export interface Touch {
-  /** Place among the lane's points. */
+  /** Index among the lane's points. */
   readonly at: number;
   readonly t: number;
 }
 
-/** Bits of containers set, since the first call, for a shrinker other than the one where each has an object. */
+/** Return bits of containers set since the first call, except for the shrinker where every container has an object. */
 export function touches(lane: LaneIndex): readonly Touch[] {
   const set = lane.pointsOf('set');
   const calls = lane.pointsOf('call');
@@ -307,7 +307,7 @@ export function touches(lane: LaneIndex): readonly Touch[] {
     .map((at) => ({ at, t: points.t[at]! }));
 }
 
-// The events behind a cell: those of this memcg and shrinker in the call that goes on, and the one that set its bit.
+// The events behind a cell: those of its memcg and shrinker in the current call, and the one that set its bit.
 
 export function behindCell(
   index: RunIndex,
@@ -323,7 +323,7 @@ export function behindCell(
   const { row, col } = cellOf(mark);
   const face = lesson.kinds[mark.kind]?.name as Face;
   const here = eventsOf(wall.replay, cells.at, row, col);
-  // A step of a clearing has its own time; any other cell is what its newest event made it.
+  // A step of a clearing has its own time; any other cell has the state of its newest event.
   const exact = here.places.find((i) => lane.points.t[i] === mark.t0);
   const made = exact ?? madeBy(wall, cells, row, col, face);
   const places = made < 0 ? here.places : [...new Set([...here.places, made])];
@@ -345,7 +345,7 @@ function noneWords(call: number): string {
       );
 }
 
-/** Visits, sets and clears of a cell since the last call began, the newest few; and where the call began, -1: none. */
+/** Return the newest visits, sets and clears of a cell since the last call began, and the call's start, -1: none. */
 function eventsOf(
   replay: EventReplay,
   until: number,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The wall as an image: a few pixels a cell, kept from frame to frame; only cells that changed are written. */
+/** The wall as an image with a few pixels a cell. It is kept between frames, and only changed cells are written. */
 
 import type { Theme } from '@page/base/theme.ts';
 import type { Frame } from '@page/derive/types.ts';
 import { mix } from '@page/views/paints.ts';
 import { type Cells, Count, rootRow, Seen, type Wall } from './wall.ts';
 
-// What a cell shows, and how that looks as pixels.
+// The kind that a cell shows, and its pixels.
 
-/** Kinds of the lesson that a cell can be. Their place here is their number in a code. */
+/** Kinds of the lesson that a cell can have; their index is the face in a code. */
 export const faces = [
   'not_visited',
   'visit_vain',
@@ -33,7 +33,7 @@ const ofSeen: readonly Face[] = [
   'bit_cleared',
 ];
 
-/** Everything that a cell is, what happened to it first. */
+/** Return all kinds that apply to a cell, what happened to it first. */
 export function facesOf(
   seen: number,
   bit: number,
@@ -47,7 +47,7 @@ export function facesOf(
   return all.length > 0 ? all : ['not_visited'];
 }
 
-/** The one to show and to point at: the first in focus, else the first. */
+/** Return the kind to show and to point at: the first in focus, else the first. */
 export function faceOf(all: readonly Face[], focus: ReadonlySet<string>): Face {
   return all.find((face) => focus.has(face)) ?? all[0]!;
 }
@@ -55,7 +55,7 @@ export function faceOf(all: readonly Face[], focus: ReadonlySet<string>): Face {
 /** code = face + 16 if an unread bit shows within + 32 * tone. */
 export const dotFlag = 16;
 export const toneStep = 32;
-/** Tones: now, an earlier pass of the call, then afterglow from faint to bright. */
+/** Tones: this pass, an earlier pass of the call, then afterglow from faint to bright. */
 export const Tone = { now: 0, earlier: 1, glow: 2 } as const;
 export const glowLevels = 4;
 const absentCode = faces.indexOf('absent');
@@ -72,7 +72,7 @@ function codeTable(root: boolean, readsMap: boolean, focus: ReadonlySet<string>)
   return table;
 }
 
-/** #rrggbb as a pixel of ImageData. */
+/** Convert #rrggbb to a pixel of ImageData. */
 function pixel(hex: string): number {
   const n = Number.parseInt(hex.slice(1), 16);
   return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | ((n >> 16) & 255)) >>> 0;
@@ -91,13 +91,13 @@ const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
   absent: 'paper',
 };
 
-/** Solid faces; the others are hollow, and `not_visited` is a breath of ground. */
+/** Solid faces; the others are hollow, and `not_visited` is a faint background. */
 const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
-/** Of the theme's colour, the rest its ink: thin edges of a light colour are not seen on a wall. */
+/** Share of the theme's colour in an edge, the rest is ink: thin edges of a light colour are invisible. */
 const inked: Readonly<Partial<Record<Face, number>>> = { visit_vain: 0.85, root_visit: 0.75 };
 
-/** Makes the pixels of codes for one size of cell and one look. */
+/** Makes the pixels of codes for one cell size and theme. */
 export class Sprites {
   readonly wide: number;
   readonly high: number;
@@ -131,7 +131,7 @@ export class Sprites {
     if (face === 'absent') return pixels;
     const gap = size >= 12 ? 2 : size >= 4 ? 1 : 0;
     const inner = size - gap;
-    /** All of the cell but so many pixels at each side and, if not as many, above and below. */
+    /** Fill the cell except for a margin at each side and, if different, above and below. */
     const box = (colour: string, sides = 0, ends = sides) => {
       const value = pixel(colour);
       for (let y = ends; y < high - gap - ends; y++)
@@ -142,7 +142,7 @@ export class Sprites {
     const glow = tone >= Tone.glow ? (tone - Tone.glow + 1) / glowLevels : 0;
     const shade = (of: Face, strength: number) => {
       const muted = this.#focus.size > 0 && !this.#focus.has(of) && glow === 0 ? 0.45 : 1;
-      // A thin edge would be gone at half its strength: what is hollow has a filled inside as well then.
+      // At half strength a thin edge would vanish, so a hollow face gets a filled inside.
       const old = tone !== Tone.earlier ? 1 : solid.has(of) ? 0.5 : 0.8;
       const colour = mix(theme[colourOf[of]], theme.ink, inked[of] ?? 1);
       return mix(mix(theme.ink, colour, glow * 0.7), theme.paper, strength * muted * old);
@@ -152,7 +152,7 @@ export class Sprites {
     if (face === 'not_visited' || face === 'bit_unread') box(ground);
     else if (solid.has(face)) {
       box(shade(face, 1));
-      // Freed has a hole, so that it differs from work without its colour.
+      // Freed has a hole, to differ from work without colour.
       if (face === 'visit_freed' && inner >= 5) box(theme.paper, ...shares(1 / 3));
     } else if (inner >= 3) {
       const line = size >= 16 ? 2 : 1;
@@ -162,7 +162,7 @@ export class Sprites {
       box(inside ? shade(face, 0.35) : empty, line);
     } else box(shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
     if (dot) {
-      // A bit in the middle of what the walk did; on tiny cells it colours the whole.
+      // The bit is a square in the middle; on tiny cells it colours the whole cell.
       const strength = this.#focus.has('bit_unread') ? 1 : 0.92;
       if (inner >= 4) box(shade('bit_unread', strength), ...shares(0.3));
       else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
@@ -177,7 +177,7 @@ export interface Grid {
   /** Pixels of the image per cell, across and down. */
   readonly pitch: number;
   readonly tall: number;
-  /** Rows without the root's, which stands apart on top. */
+  /** Rows without the root's, which is drawn apart on top. */
   readonly rows: number;
   readonly cols: number;
   /** Pixels between the root's row and the others. */
@@ -188,12 +188,12 @@ export function gridSize({ pitch, tall, rows, cols, rootGap }: Grid) {
   return { width: cols * pitch, height: (rows + 1) * tall + rootGap };
 }
 
-/** Top of a row in the image. */
+/** Return the top of a row in the image. */
 export function rowTop({ tall, rootGap }: Grid, row: number): number {
   return row === rootRow ? 0 : row * tall + rootGap;
 }
 
-/** Newest visits glow for this share of the window, and never more than so many. */
+/** Newest visits glow for this share of the window, up to a largest number. */
 const glowShare = 0.035;
 const mostGlowing = 3000;
 
@@ -204,8 +204,8 @@ export function glowNs(frame: Pick<Frame, 'span'>): number {
 type Look = Pick<Frame, 'focus' | 'span'>;
 
 /**
- * Codes of all cells of a grid, row by row. Pure: wall, cells and moment say it all. `now` is the lane's time as if
- * it did not stand still, so that afterglow fades.
+ * Return the codes of all cells of a grid, row by row. Pure. `now` is the lane's time without hold, so that afterglow
+ * fades.
  */
 export function codesOf(
   wall: Wall,
@@ -221,13 +221,13 @@ export function codesOf(
   return into;
 }
 
-/** Codes of one row after the other. */
+/** Computes the codes of rows. */
 class RowCoder {
   readonly #wall: Wall;
   readonly #grid: Grid;
   readonly #usual: Uint8Array;
   readonly #root: Uint8Array;
-  /** Columns without a shrinker, as far as visits tell which have one. */
+  /** Columns without a shrinker, according to visits. */
   readonly #holes: readonly number[];
 
   constructor(wall: Wall, grid: Grid, focus: ReadonlySet<string>) {
@@ -264,7 +264,7 @@ class RowCoder {
   }
 }
 
-/** Brightens what was visited last, by how long ago. Tells which rows it lit. */
+/** Brighten the newest visits by their age; return the rows that changed. */
 function glow(
   wall: Wall,
   cells: Cells,
@@ -304,7 +304,7 @@ function glow(
   return litRows;
 }
 
-/** The image of one lane's wall. Rows that did not change since the last picture cost nothing. */
+/** The image of one lane's wall. Unchanged rows are not drawn again. */
 export class WallImage {
   #key: readonly unknown[] = [];
   #coder: RowCoder | null = null;
@@ -315,7 +315,7 @@ export class WallImage {
   #image: ImageData | null = null;
   #canvas: OffscreenCanvas | null = null;
 
-  /** The image for this moment; null where there is no canvas (tests). */
+  /** Return the image for this moment; null without a canvas (tests). */
   paint(
     wall: Wall,
     cells: Cells,
@@ -342,7 +342,7 @@ export class WallImage {
     return this.#canvas;
   }
 
-  /** Another size or look, or another pass, which pales all that was seen: all rows anew. */
+  /** Draw all rows again, after a change of size, theme or pass (a new pass pales earlier visits). */
   #fit(wall: Wall, grid: Grid, look: Look, sprites: Sprites, pass: number): void {
     const { width, height } = gridSize(grid);
     const { replay } = wall;
@@ -373,7 +373,7 @@ export class WallImage {
     this.#lit = new Set();
   }
 
-  /** Writes the cells of a row that changed; false: none did. */
+  /** Write the changed cells of a row; false: none changed. */
   #write(grid: Grid, sprites: Sprites, row: number): boolean {
     const { pitch, tall, cols } = grid;
     const { width } = this.#image!;

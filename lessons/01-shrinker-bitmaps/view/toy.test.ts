@@ -11,16 +11,16 @@ const lostOrders = (care: Care) =>
     .filter((order) => outcomeOf(order).lost)
     .map((order) => order.join(' '));
 
-test('with the second look and both barriers no order loses the object', () => {
+test('with the second check and both barriers no order loses the object', () => {
   // Three steps and two, each in its own order: 5! / (3! 2!).
   expect(count(full)).toEqual({ all: 10, lost: 0 });
 });
 
-test('without the second look it is lost between look and clear, and nowhere else', () => {
+test('without the second check it is lost between look and clear, and nowhere else', () => {
   expect(lostOrders({ ...full, second: false })).toEqual(['look add set clear']);
 });
 
-test('without the barrier of the walk a clear may be seen after the second look', () => {
+test('without the barrier of the walk a clear may be seen after the second check', () => {
   const lost = lostOrders({ ...full, walkBarrier: false });
   expect(lost).toEqual(['look again add set clear']);
 });

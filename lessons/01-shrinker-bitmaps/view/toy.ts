@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the wall: an object arrives while a walk clears its bit. */
+/** The toy of the wall: an object arrives while a walk clears the bit. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
@@ -11,39 +11,39 @@ import { clearingsOf } from './clearings.ts';
 // list_lru_add(). A small state machine over the order in which memory sees the five steps. Pure.
 //
 //   walk                            arrival
-//     look:  do_shrink_slab()         add:  list_add_tail(), under the lock of the list
+//     look:  do_shrink_slab()         add:  list_add_tail(), under the list's lock
 //     clear: clear_bit()              <smp_mb__before_atomic()>
 //     <smp_mb__after_atomic()>        set:  set_bit()
 //     again: do_shrink_slab()
 //
-// Without its barrier a store may wait in the buffer of its CPU and be seen after the step behind it: a clear after
-// the second look has read the list, an object after its bit. The first look decides whether anything is cleared, so
-// nothing comes before it; and the walk's own bit, set anew, never comes before its clear, being one word.
+// Without a barrier a store may wait in the store buffer of its CPU and be seen after the next step: a clear after the
+// second check has read the list, an object after its bit. The first check decides whether anything is cleared, so no
+// step of the walk comes before it. The walk's own set never comes before its clear: both are in one word.
 
 export type Op = 'look' | 'clear' | 'again' | 'add' | 'set';
 
-/** What the code takes care of. */
+/** The safeguards of the code. */
 export interface Care {
-  /** The walk looks again after the clear. */
+  /** The walk checks a second time after the clear. */
   readonly second: boolean;
-  /** Its clear is seen before it looks again. */
+  /** The clear is seen before the second check. */
   readonly walkBarrier: boolean;
-  /** An object is seen before its bit. */
+  /** The object is seen before its bit. */
   readonly addBarrier: boolean;
 }
 
 interface Outcome {
-  /** The object is on the list and the bit is clear: no walk will ask. */
+  /** The object is on the list and its bit is clear: no walk will ask for it. */
   readonly lost: boolean;
-  /** The first look found it; nothing was cleared. */
+  /** The first check found it; nothing was cleared. */
   readonly foundFirst: boolean;
-  /** The second look found it, and the walk set the bit anew. */
+  /** The second check found it, and the walk set the bit again. */
   readonly foundAgain: boolean;
-  /** After each step: objects on the list, and whether the bit is set. */
+  /** After each step: the objects on the list, and whether the bit is set. */
   readonly after: readonly { readonly op: Op; readonly objects: number; readonly bit: boolean }[];
 }
 
-/** Steps of the walk and of the arrival under this care. */
+/** Return the steps of the walk and of the arrival with these safeguards. */
 function opsOf(care: Care): readonly Op[] {
   return care.second ? ['look', 'clear', 'again', 'add', 'set'] : ['look', 'clear', 'add', 'set'];
 }
@@ -62,7 +62,7 @@ export function possible(order: readonly Op[], care: Care): boolean {
   );
 }
 
-/** Every order that is possible. */
+/** Return every possible order. */
 export function orders(care: Care): readonly (readonly Op[])[] {
   return permutations(opsOf(care)).filter((order) => possible(order, care));
 }
@@ -74,7 +74,7 @@ function permutations(ops: readonly Op[]): readonly (readonly Op[])[] {
   );
 }
 
-/** A bit that is set, an empty list, and the steps in the order in which memory sees them. */
+/** Run the steps in the order in which memory sees them, from a set bit and an empty list. */
 export function outcomeOf(order: readonly Op[]): Outcome {
   let objects = 0;
   let bit = true;
@@ -85,7 +85,7 @@ export function outcomeOf(order: readonly Op[]): Outcome {
     if (op === 'look') foundFirst = objects > 0;
     if (op === 'add') objects = 1;
     if (op === 'set') bit = true;
-    // The walk's own set_bit() follows its clear, whenever that is seen.
+    // The walk's own set_bit() follows its clear.
     if (op === 'clear' && !foundFirst) bit = foundAgain;
     if (op === 'again' && !foundFirst && objects > 0) {
       foundAgain = true;
@@ -96,23 +96,23 @@ export function outcomeOf(order: readonly Op[]): Outcome {
   return { lost: objects > 0 && !bit, foundFirst, foundAgain, after };
 }
 
-/** How many orders there are, and how many of them lose the object. */
+/** Count the orders, and those that lose the object. */
 export function count(care: Care): { readonly all: number; readonly lost: number } {
   const every = orders(care);
   return { all: every.length, lost: every.filter((order) => outcomeOf(order).lost).length };
 }
 
-// When a walk of the run looked, cleared and looked again: the pair whose distances are the median of all.
+// Times of a clearing in the run: the median one.
 
-/** Room before and after, as a share of the walk's three steps. */
+/** Room before and after, as a share of the walk's length. */
 const room = 0.75;
-/** Distances where no run has any, ns. */
+/** Distances without a run, ns. */
 const chosen = { clear: 400, again: 1000 };
 
 interface Cleared {
   readonly memcg: number;
   readonly id: number;
-  /** From the first look to the clear, and to the second look, ns. */
+  /** From the first check to the clear, and to the second check, ns. */
   readonly clear: number;
   readonly again: number;
 }
@@ -127,7 +127,7 @@ function walkTimes(index: RunIndex | null, lesson: Lesson): Times {
       id: found.id,
       title,
     });
-    return laid(found, t('look, clear and second look of {what}', { what }));
+    return laid(found, t('check, clear and second check of {what}', { what }));
   }
   return laid(chosen, null);
 }
@@ -156,9 +156,9 @@ function typical(found: readonly Cleared[]): Cleared | null {
   return sorted[Math.floor(sorted.length / 2)] ?? null;
 }
 
-// What the toy says: between which steps something stands, and what comes of it.
+// What the toy says: the position of a step, and the outcome.
 
-/** Between which steps each handle stands. */
+/** Say between which steps each handle is. */
 function sayings(order: readonly Op[], { lost }: Outcome): Readonly<Record<string, string>> {
   const place = (op: Op) => {
     const at = order.indexOf(op);
@@ -167,16 +167,16 @@ function sayings(order: readonly Op[], { lost }: Outcome): Readonly<Record<strin
       return after === undefined
         ? t('before all others')
         : t(
-            'before all others, before {after, select, look {the first look} clear {the clear} again {the second look} add {the object} other {its bit}}',
+            'before all others, before {after, select, look {the first check} clear {the clear} again {the second check} add {the object} other {its bit}}',
             { after },
           );
     return after === undefined
       ? t(
-          'after {before, select, look {the first look} clear {the clear} again {the second look} add {the object} other {its bit}}',
+          'after {before, select, look {the first check} clear {the clear} again {the second check} add {the object} other {its bit}}',
           { before },
         )
       : t(
-          'after {before, select, look {the first look} clear {the clear} again {the second look} add {the object} other {its bit}}, before {after, select, look {the first look} clear {the clear} again {the second look} add {the object} other {its bit}}',
+          'after {before, select, look {the first check} clear {the clear} again {the second check} add {the object} other {its bit}}, before {after, select, look {the first check} clear {the clear} again {the second check} add {the object} other {its bit}}',
           { before, after },
         );
   };
@@ -196,26 +196,26 @@ function words(outcome: Outcome, care: Care, order: readonly Op[]): string {
   const before = (a: Op, b: Op) => order.indexOf(a) < order.indexOf(b);
   if (outcome.lost) {
     const why = !care.second
-      ? t('The first look came before the object, the clear after its bit.')
+      ? t('The first check came before the object, the clear after its bit.')
       : before('again', 'clear')
-        ? t('The second look read the list before the clear was seen, so it came too early.')
-        : t('The bit was seen before the object, so the second look found an empty list.');
+        ? t('The second check read the list before the clear was seen, so it came too early.')
+        : t('The bit was seen before the object, so the second check found an empty list.');
     return t(
       'Lost. {why} The object is on the list and its bit is clear: no walk will ever ask for it.',
       { why },
     );
   }
-  if (outcome.foundFirst) return t('Found by the first look. The bit is not cleared, and stays.');
+  if (outcome.foundFirst) return t('The first check finds the object, so the bit is not cleared.');
   if (outcome.foundAgain)
     return t(
-      'The bit was cleared, but the second look finds the object and sets the bit again. The next walk comes.',
+      'The bit was cleared, but the second check finds the object and sets the bit again, so the next walk visits it.',
     );
-  return t('The object sets its bit after the clear. The next walk comes.');
+  return t('The object sets its bit after the clear, so the next walk visits it.');
 }
 
-// The toy's lanes: the walk, who adds an object, and what memory holds.
+// The toy's rows: the walk, the task that adds an object, and the memory.
 
-/** The barrier stands half-way between the clear and the second look. */
+/** The barrier is half-way between the clear and the second check. */
 function barrierAt({ at }: Times): number {
   return (at['clear']! + at['again']!) / 2;
 }
@@ -253,7 +253,7 @@ function arrivalRow(setting: Setting, care: Care): Row {
   const code = { kind: 'step', code: true } as const;
   return {
     name: 'arrival',
-    title: t('who adds an object'),
+    title: t('a task adds an object'),
     items: [
       { ...code, at: add, label: 'list_add_tail()', face: 'work', handle: 'add' },
       {
@@ -275,7 +275,7 @@ function listRow(times: Times, setting: Setting, { lost }: Outcome): Row {
       lost
         ? {
             ...stretch,
-            label: t('one object, and no call asks for it'),
+            label: t('one object that no walk asks for'),
             face: 'hazard',
             look: 'hatched',
           }
@@ -304,7 +304,7 @@ function bitRow(times: Times, setting: Setting, { after }: Outcome): Row {
   return { name: 'bit', title: t('the bit'), items };
 }
 
-/** The least distance of two steps, as a share of the line. */
+/** The least distance of two steps, as a share of the axis. */
 const least = 1 / 200;
 
 function careOf({ on }: Setting): Care {
@@ -337,7 +337,7 @@ function limits(times: Times, setting: Setting, handle: string): Limits {
   return handle === 'set' ? { min: 0, max: span } : { min: 0, max: span * (1 - 4 * least) };
 }
 
-/** An object that is moved takes its bit along. */
+/** Move a handle. The object's bit moves with it. */
 function move(times: Times, setting: Setting, handle: string, to: number): Setting {
   const at = { ...setting.at, [handle]: to };
   if (handle === 'add') {
@@ -378,13 +378,12 @@ function whole(care: Care): boolean {
   return care.second && care.walkBarrier && care.addBarrier;
 }
 
-/** What trying every order gives. */
+/** Try every order, and say the result. */
 function tried(care: Care): string {
   const { all, lost } = count(care);
-  if (lost === 0)
-    return t('No: of the {all} orders that are possible, none loses the object.', { all });
+  if (lost === 0) return t('No: none of the {all} possible orders loses the object.', { all });
   return t(
-    'Yes: of the {all} orders that are possible, {lost, plural, one {# loses} other {# lose}} the object.',
+    'Yes: of the {all} possible orders, {lost, plural, one {# loses} other {# lose}} the object.',
     {
       all,
       lost,
@@ -397,10 +396,10 @@ const full: Care = { second: true, walkBarrier: true, addBarrier: true };
 export const arrival: Toy = {
   title: t('Lose the object'),
   ask: t(
-    'The list is empty and its bit is set. A walk looks, finds nothing and clears the bit, while another task adds an object. Drag the object, its bit, and the moment when memory sees the clear. Remove the precautions one by one, and lose the object.',
+    'The list is empty and its bit is set. A walk checks, finds nothing and clears the bit, while a task adds an object. Drag the object, its bit, and the moment when memory sees the clear. Remove the safeguards one by one, and lose the object.',
   ),
   leavesOut: t(
-    'On x86 both atomic operations are barriers themselves and the two macros cost nothing; on arm64, for one, they are instructions.',
+    'On x86 both atomic operations are barriers themselves, so the two macros cost nothing. On arm64, for example, they are instructions.',
   ),
   handles: [
     { name: 'add', title: t('the object comes onto the list') },
@@ -408,28 +407,28 @@ export const arrival: Toy = {
     { name: 'clear', title: t('the clear is seen in memory') },
   ],
   switches: [
-    { name: 'second', title: t('the walk looks again'), on: true },
+    { name: 'second', title: t('second check of the walk'), on: true },
     { name: 'walkBarrier', title: t('barrier of the walk'), on: true },
-    { name: 'addBarrier', title: t('barrier of who adds'), on: true },
+    { name: 'addBarrier', title: t('barrier of the task that adds'), on: true },
   ],
   goals: [
     {
       name: 'naive',
-      title: t('Lose it where the walk does not look again.'),
+      title: t('Lose the object without the second check.'),
       can: () => tried({ ...full, second: false }),
     },
     {
       name: 'late',
-      title: t('Lose it although the walk looks again: take away one barrier.'),
+      title: t('Lose the object with the second check: remove one barrier.'),
       can: () =>
-        t("Without the walk's: {walk} Without the other: {other}", {
+        t("Without the walk's barrier: {walk} Without the other barrier: {other}", {
           walk: tried({ ...full, walkBarrier: false }),
           other: tried({ ...full, addBarrier: false }),
         }),
     },
     {
       name: 'whole',
-      title: t('Lose it with all precautions in place.'),
+      title: t('Lose the object with all safeguards on.'),
       can: () => tried(full),
     },
   ],

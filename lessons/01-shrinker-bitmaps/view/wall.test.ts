@@ -199,7 +199,7 @@ test('sentences, counts and answers come from the events', () => {
   expect(say('call', before.length)).toContain(
     'Call 1 with the list walk made 9 visits, 3 memcgs times 3 shrinkers',
   );
-  expect(say('first', bitmap.length)).toContain('Of the 14 visits of call 1 6 were second looks');
+  expect(say('first', bitmap.length)).toContain('Of the 14 visits of call 1, 6 were second checks');
   expect(say('bits', 6)).toContain(
     'With the list walk 8 bits are set: 2 for an object, 6 since the maps grew',
   );
@@ -236,5 +236,5 @@ test('a bit that is set once more counts, and the sentence says so; 56 bits may 
   const { n } = wallOf(index.lanes[0]!, wallLesson).at(1e9);
   expect([n[Count.sets], n[Count.objects]]).toEqual([3, 2]);
   const said = sentences['price']!(index, after(again.length), wallLesson);
-  expect(said.match(/set 3 times so far, also where it was set already/g)).toHaveLength(2);
+  expect(said.match(/set 3 times so far, including bits that were already set/g)).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The cells of a lane at any moment. Points are replayed from the nearest keyframe, so that moving on costs what
- * happened meanwhile, and a leap costs at most one stretch between keyframes.
+ * The cells of a lane at any moment. Points are replayed from the nearest keyframe: moving on replays only new points,
+ * and a jump replays at most the points between two keyframes.
  */
 
 import { firstAbove, grown } from '@page/base/columns.ts';
@@ -15,22 +15,22 @@ import { sampleAt } from '@page/store/lane.ts';
 
 export const rootRow = 0;
 
-/** What came of a cell in the call that goes on. */
+/** Outcome of a cell in the current call. */
 export const Seen = {
   none: 0,
   vain: 1,
   busy: 2,
   freed: 3,
-  /** Found empty, bit cleared, and visited once more. */
+  /** Found empty, bit cleared, visited again. */
   again: 4,
-  /** Its bit was cleared; visits are not reported one by one. */
+  /** Its bit was cleared, in a lane without events for single visits. */
   cleared: 5,
 } as const;
 
 /** Why a bit is set. */
 export const Bit = { clear: 0, expansion: 1, object: 2 } as const;
 
-/** Numbers that go with the cells. Those before `sets` begin anew with each call. */
+/** Counts of the wall. Those before `sets` start at 0 with each call. */
 export const Count = {
   call: 0,
   pass: 1,
@@ -43,14 +43,14 @@ export const Count = {
   again: 8,
   cleared: 9,
   rootVisits: 10,
-  /** Cells of the newest visit or walk, -1: none; and when. */
+  /** Cells of the newest visit or walk, -1: none; and its time. */
   row: 11,
   col: 12,
   at: 13,
   walkVisited: 14,
   walkSet: 15,
   sets: 16,
-  /** Bits set now, and how many of them for an object; without the root's. */
+  /** Bits set now, and how many of them for an object; the root's are not counted. */
   bits: 17,
   objects: 18,
   expanded: 19,
@@ -60,20 +60,20 @@ export const Count = {
 
 /** The cells at one moment. Arrays are row * stride + column. */
 export interface Cells {
-  /** Points that have been taken in. */
+  /** Number of points replayed. */
   at: number;
   readonly bit: Uint8Array;
   readonly seen: Uint8Array;
-  /** Pass of the call in which a cell was seen last. */
+  /** Pass of the call in which a cell was last visited. */
   readonly pass: Uint8Array;
-  /** Memcgs that are there. */
+  /** Which memcgs exist. */
   readonly born: Uint8Array;
-  /** How many points had been taken when a row changed last: equal numbers, equal rows. */
+  /** Number of points replayed when a row last changed; an equal number means an unchanged row. */
   readonly touched: Uint32Array;
   readonly n: Float64Array;
 }
 
-// The grid of a wall: which memcg has which row, which ids have columns, how large the arrays of cells are.
+// The grid of a wall: the row of each memcg, the columns of ids, the size of the arrays of cells.
 
 /** Inode of the root cgroup's directory. */
 const rootIno = 1;
@@ -86,11 +86,11 @@ class Grid {
   readonly level: number[] = [0];
   readonly #rowOf = new Map<number, number>([[rootIno, rootRow]]);
   cols = 0;
-  /** Columns and rows that cells have room for. */
+  /** Columns and rows that the arrays have room for. */
   stride = 64;
   #capacity = 64;
 
-  /** The row of a memcg, a new one if it has none. */
+  /** Return the row of a memcg; a new memcg gets a row. */
   row(memcg: number): number {
     let row = this.#rowOf.get(memcg);
     if (row === undefined) {
@@ -101,12 +101,12 @@ class Grid {
     return row;
   }
 
-  /** There are at least so many columns. */
+  /** Make at least this many columns. */
   widen(cols: number): void {
     this.cols = Math.max(this.cols, cols);
   }
 
-  /** Makes room for all rows and columns; true: cells of the old size do not fit any more. */
+  /** Make room for all rows and columns; true: arrays of the old size no longer fit. */
   fit(): boolean {
     const [stride, capacity] = [this.stride, this.#capacity];
     while (this.cols > this.stride) this.stride *= 2;
@@ -114,7 +114,7 @@ class Grid {
     return this.stride !== stride || this.#capacity !== capacity;
   }
 
-  /** Cells before the first event. */
+  /** Return the cells before the first event. */
   blank(): Cells {
     const size = this.stride * this.#capacity;
     const n = new Float64Array(Count.size);
@@ -156,7 +156,7 @@ function clearBit(cells: Cells, grid: Grid, row: number, id: number): void {
   cells.bit[cell] = Bit.clear;
 }
 
-/** All maps get a word more, and every old bit of every memcg is set. */
+/** Extend all maps by a word and set every old bit of every memcg. */
 function expandMaps(cells: Cells, grid: Grid, bits: number): void {
   cells.n[Count.expanded]! += 1;
   cells.touched.fill(cells.at);
@@ -166,7 +166,7 @@ function expandMaps(cells: Cells, grid: Grid, bits: number): void {
   }
 }
 
-/** Bits of a row that an object set. */
+/** Count the bits of a row that an object set. */
 function objectBits(cells: Cells, grid: Grid, row: number): number {
   const from = row * grid.stride;
   let objects = 0;
@@ -174,17 +174,17 @@ function objectBits(cells: Cells, grid: Grid, row: number): number {
   return objects;
 }
 
-// A call that shrinks slabs: what each visit of a shrinker, or each walk of a memcg's map, does to the cells.
+// A call of drop_caches: how each visit, or each walk of a memcg's map, changes the cells.
 
 /** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
 const empty = -2;
 
-/** What a lane reports of its calls. */
+/** What the events of a lane say about its calls. */
 interface Reported {
   readonly grid: Grid;
-  /** The map decides who is visited; else all are. */
+  /** The walk visits only set bits; else every shrinker. */
   readonly readsMap: boolean;
-  /** Visits are reported one by one; else walk by walk. */
+  /** Each visit has an event; else only each walk. */
   readonly visitsReplayed: boolean;
   readonly clearsReplayed: boolean;
 }
@@ -201,7 +201,7 @@ function beginCall(cells: Cells, t: number): void {
   cells.pass.fill(0);
 }
 
-/** Each pass over the memcgs begins with the root's shrinkers. */
+/** Each pass over the memcgs begins with the root. */
 function enterRoot(n: Float64Array): void {
   if (n[Count.inRoot] === 0) n[Count.pass]! += 1;
   n[Count.inRoot] = 1;
@@ -226,13 +226,13 @@ function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row:
   if (id < 0) return;
   const cell = row * lane.grid.stride + id;
   const found = ret > 0 ? Seen.freed : Seen.busy;
-  // What was freed in this call stays in sight, though a later pass finds nothing more.
+  // A cell that freed something keeps its mark, though a later pass finds nothing more.
   const gone = cells.seen[cell] === Seen.freed && ret <= 0;
   if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
   cells.pass[cell] = n[Count.pass]!;
 }
 
-/** A walk tells at its end; what came of it follows as `outcome`. */
+/** The event of a walk comes at its end; the point `outcome` follows. */
 function walk(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
   const { n } = cells;
   if (row !== rootRow) n[Count.shrinkers] = points.e[i]!;
@@ -262,8 +262,8 @@ function outcome(lane: Reported, cells: Cells, points: PointTable, i: number, ro
 }
 
 /**
- * A whole row was visited, or all its set bits. Which of the cells had something is not known; those whose bit an
- * object set are taken for them if they are as many.
+ * Mark a whole row as visited, or all its set bits. The event does not say which cells had something: if as many bits
+ * were set by an object, take these.
  */
 function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed: number): void {
   const from = row * lane.grid.stride;
@@ -278,7 +278,7 @@ function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed
   }
 }
 
-/** Clears are only counted: those bits went that no object had set, if the others are as many as stayed. */
+/** The event only counts clears: clear the bits that no object had set, if the others are as many as stayed. */
 function clearCounted(lane: Reported, cells: Cells, row: number, cleared: number): void {
   const from = row * lane.grid.stride;
   const left = cells.n[Count.walkSet]! - cleared;
@@ -302,7 +302,7 @@ function clear(lane: Reported, cells: Cells, row: number, id: number): void {
   n[Count.col] = id;
 }
 
-// The events of a wall: which points it replays, and what each does.
+// The events of a wall: the points that it replays, and what each does.
 
 /** Names of the points that the lesson must declare. */
 export const roles = [
@@ -319,20 +319,20 @@ export const roles = [
 
 type Role = (typeof roles)[number];
 
-/** How the points of a lane change cells. Grows with the lane. */
+/** Replays the points of a lane into cells. Grows with the lane. */
 export class EventReplay implements Reported {
   readonly lane: LaneIndex;
-  /** The map decides who is visited; else all are. */
+  /** The walk visits only set bits; else every shrinker. */
   readonly readsMap: boolean;
   readonly grid = new Grid();
   length = 0;
-  /** Visits are reported one by one; else walk by walk. */
+  /** Each visit has an event; else only each walk. */
   visitsReplayed = false;
   clearsReplayed = false;
-  /** Row of each point's memcg, so that replaying looks nothing up. */
+  /** Row of each point's memcg, to save look-ups in the replay. */
   rows = new Int32Array(0);
   readonly #roleOf = new Map<number, Role>();
-  /** Which ids have a shrinker, as visits tell; empty while none were reported. */
+  /** Which ids have a shrinker, according to visits; empty before the first visit. */
   readonly ids = new Set<number>();
 
   constructor(lane: LaneIndex, names: readonly string[], readsMap: boolean) {
@@ -348,7 +348,7 @@ export class EventReplay implements Reported {
     return this.#roleOf.get(kind);
   }
 
-  /** Takes rows and columns of new points; true: cells that were kept do not fit any more. */
+  /** Add rows and columns for new points; true: stored cells no longer fit. */
   grow(): boolean {
     const { points } = this.lane;
     const [visits, clears] = [this.visitsReplayed, this.clearsReplayed];
@@ -393,7 +393,7 @@ export class EventReplay implements Reported {
     }
   }
 
-  /** Takes one more point into the cells. */
+  /** Apply one more point to the cells. */
   apply(cells: Cells): void {
     const i = cells.at;
     const { points } = this.lane;
@@ -429,7 +429,7 @@ export class EventReplay implements Reported {
   }
 }
 
-/** Points from one keyframe to the next. */
+/** Number of points between two keyframes. */
 const stretch = 16_384;
 
 /** A finished or running call of drop_caches. */
@@ -445,7 +445,7 @@ export interface Call {
   readonly again: number;
   readonly cleared: number;
   readonly rootVisits: number;
-  /** Bits set when it began. */
+  /** Bits set when the call began. */
   readonly bitsBefore: number;
   readonly shrinkers: number;
 }
@@ -468,7 +468,7 @@ export class Wall {
     this.#epoch = epochOf(lane);
   }
 
-  /** Takes what came since the last look. */
+  /** Add the calls of new points. */
   update(): void {
     const epoch = epochOf(this.#lane);
     const anew = epoch !== this.#epoch;
@@ -512,7 +512,7 @@ export class Wall {
     return cells;
   }
 
-  /** All calls so far, in order; the last may still be going on. */
+  /** Return all calls so far, in order; the last may still be running. */
   calls(): readonly Call[] {
     const lane = this.#lane;
     const { length } = lane.points;
@@ -531,7 +531,7 @@ export class Wall {
   }
 }
 
-/** Changes when the table began anew. */
+/** Changes when the table was reset. */
 function epochOf(lane: LaneIndex): number {
   return (lane.points as { readonly epoch?: number }).epoch ?? 0;
 }
@@ -567,12 +567,12 @@ const walls = new WeakMap<LaneIndex, Wall>();
 
 type Facts = Pick<Lesson, 'points' | 'arms'>;
 
-/** The wall of a lane, up to date. */
+/** Return the wall of a lane, up to date. */
 export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   let wall = walls.get(lane);
   if (wall === undefined) {
     const arm = lesson.arms.find(({ name }) => name === lane.arm);
-    // What a viewer made of an arm reads what that arm reads.
+    // A viewer's change of an arm reads the map if that arm does.
     const reads = ((arm && madeFrom(lesson, arm)) ?? arm)?.role !== 'before';
     const names = lesson.points.map((point) => point.name);
     wall = new Wall(lane, names, reads);
@@ -582,7 +582,7 @@ export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   return wall;
 }
 
-/** Rows and columns that every wall of the run has room for: cells are equal on all of them. */
+/** Return rows and columns for the largest wall of the run, so that cells are equal on all walls. */
 export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: number } {
   let [rows, cols] = [1, 1];
   for (const lane of index.lanes) {
@@ -593,9 +593,9 @@ export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: nu
   return { rows, cols };
 }
 
-// What rows and columns are called.
+// Names of rows and columns.
 
-/** "container 41", counted from 1 as who touches one does, "the containers' parent", "the root cgroup". */
+/** "container 41" (from 1, as for *touch*), "the parent of the containers", "the root cgroup". */
 export function memcgName(replay: EventReplay, row: number): string {
   if (row === rootRow) return tr('the root cgroup');
   const level = replay.grid.level[row];
@@ -604,7 +604,7 @@ export function memcgName(replay: EventReplay, row: number): string {
   return tr('memcg {row}', { row: replay.grid.memcgs[row] ?? '?' });
 }
 
-/** "shrinker 73", with its name where the x-ray has read it. */
+/** "shrinker 73", with its name if the x-ray has read it. */
 export function shrinkerName(lane: LaneIndex, id: number, t: Nanos): string {
   const sample = sampleAt(lane.samples('shrinker-list'), t);
   const { id: ids, aware } = sample?.columns ?? {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text alternative: sentences for a moment, counts, and answers. Every number is read off the events. */
+/** The text alternative: sentences for a moment, counts, and answers. Every number comes from the events. */
 
 import { firstAbove } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -58,13 +58,13 @@ function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
     });
 }
 
-/** A sentence for each lane, and one for those of which nothing is known yet. */
+/** Join a sentence for each lane; a lane without data for the moment says so. */
 function perLane(say: (now: Now) => string): Sentence {
   return (index, frame, lesson) =>
     nowOf(index, frame, lesson)
       .map((now) =>
         now.t > now.lane.watermark && !now.lane.ended
-          ? tr('With the {name} nothing is known yet of this moment.', { name: now.name })
+          ? tr('With the {name} there are no data for this moment yet.', { name: now.name })
           : say(now),
       )
       .filter((words) => words !== '')
@@ -73,10 +73,10 @@ function perLane(say: (now: Now) => string): Sentence {
 
 const few = (n: number, noun: Noun) => (n === 0 ? noWords(noun) : countWords(n, noun));
 
-/** Lost events make counts lower bounds, and the text says so. */
+/** Say that lost events make the counts lower bounds; '' if none were lost. */
 function bound({ lane, n, t }: Now): string {
   return lostIn(lane, n[Count.began]!, t)
-    ? tr(' Events were lost: that is the least it can be.')
+    ? tr(' Events were lost, so these counts are lower bounds.')
     : '';
 }
 
@@ -118,7 +118,7 @@ function call(now: Now): string {
   });
 }
 
-/** What makes the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
+/** The product behind the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
 function areaWords(now: Now, passes: number): string {
   const of = { memcgs: rowsOf(now), shrinkers: counted(now, 'shrinkers', 'shrinker') };
   return passes > 1
@@ -129,7 +129,7 @@ function areaWords(now: Now, passes: number): string {
     : tr(', {memcgs} memcgs times {shrinkers}', { memcgs: of.memcgs, shrinkers: of.shrinkers });
 }
 
-/** Visits so far, and the cells that they were to. */
+/** Format the visits so far, linked to their cells. */
 function visitsOf(now: Now): string {
   const text = counted(now, 'visits', 'visit');
   return now.n[Count.visits]! > 0 ? about(now.lane.arm, 'visited', text) : text;
@@ -151,7 +151,7 @@ function bits(now: Now): string {
           bitsOfGrowth: figure('now', now.lane.arm, 'bits of growth', grown),
         })
       : set > 0
-        ? tr(', all for an object that came')
+        ? tr(', all for an object')
         : '';
   const read = wall.replay.readsMap
     ? tr(' Only those are visited.')
@@ -163,13 +163,13 @@ function bits(now: Now): string {
   });
 }
 
-/** What the guest's memory said. Its time has an error: bits that changed within it explain a difference. */
+/** Compare with the guest's memory. The sample's time has an error, and bits that changed within it explain a difference. */
 function seenByXray({ lane, t, wall }: Now): string {
   const sample = sampleAt(lane.samples('shrinker-maps'), t);
   const bitsSet = sample?.facts['bits_set'];
   if (sample === null || bitsSet === undefined) return '';
   const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
-  // Bits come and go: within the error the most may lie between its two ends.
+  // Bits change: the largest count within the error may lie between its ends.
   const around = [-sample.error, 0, sample.error].map((by) => at(sample.t + by));
   const within = bitsSet >= Math.min(...around) && bitsSet <= Math.max(...around);
   const past = (what: string, value: number, text = formatCount(value)) =>
@@ -197,7 +197,9 @@ function first(now: Now): string {
   if (found === undefined) return call(now);
   const grown =
     n[Count.expanded] === 0
-      ? tr(' The maps had room for all, so they did not grow: this guest has run it before.')
+      ? tr(
+          ' The maps had room for all shrinkers and did not grow, because this guest has run the workload before.',
+        )
       : '';
   const looks = counted(now, n[Count.again]! > 0 ? 'again' : 'cleared');
   const again = n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
@@ -205,7 +207,7 @@ function first(now: Now): string {
   const before = few(bitsBefore, 'bit');
   const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
   return tr(
-    'The {name} began {call} with {set} set. Of the {visits} of {call} {again} were second looks at what was just cleared.{grown}{bound}',
+    'The {name} began {call} with {set} set. Of the {visits} of {call}, {again} were second checks of bits just cleared.{grown}{bound}',
     {
       name,
       call: callName(now),
@@ -218,7 +220,7 @@ function first(now: Now): string {
   );
 }
 
-/** "8 containers made a file where shrinker 20 stands, which set their bit; 0 of these are still set." */
+/** "8 containers made a file, which set a bit for shrinker 20; none of them are set now." */
 function touched(now: Now): string {
   const { n, name, cells, wall, lane, t } = now;
   const done = touches(lane).filter((touch) => touch.t <= t);
@@ -244,7 +246,7 @@ function touched(now: Now): string {
         });
   const lit =
     all.length === 0
-      ? tr('With the {name} no container has a bit beside the one of the cgroup filesystem.', {
+      ? tr('With the {name} no container has a bit except that of the cgroup filesystem.', {
           name,
         })
       : tr('With the {name} {touched} made a file, which set a bit for {ids}; {fate}.', {
@@ -273,25 +275,25 @@ function touched(now: Now): string {
 const still = (on: number, all: number) =>
   on === all ? tr('all') : tr('{n, plural, =0 {none} other {#}}', { n: on });
 
-/** What keeping the bits right costs, and what would hang on one that is lost. */
+/** What it costs to keep the bits right, and what a lost bit would mean. */
 function price(now: Now): string {
   const { name, wall } = now;
   const sets = tr('{ops} so far', { ops: fewCounted(now, 'sets', 'time') });
   if (!wall.replay.readsMap) {
     return tr(
-      'With the {name} a bit was set {sets}, also where it was set already, and nothing hangs on it: each of the {visits} of {call} would be made without.',
+      'With the {name} a bit was set {sets}, including bits that were already set. Nothing depends on them: {call} would make its {visits} without them.',
       { name, sets, visits: visitsOf(now), call: callName(now) },
     );
   }
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   return tr(
-    'With the {name} a bit was set {sets}, also where it was set already; in {call} {cleared} were cleared, and {again} looks were second ones, in case an object came meanwhile. One bit lost there, and its memory is never asked for again.{bound}',
+    'With the {name} a bit was set {sets}, including bits that were already set. In {call} {cleared} were cleared, and {again} visits were second checks, in case an object had come. If one bit were lost there, its memory would never be reclaimed.{bound}',
     { name, sets, call: callName(now), cleared: counted(now, 'cleared'), again, bound: bound(now) },
   );
 }
 
-/** Visits of the same call beside memcgs and shrinkers: area against set bits. */
+/** Visits of the same call, compared with memcgs and shrinkers: area against set bits. */
 const growth: Sentence = (index, frame, lesson) => {
   const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
   if (nows.length === 0) return tr('No call of drop_caches has begun yet.');
@@ -326,7 +328,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   growth,
 };
 
-/** Calls that are over in a lane, by number from 1; null: not over, or events were lost in it. */
+/** Return a call of a lane by its number from 1; null: not over, or its events were lost. */
 export function doneCall(lane: LaneIndex, lesson: Lesson, number: number): Call | null {
   const found = wallOf(lane, lesson).calls()[number - 1];
   if (found === undefined || found.ended === 0) return null;
@@ -341,7 +343,7 @@ function visitsIn(number: number): Answerer {
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
     const words = tr(
-      'Call {number} made {visits} visits with the {a}, {visits2} with the {b}: {ratio} for ten.',
+      'Call {number} made {visits} visits with the {a}, {visits2} with the {b}: {ratio} for every ten.',
       {
         number,
         visits: formatCount(one.visits),
@@ -360,7 +362,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
   visits_third: visitsIn(3),
 };
 
-/** Counts of the call that goes on, or was the last, per arm. */
+/** Counts of the current or last call, per arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
@@ -373,7 +375,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const heads = [
     tr('visits'),
     tr('in vain'),
-    tr('second looks'),
+    tr('second checks'),
     tr('objects freed'),
     tr('bits set'),
     tr('for the root'),
@@ -412,7 +414,7 @@ function callWords(arm: string, call: Call): string {
       : tr('took {time}', { time: of('time', took, formatNs(took)) });
   const passes = call.passes > 1 ? tr(' in {pass} passes', { pass: of('pass', call.passes) }) : '';
   const again =
-    call.again > 0 ? tr(', {again} of them second looks', { again: of('again', call.again) }) : '';
+    call.again > 0 ? tr(', {again} of them second checks', { again: of('again', call.again) }) : '';
   const visits = of('visits', call.visits, countWords(call.visits, 'visit'));
   const freed = of('freed', call.freed, countWords(call.freed, 'object'));
   const rootVisits = of('rootVisits', call.rootVisits, countWords(call.rootVisits, 'visit'));
@@ -444,12 +446,12 @@ export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly N
 interface Near {
   readonly lane: LaneIndex;
   readonly wall: Wall;
-  /** Place among the points, and its frame time. */
+  /** Index among the points, and the frame time. */
   readonly at: number;
   readonly t0: number;
 }
 
-/** Visits up to the moment, the newest first; what is to come would give the end away. */
+/** Return visits up to the moment, the newest first. Later ones would reveal the end. */
 function near(lane: LaneIndex, lesson: Lesson, frame: Frame): Near[] {
   const wall = wallOf(lane, lesson);
   const order = lane.pointsOf(wall.replay.visitsReplayed ? 'visit' : 'walk');
@@ -496,7 +498,7 @@ function rowOf(index: RunIndex, frame: Frame, lesson: Lesson, one: Near): Nearby
           visits: countWords(points.b[at]!, 'visit'),
           bits: countWords(points.c[at]!, 'bit'),
         })
-      : `${points.b[at]! < 0 ? tr('a shrinker that knows no memcgs') : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, points.d[at]! > 0)}`,
+      : `${points.b[at]! < 0 ? tr('a shrinker that is not memcg-aware') : shrinkerName(lane, id, time)}: ${outcome(points.c[at]!, points.d[at]! > 0)}`,
     length: '',
     cpu: String(points.cpu[at]!),
   };
@@ -522,12 +524,12 @@ function kindOf(index: RunIndex, ret: number, again: boolean, row: number): numb
 function outcome(ret: number, again: boolean): string {
   const look = again ? 'second' : 'first';
   if (ret > 0)
-    return tr('{objects} freed{look, select, second {, second look} other {}}', {
+    return tr('{objects} freed{look, select, second {, second check} other {}}', {
       ...{ objects: countWords(ret, 'object'), look },
     });
   if (ret === 0)
-    return tr('something there, nothing freed{look, select, second {, second look} other {}}', {
+    return tr('something there, nothing freed{look, select, second {, second check} other {}}', {
       look,
     });
-  return tr('in vain{look, select, second {, second look} other {}}', { look });
+  return tr('in vain{look, select, second {, second check} other {}}', { look });
 }

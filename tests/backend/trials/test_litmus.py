@@ -67,7 +67,7 @@ def test_the_barrier_of_lesson_01_is_needed_and_enough() -> None:
     assert witness(order, ("smp_mb__before_atomic()",)) is not None, "the adder's half"
     alone = order.model_copy(update={"program": {**order.program, "walk": ("bit = 0",)}})
     alone = Litmus.model_validate({**alone.model_dump(), "never": {"list": 1, "bit": 0}})
-    assert witness(alone, ()) is not None, "without the second look the barrier is no help"
+    assert witness(alone, ()) is not None, "without the second check the barrier is no help"
 
 
 @pytest.mark.parametrize(
