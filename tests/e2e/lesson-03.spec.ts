@@ -65,7 +65,7 @@ test('a prediction is answered by the events of the recording', async ({ page })
     .getByRole('button', { name: /more than half/ })
     .click();
   await expect(page.getByTestId('predict-truth')).toContainText(
-    /\d+ of \d+ on stock: \d+ of a hundred/,
+    /\d+ of \d+ on stock: \d+ in a hundred/,
   );
 });
 

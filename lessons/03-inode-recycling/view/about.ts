@@ -5,7 +5,7 @@ import type { About } from '@page/views/about.ts';
 
 export const about: About = {
   draws:
-    'Lives of inodes on a time axis: one enlarged, all as rows and as numbers, the queues of the worker, grace periods.',
+    'Lives of inodes on a time axis: one inode enlarged, all inodes as rows and as numbers, the queues of the worker, grace periods.',
   needs: [
     'points of the lives of inodes, from the events xfs/xfs_inodegc_* and xfs/xfs_inode_*',
     'a track with the kind gp, for RCU grace periods',
@@ -41,20 +41,20 @@ export const about: About = {
     'tick_ended',
   ],
   sentences: {
-    life: 'the life of the enlarged inode, as far as the moment has come',
-    reuses: 'inodes that came back in the window, how many of them early, and what was waited for',
+    life: 'the life of the enlarged inode up to the moment',
+    reuses: 'inodes that came back so far, how many of them early, and the waits',
     dam: 'how many inodes wait on a CPU, and what the worker and the process do',
-    ages: 'how old inodes are when they come back, beside how long their grace periods last',
+    ages: 'ages of inodes when they come back, compared with the lengths of their grace periods',
     buys: 'how often a reader could have been caught so far',
   },
   moments: {
-    life: 'a life whose grace period is in view as a whole',
+    life: 'a life whose whole grace period is in view',
     swing: 'a third of the way through the reuses, on a tick',
     fullest: 'the first wait for the backlog, or a queue that is nearly longest',
-    danger: 'the reuse that comes soonest after its inode was let go',
+    danger: 'the early reuse with the most of its grace period left',
   },
   answers: {
-    early_share: 'of a hundred reuses on the first arm, those before the grace period ended',
+    early_share: 'how many in a hundred reuses on the first arm came before the grace period ended',
     throttle_waits: 'waits for the backlog on the first arm',
   },
   panels: { sweep: 'files a second against batch, ours and the published ones' },
@@ -65,7 +65,7 @@ export const about: About = {
     worker: 'the worker of each CPU',
     queue: 'the queue of each CPU',
     ticks:
-      "ticks by the guest's clock, or by the ends of grace periods: those that ended one, and those at which the program ran (kinds tick, tick_ended)",
+      "ticks of the guest's clock, or of the ends of grace periods if these lie elsewhere: those that ended a grace period, and those at which the program ran (kinds tick, tick_ended)",
     walker: 'a reader that could have been there',
   },
   toys: { walker: 'an old reader is dragged across an unlink and the next life of the inode' },

@@ -12,9 +12,9 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import { kindAt, lifeOf, namesOf } from './layout.ts';
 import { type Life, lifeAt, never, type Tally } from './lives.ts';
 
-// Figures that the sentences, the picture and the tips of this view have in common.
+// Figures that the sentences, the picture and the tips of this view share.
 
-/** A count of the run up to the moment; waits in ns are times. */
+/** Format a count of the run up to the moment; a name that ends in Ns is a time. */
 export function counted(
   lane: LaneIndex,
   tally: Tally,
@@ -24,7 +24,7 @@ export function counted(
   return figure('far', lane.arm, name, tally[name], text);
 }
 
-/** How long after it was let go an inode got its next file. */
+/** Format the time from the release of an inode to its next file. */
 export function ageAtReuse(
   arm: string,
   { ino, born }: Life,
@@ -35,14 +35,14 @@ export function ageAtReuse(
   return figure('mark', arm, `age of ${ino} at ${born}`, value, formatNs(value), mark);
 }
 
-/** How much of its grace period was left then; null: its end is not known. */
+/** Format how much of the shadow was left at the reuse; null: its end is unknown. */
 export function shadowLeft(arm: string, { ino, born }: Life, before: Life): string | null {
   if (before.shadowEnd === never) return null;
   const value = before.shadowEnd - born;
   return figure('mark', arm, `shadow of ${ino} at ${born}`, value, formatNs(value));
 }
 
-/** A span of an inode, or of a CPU, as the mark that the picture has of it: it ends where no more is known. */
+/** Return the mark of a span of an inode or a CPU; it ends at the watermark if it is open. */
 export function markOf(
   { index, lane }: { readonly index: RunIndex; readonly lane: LaneIndex },
   kind: string,
@@ -145,9 +145,9 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
   }
 }
 
-// The events behind a mark of an inode or of a worker: those that name it, from the begin of the mark to its end.
+// The events behind a mark of an inode or of a worker: those that name it, from the start of the mark to its end.
 
-/** Points whose first field is the number of an inode. */
+/** Points whose first field is an inode number. */
 const ofInode: ReadonlySet<string> = new Set([
   'queued',
   'listed',
@@ -164,7 +164,7 @@ const computed: Readonly<Record<string, string>> = {
     'Computed from events: it begins when the inode is queued, and ends with the first grace period that began after that.',
   ),
   walker: tr(
-    'Modelled: there was no reader here. A reader that had found the inode before it was queued could have read on until that grace period ended.',
+    'Modelled: there was no reader here. A reader that had found the inode before it was queued could have continued until that grace period ended.',
   ),
   early: tr(
     'Computed from events: the inode was queued and used again before the first grace period that began in between had ended.',
@@ -184,7 +184,7 @@ export function behindInode(
   const life = lifeAt(lifeOf(index, lane, lesson).lives, mark.row, mark.t0);
   const again = kind === 'early' || kind === 'reuse';
   const from = again ? (life?.before?.queued ?? mark.t0) : mark.t0;
-  // Of a file that was given the inode again the begin is the event; its end is another's.
+  // The event of a reuse is its start; its end belongs to another event.
   const until = again ? mark.t0 : mark.t1;
   const all = placesOf(lane, lesson, ofInode, from, until, (i) => lane.points.a[i] === mark.row);
   const made = all.find((i) => lane.points.t[i] === mark.t0);

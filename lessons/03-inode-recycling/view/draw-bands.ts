@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The bands that have time: the process, one inode, all inodes, a queue, the grace periods. */
+/** The bands on the time axis: the process, one inode, all inodes, a queue, the grace periods. */
 
 import { firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -22,17 +22,17 @@ import {
 } from './lives.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
 
-// What a wait for a grace period is made of, where the cookie is looked at once (cond_synchronize_rcu() of 6.1): the
-// rest of the one that goes on, the whole of the next, and the time until the sleeper runs.
+// The parts of a wait for a grace period that looks at its cookie once (cond_synchronize_rcu() of 6.1): the rest of the
+// current grace period, the whole of the next, and the time until the sleeping task runs.
 
 export interface WaitPart {
   readonly t0: number;
   readonly t1: number;
-  /** 1: the rest of one grace period, 2: the whole of another, 3: until it runs. */
+  /** 1: the rest of the current grace period, 2: the whole of the next, 3: until the task runs. */
   readonly nth: 1 | 2 | 3;
 }
 
-/** Parts of a wait from `t0` to `t1` in order; those that it does not have are left out. */
+/** Return the parts of a wait from `t0` to `t1`, in order; missing parts are left out. */
 export function partsOf({ begins, ends }: Graces, t0: number, t1: number): readonly WaitPart[] {
   const inside = [...ends.keys()].filter((i) => ends[i]! > t0 && ends[i]! <= t1);
   const [first] = inside;
@@ -49,10 +49,10 @@ export function partsOf({ begins, ends }: Graces, t0: number, t1: number): reado
 
 /** Height of a number, at 13 px text. */
 const numberHigh = 12;
-/** Half of that of words on a plate. */
+/** Half the height of words on a plate. */
 const halfPlate = 8;
 
-/** Where words may stand that are as high as the middle of the wait, clear of its numbers; px. */
+/** Return the space for words in the middle of the wait that its numbers leave free; px. */
 function clearOf(
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
   wait: Shape,
@@ -68,7 +68,7 @@ function clearOf(
   return spaces.toSorted(([a, b], [c, d]) => d - c - (b - a))[0]!;
 }
 
-/** A line between two parts, and the number of each where it has room. */
+/** Draw a line between two parts, and the number of each part that has room. */
 function drawParts(
   pen: Pen,
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
@@ -98,7 +98,7 @@ function drawParts(
 }
 
 export interface Scene {
-  /** Parts that the step shows; without it all. */
+  /** Parts that the step shows; undefined: all. */
   readonly show?: readonly string[] | undefined;
   readonly index: RunIndex;
   readonly layout: Layout;
@@ -106,7 +106,7 @@ export interface Scene {
   readonly lesson: Lesson;
 }
 
-/** How strong is what the step does not speak of. */
+/** Opacity of marks that are not in the step's focus. */
 export const mutedness = 0.45;
 
 function strength(easel: Easel, kind: string): number {
@@ -126,7 +126,7 @@ function paint(pen: Pen, shapes: readonly Shape[], easel: Easel): void {
   pen.globalAlpha = 1;
 }
 
-/** A name in a shape, the longest for which there is room; `from` and `to` keep it clear of what stands there. */
+/** Write the longest name that fits into a shape, between `from` and `to`. */
 function name(
   pen: Pen,
   shape: Shape,
@@ -138,7 +138,7 @@ function name(
 ): void {
   if (shape.h < 13 * easel.em) return;
   const x0 = Math.max(from, layout.left);
-  // Words stop where the sweep does; what comes later is named as such.
+  // Words end at the playhead; marks after it are labelled as later.
   const known = x0 + 9 < layout.revealX ? layout.revealX : layout.right;
   const room = Math.min(to, layout.right, known) - x0 - 18;
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
@@ -158,7 +158,7 @@ export function drawThread(pen: Pen, scene: Scene, band: Band, easel: Easel): vo
   paint(pen, shapes, easel);
 }
 
-/** Ends of grace periods as thin lines through a band: where shadows end. */
+/** Draw the ends of grace periods, where shadows end, as thin lines through a band. */
 function graceLines(pen: Pen, { layout, box }: Scene, band: Band, easel: Easel): void {
   pen.fillStyle = mix(easel.theme.mechanism, easel.theme.paper, 0.4);
   const { ends } = box.lives.graces;
@@ -195,7 +195,7 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   const { theme, em } = easel;
   for (const shape of shapes.dangers) {
     if (!walks) name(pen, shape, layout, easel, true);
-    // A new file begins above, its shadow of before still lies below: one line joins the two.
+    // A line joins the new file above with the previous shadow below.
     pen.fillStyle = theme.hazard;
     pen.fillRect(Math.round(shape.x0) - 1, shapes.lifeTop, 2, shape.y + shape.h - shapes.lifeTop);
     const r = Math.min(6 * em, shapes.lifeHeight * 0.26);
@@ -217,7 +217,7 @@ function wholeParts({ box }: Scene, { mark }: Shape) {
   return mark.t1 === never ? [] : partsOf(box.lives.graces, mark.t0, mark.t1);
 }
 
-/** All of them, and one that is named: the longest in view. */
+/** Draw all shapes; only the longest in view has a name. */
 function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: Easel): void {
   const seen = (shape: Shape) =>
     Math.min(shape.x1, layout.revealX) - Math.max(shape.x0, layout.left);
@@ -228,7 +228,7 @@ function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: 
   name(pen, longest, layout, easel, true, longest.x0 + 10 * easel.em, to);
 }
 
-/** Nobody was there: dashed, as all that is only thought of. */
+/** Draw a reader that was not there: dashed, as everything modelled. */
 function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void {
   const { theme, em } = easel;
   const y = Math.round(shape.y + shape.h * 0.5);
@@ -249,7 +249,7 @@ function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void 
   }
 }
 
-/** Every inode a thin row: alive, free, in its shadow, in danger. */
+/** Draw a thin row for each inode: alive, free, in its shadow, in danger. */
 export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme } = easel;
@@ -269,13 +269,13 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
       if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
       add('alive', life.born, life.queued, y);
       add('queued', life.queued, Math.min(life.inactivated, life.next), y);
-      // The shadow shows through what is queued; where a file lives in the inode again, that is the danger.
+      // The shadow shows through queued inodes; a new file inside it is the danger.
       add('shadow', life.queued, Math.min(life.shadowEnd, life.next), y);
       if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
     }
   });
   for (const layer of layers) {
-    // The shadow shows through what is queued.
+    // The shadow shows through queued inodes.
     pen.globalAlpha = layer === 'queued' ? 0.75 * strength(easel, 'alive') : strength(easel, layer);
     pen.fillStyle = lookOf(layer, theme, easel.tiles).narrow;
     const at = rects[layer];
@@ -287,7 +287,7 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
 type Layer = 'shadow' | 'queued' | 'alive' | 'early';
 const layers: readonly Layer[] = ['shadow', 'queued', 'alive', 'early'];
 
-/** Parts of the queue band: the queue stands on the worker's strip, what the worker has hangs below it. */
+/** Parts of the queue band: the queue is above the worker's strip, the inodes that the worker has taken below it. */
 export function queueParts({ deepest: longest, em }: Layout, box: LaneBox, band: Band) {
   const strip = Math.round(9 * em);
   const deepest = Math.max(longest, 40);
@@ -344,11 +344,11 @@ function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): v
   for (let x = layout.left; x < layout.right; x += 9) pen.fillRect(x, Math.round(y), 6, 1.5);
   const words = tr('backlog limit {limit}', { limit: box.limit });
   const at = y + 11 * easel.em;
-  // Also where the run is over, and in what has not happened yet.
+  // The line continues after the playhead and after the end of the run.
   easel.late?.push(() => sayOn(pen, easel, words, layout.right - 8, at, 'right', easel.theme.soft));
 }
 
-/** The worker alone, where there is no room for its queue. */
+/** Draw the worker alone, if there is no room for its queue. */
 export function drawWorker(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout } = scene;
   pen.fillStyle = mix(easel.theme.rule, easel.theme.paper, 0.6);
@@ -372,7 +372,7 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
     name(pen, { ...shape, words }, scene.layout, easel, false);
   }
   if (!showsReaders(scene.show)) return;
-  // Over the period whose first moments they are.
+  // Drawn on top of the grace period that they begin.
   paint(
     pen,
     shapes.filter(({ kind }) => kind === 'may_read'),
@@ -384,11 +384,11 @@ function lengthWords(shape: Shape): string {
   return `${formatPlaces((shape.mark.t1 - shape.mark.t0) / 1e6, 1)} ms`;
 }
 
-// The ticks of a lane; grace periods end at them, since a CPU reports at ticks that its readers have left.
+// The ticks of a lane. Grace periods end at ticks, because a CPU reports at a tick that its readers have left.
 
 const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 
-/** Null: neither the guest's clock nor enough ends of grace periods tell where they lie. */
+/** Null: the phase is unknown, without the guest's clock and without enough ends of grace periods. */
 export function gridOf(
   lives: Lives,
   every: number,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The population at the moment: each inode a cell, in the place where it is now. Nothing glides; cells jump. */
+/** The inodes at the moment, a cell each, in the place where they are now. Cells jump; nothing is animated. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount } from '@page/base/units.ts';
@@ -33,7 +33,7 @@ export interface Stations {
   readonly title: number;
 }
 
-/** Where the stations stand: alive, queued, free, used again. */
+/** The places: alive, queued, free, used again. */
 function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
   const left = margin ? from : 14;
   const title = 17 * em;
@@ -50,12 +50,12 @@ function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stat
 }
 
 interface Cells {
-  /** Younger than this is new, ns. */
+  /** An inode that is younger than this is new, ns. */
   readonly fresh: number;
   readonly pitch: number;
 }
 
-/** An inode that came less than this share of the window ago is bright. */
+/** An inode that arrived less than this share of the window ago is bright. */
 const glow = 0.02;
 
 export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
@@ -83,7 +83,7 @@ export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void
 function title(pen: Pen, place: Place, words: string, count: string, easel: Easel): void {
   const y = place.y - 9 * easel.em;
   const room = place.w - widthOf(pen, easel, count, 600) - 8;
-  // A place that is too narrow has its first word, or its count alone.
+  // If a place is too narrow, show its first word, or only its count.
   const wordings = [words, words.split(/[,，]/)[0]!, words.split(' ')[0]!];
   const short = wordings.find((one) => widthOf(pen, easel, one) < room) ?? '';
   say(pen, easel, short, place.x, y, 'left', easel.theme.soft);
@@ -105,7 +105,7 @@ function frameOf(pen: Pen, place: Place, easel: Easel): void {
   pen.stroke();
 }
 
-/** The largest cells of which `most` fit into a place; one size for all places, so that they compare. */
+/** Return the largest cell size with which `most` cells fit; all places use it, so that they can be compared. */
 export function pitchOf(place: Place, most: number, em: number): number {
   const smallest = Math.round(9 * em);
   for (let pitch = Math.round(17 * em); pitch > smallest; pitch--) {
@@ -114,7 +114,7 @@ export function pitchOf(place: Place, most: number, em: number): number {
   return smallest;
 }
 
-/** Left upper corners of so many cells of a place, row by row; where not all find room, the last row is for words. */
+/** Return the top left corners of the cells of a place, row by row; if not all fit, the last row is left for words. */
 function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
   const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
   const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
@@ -125,7 +125,7 @@ function cornersIn(place: Place, n: number, pitch: number): { x: number; y: numb
   }));
 }
 
-/** Cells of a place; the last row says how many found no room. */
+/** Draw the cells of a place; the last row says how many did not fit. */
 function cells(
   pen: Pen,
   place: Place,
@@ -192,7 +192,7 @@ function drawFree(
   });
 }
 
-/** A stack for each CPU, as high as its queue, with the limit as a line. */
+/** Draw a stack for each CPU, as high as its queue, with the limit as a line. */
 function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, easel: Easel): void {
   const { box } = scene;
   const { theme, em, tiles } = easel;
@@ -210,7 +210,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const hands = Math.max(0, step.hands) * px;
     const list = step.list * px;
     const rcu = step.rcu * px;
-    // What the worker has in hand stands beside the stack: the limit is not for it.
+    // Inodes that the worker has taken are next to the stack: the limit does not count them.
     const half = (x1 - x0) * 0.66;
     if (list > 0) {
       pen.fillStyle = lookOf('listed', theme, tiles).narrow;
@@ -225,7 +225,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
-    // None are said, too: figures stand still together, and one that comes later would be of a later moment.
+    // Zeros are shown as well: all figures belong to the same moment, and one that appears later would not.
     const words = [
       t('{waits} of {limit}', { waits, limit: figure('setup', box.lane.arm, 'limit', box.limit) }),
       t('{n} taken', { n: now(box, `taken on CPU ${cpu}`, step.hands) }),
@@ -242,7 +242,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
 function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
   const of = (name: keyof Tally) => counted(lane, tally, name);
-  /** In the words that say most, and in fewer. */
+  /** Wordings, the longest first. */
   const waits: [string, string][] = [];
   for (const name of ['gpWaits', 'throttles'] as const) {
     if (tally[name] === 0) continue;
@@ -254,7 +254,7 @@ function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, ease
   const line = 16 * em;
   let at = place.y + 8 * em;
   title(pen, place, t('used again so far'), of('reused'), easel);
-  // A removal uses no inode again.
+  // A removal reuses no inode.
   if (tally.reused > 0) {
     const h = Math.min(22 * em, place.h * 0.3);
     const y = place.y + 4;
@@ -305,17 +305,17 @@ function arrow(pen: Pen, from: Place, to: Place, easel: Easel): void {
   pen.stroke();
 }
 
-// The cells of the population, where they are drawn: to be pointed at, and to ring the one that is.
+// Where the cells are drawn, to find the cell under the pointer and to ring it.
 
 export interface Cell {
   readonly life: Life;
-  /** Left upper corner, and the edge, px. */
+  /** Top left corner and edge, px. */
   readonly x: number;
   readonly y: number;
   readonly side: number;
 }
 
-/** Inodes that a file has, and free ones; the queues are stacks without cells. */
+/** Cells of inodes that are alive or free; the queues are stacks without cells. */
 export function flowCells(layout: Layout, box: LaneBox, band: Band): readonly Cell[] {
   const { alive, free } = stationsOf(band, layout);
   const people = populationAt(box.lives, box.now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture: lanes, bands, axis, playhead. Knows no time but the frame's moment. */
+/** The picture: lanes, bands, axis, playhead. Its only time is the frame's moment. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, momentMs } from '@page/base/units.ts';
@@ -107,7 +107,7 @@ const timeBands: ReadonlySet<string> = new Set([
   ...['thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'],
 ]);
 
-/** Names at the left, and the band that has no time. */
+/** Draw the names at the left, and the band without a time axis. */
 function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   if (band.name === 'flow') return drawFlow(pen, scene, band, easel);
@@ -181,7 +181,7 @@ function drawAxis(pen: Pen, layout: Layout, frame: Frame, easel: Easel): void {
   if (layout.margin) say(pen, easel, 'ms', left - 12, y, 'right', easel.theme.soft);
 }
 
-/** What lies beyond what is known, and where events were lost. */
+/** Mark the time without data, and where events were lost. */
 function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
   const { theme, tiles } = easel;
   const first = box.bands.find((band) => timeBands.has(band.name));
@@ -194,7 +194,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     pen.fillRect(from, top, layout.right - from, height);
     const words = box.lane.ended ? tr('the run is over') : tr('not known yet');
     const y = box.bottom - 8 * easel.em;
-    // On the last line of the lane, which has no other words: not the sweep's, so the veil does not cover it.
+    // On the last line of the lane, which has no other words, so the veil does not cover it.
     if (layout.right - from > 130 * easel.em)
       easel.late?.push(() =>
         say(pen, easel, words, (from + layout.right) / 2, y, 'center', theme.soft),
@@ -209,7 +209,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
   }
 }
 
-/** What the sweep has not reached yet is pale. */
+/** Make everything after the playhead pale. */
 function veil(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
   const first = box.bands.find((band) => timeBands.has(band.name));
   if (first === undefined || layout.revealX >= layout.right) return;

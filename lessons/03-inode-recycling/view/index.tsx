@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of lesson 03: one inode enlarged, all of them as a weave and a population, queues, grace periods. */
+/** The view of lesson 03: one inode enlarged, all inodes as rows and as cells, queues, grace periods. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '@page/views/contract.ts';
@@ -49,7 +49,7 @@ const artist: Artist<Layout> = {
   ),
 };
 
-/** How a kind looks, painted as the picture paints it. */
+/** A legend's swatch of a kind, painted as in the picture. */
 function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
@@ -99,7 +99,7 @@ export const view: ViewKind = {
   behind: behindInode,
   summary,
   table,
-  // Many lanes do without the grace periods before one of them is below the fold.
+  // With many lanes, leave out the grace periods rather than let a lane go below the fold.
   leastShare: (lanes) => (lanes > 3 ? 0.4 : 0.62),
   preferredHeight: (index, lesson, show, fontSize = 13) =>
     naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How each kind of mark is painted, in the picture and in its legend alike. */
+/** How each kind of mark is painted, in the picture and in its legend. */
 
 import type { Theme } from '@page/base/theme.ts';
 import type { Kind, Lesson, Scene } from '@page/protocol/lesson.ts';
@@ -9,7 +9,7 @@ export interface Look {
   readonly wide: Fill;
   readonly narrow: string;
   readonly border: string | null;
-  /** Words on it. */
+  /** Colour of words on the mark. */
   readonly ink: string;
 }
 
@@ -19,7 +19,7 @@ export interface Easel {
   readonly em: number;
   /** Kind names in focus; others are paler. Empty: all. */
   readonly focus: ReadonlySet<string>;
-  /** Words of what has not happened yet: written over the veil. */
+  /** Words about the time after the playhead, written over the veil. */
   readonly late?: (() => void)[];
 }
 
@@ -119,7 +119,7 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
 
 const textured = 6;
 
-/** A bar of a kind; hatched only where a hatch can be seen. */
+/** Draw a bar of a kind; hatched only if wide enough. */
 export function bar(
   pen: Pen,
   look: Look,
@@ -146,7 +146,7 @@ export function bar(
   pen.stroke();
 }
 
-/** A cross: what must not happen has happened. */
+/** Draw a cross: something happened that must not happen. */
 export function cross(pen: Pen, x: number, y: number, r: number, colour: string, width = 2): void {
   pen.beginPath();
   pen.moveTo(x - r, y - r);
@@ -187,7 +187,7 @@ export function widthOf(pen: Pen, easel: Easel, words: string, weight = 400): nu
   return pen.measureText(words).width;
 }
 
-/** Words on a plate of paper, so that a texture beneath does not run through them. */
+/** Write words on a plate of paper, so that a texture below does not run through them. */
 export function sayOn(
   pen: Pen,
   easel: Easel,
@@ -207,9 +207,9 @@ export function sayOn(
   say(pen, easel, words, x, y + 0.5, align, colour, weight);
 }
 
-// One swatch for each thing that the bands of a step can show. Pure.
+// The legend: a swatch for each kind that the bands of a step can show. Pure.
 
-/** What each part of a step draws; the rest is drawn where its events are. */
+/** The kinds that each part of a step draws; other kinds are drawn if they have events. */
 const bands: Readonly<Record<string, readonly string[]>> = {
   inode: ['alive', 'queued', 'free', 'shadow', 'early', 'reuse'],
   inodes: ['alive', 'queued', 'shadow', 'early'],
@@ -220,15 +220,15 @@ const bands: Readonly<Record<string, readonly string[]>> = {
   walker: ['walker'],
 };
 
-/** Used again: not where a workload only removes. */
+/** Kinds of reuse: absent if a workload only removes. */
 const again: ReadonlySet<string> = new Set(['early', 'reuse']);
 
-/** How long readers may have been there is shown where inodes are that they may have found. */
+/** The time of possible readers is shown only together with inodes that they may have found. */
 export function showsReaders(show: readonly string[] | undefined): boolean {
   return show === undefined || show.includes('inode') || show.includes('inodes');
 }
 
-/** `there`: kinds that the run has; null: not known yet, so those that the step speaks of. */
+/** `there`: kinds that occur in the run; null: not known yet, so the kinds in the step's focus. */
 export function legend(
   lesson: Pick<Lesson, 'kinds'>,
   { focus, show, workload, arms }: Pick<Scene, 'focus' | 'show' | 'workload' | 'arms'>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where everything stands: lanes above each other on one time axis, each a stack of bands. Pure. */
+/** The layout: lanes above each other on one time axis, each a stack of bands. Pure. */
 
 import { laneTime } from '@page/derive/align.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
@@ -7,7 +7,7 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Drawing, Laid, LaidLane } from '@page/views/contract.ts';
 import { type Lives, livesOf, never, type Queues, queuesFor } from './lives.ts';
 
-// Which inode is enlarged: the one of the mark that was chosen, or the one that is used again most often.
+// Which inode is enlarged: that of the selected mark, or the one that is reused most often.
 
 interface Fact {
   readonly lane: LaneIndex;
@@ -30,16 +30,16 @@ function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | nul
   return commonest(facts.map((fact) => fact.lives));
 }
 
-/** Of inodes that come back equally often, one that does so early; then the lowest. */
+/** Of inodes that are reused equally often, prefer one reused early, then the lowest number. */
 const tieBreak = 1e-4;
 
-/** Asked for at every frame, and the same as long as no life is added: by the first lane, then by all of them. */
+/** Cache by the first lane, then by all lanes: each frame needs the result, and it changes only with a new life. */
 const cached = new WeakMap<
   Lives,
   { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
 >();
 
-/** The inode that comes back on every lane, most often where it does so least. */
+/** Return the inode that is reused on every lane, with the largest least count. */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
@@ -82,7 +82,7 @@ export interface Band {
   readonly name: BandName;
   readonly top: number;
   readonly height: number;
-  /** Of the bands of a worker and its queue. */
+  /** Set for the bands of a worker and its queue. */
   readonly cpu: number;
 }
 
@@ -95,13 +95,13 @@ export interface LaneBox extends LaidLane {
   readonly bottom: number;
   /** The lane's own time at the left edge. */
   readonly t0: number;
-  /** The lane's own time of the moment. */
+  /** The moment in the lane's own time. */
   readonly now: number;
-  /** The inode that is enlarged; null: none was seen. */
+  /** The enlarged inode; null: none was seen. */
   readonly hero: number | null;
-  /** Inodes of the weave, one row each. */
+  /** Inodes of the weave, a row each. */
   readonly rows: readonly number[];
-  /** Inodes that may wait on a CPU. */
+  /** The backlog limit: inodes that may wait on a CPU. */
   readonly limit: number;
 }
 
@@ -118,16 +118,16 @@ export interface Layout extends Laid {
   readonly em: number;
   readonly revealX: number;
   readonly playheadX: number;
-  /** There is room for words at the left. */
+  /** Whether there is room for words at the left. */
   readonly margin: boolean;
-  /** The longest queue of all lanes: queues are drawn to one scale. */
+  /** The longest queue of all lanes: all queues have the same scale. */
   readonly deepest: number;
 }
 
 /** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
 const backlog = 256;
 
-/** Heights at 13 px with one lane, with two or three, with more; and how much of spare room a band takes. */
+/** Heights at 13 px text with one lane, with two or three, with more; and a band's share of spare room. */
 const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
   flow: [104, 100, 84, 0.3],
   thread: [18, 18, 15, 0],
@@ -139,21 +139,21 @@ const sizes: Readonly<Record<BandName, readonly [number, number, number, number]
   grace: [18, 18, 15, 0],
 };
 
-/** Of bands that do not stretch, where many lanes have a low window. */
+/** Heights of bands that do not stretch, with many lanes in a low window. */
 const tight = 0.75;
 
 const order: readonly BandName[] = [
   ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'] as const),
 ];
-/** Between bands: with few lanes, with many, with many in a low window. */
+/** Gap between bands: with few lanes, with many, with many in a low window. */
 const gaps = [9, 5, 3] as const;
-/** More lanes are many. */
+/** With more lanes than this, lanes are many. */
 const few = 3;
 const axisHeight = 30;
 const headRoom = 28;
 const mostStretch = 2.4;
 
-/** Height of a row of the weave: whole pixels where there is room, so that rows are equal. */
+/** Return the height of a row of the weave: whole pixels if they fit, so that rows are equal. */
 export function pitchIn(band: Band, rows: number): number {
   const pitch = band.height / Math.max(1, rows);
   return pitch < 1 ? pitch : Math.floor(pitch);
@@ -171,7 +171,7 @@ export function kindAt(index: Pick<RunIndex, 'kinds'>, name: string): number {
   return index.kinds.findIndex((kind) => kind.name === name);
 }
 
-/** Lives and queues of a lane. */
+/** Return the lives and queues of a lane. */
 export function lifeOf(
   index: RunIndex,
   lane: LaneIndex,
@@ -182,7 +182,7 @@ export function lifeOf(
   return { lives, queues: queuesFor(lives, lane.points, names) };
 }
 
-/** Rows of the workload's processes, in order. */
+/** Return the rows of the workload's processes, in order. */
 export function processesOf(lane: Pick<LaneIndex, 'rows'>): LaneIndex['rows'] {
   return lane.rows.filter((row) => row.role !== 'track');
 }
@@ -211,7 +211,7 @@ function plansOf(show: readonly string[] | undefined, queues: Queues, em: number
   return plans;
 }
 
-/** Height at which the lanes stand comfortably. */
+/** Return the preferred height. */
 export function naturalHeight(
   index: RunIndex,
   lesson: Lesson,
@@ -228,10 +228,10 @@ export function naturalHeight(
   return headRoom * em + axisHeight * em + lanes.reduce((a, b) => a + b, 0);
 }
 
-/** Inodes that XFS makes at once. */
+/** Inodes that XFS allocates at once. */
 const chunk = 64;
 
-/** The rows of the weave: the inodes from the lowest that was seen on, a chunk of them; on every lane the same. */
+/** Return the rows of the weave, the same on every lane: a chunk of inodes from the lowest that was seen. */
 export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
   const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);
   if (hero === null || all.length <= chunk) return all;
@@ -248,7 +248,7 @@ function heightOf(plan: Plan, factor: number): number {
   return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
 }
 
-/** Bands without that of the grace periods, and low: of more than three lanes that have no other way to be seen at once. */
+/** Low bands without the grace periods, for more than three lanes that would not fit otherwise. */
 function lowest(plans: Plans): Plans {
   return plans.map((lane) =>
     lane
@@ -257,13 +257,13 @@ function lowest(plans: Plans): Plans {
   );
 }
 
-/** Below this the weave goes, if the enlarged inode can stay, and pools, if the queue can: better one that can be read. */
+/** Below this height leave out the weave if the enlarged inode fits, and pools if the queue fits. */
 const crowded = -0.5;
 const leastSqueeze = 0.3;
 
 type Plans = readonly (readonly Plan[])[];
 
-/** By how much bands that can are stretched or squeezed so that all lanes fill the room. */
+/** Return the factor by which elastic bands are stretched or squeezed so that the lanes fill the room. */
 function factorOf(plans: Plans, room: number, gap: number): number {
   const all = plans.flat();
   const natural = all.reduce((sum, p) => sum + p.natural + gap, 0);
@@ -271,7 +271,7 @@ function factorOf(plans: Plans, room: number, gap: number): number {
   return weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
 }
 
-/** The bands, and by how much they are stretched. */
+/** The bands and their stretch factor. */
 function fitted(
   queues: readonly Queues[],
   show: readonly string[] | undefined,
@@ -342,18 +342,18 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   };
 }
 
-/** Of a picture laid out with no room at all: what its bands and its axis take, px. */
+/** Return the least height of the bands and the axis, px. */
 export function leastHeight({ axisY, em }: Layout): number {
   return axisY + axisHeight * em;
 }
 
-/** x of a lane's own time; far outside of the window it stays near its edge. */
+/** Return the x of a lane's own time; far outside the window x stays near the edge. */
 export function xOf(layout: Layout, box: LaneBox, t: number): number {
   const x = layout.left + (t - box.t0) / layout.nsPerPx;
   return Math.max(layout.left - 50, Math.min(layout.right + 50, x));
 }
 
-/** The lane's own time at x. */
+/** Return the lane's own time at x. */
 export function timeAt(layout: Layout, box: LaneBox, x: number): number {
   return box.t0 + (x - layout.left) * layout.nsPerPx;
 }

@@ -2,10 +2,9 @@
 /**
  * Points of a lane -> the lives of its inodes, and the shadow that each life leaves.
  *
- * A life begins when a file is given the inode and ends when the next file is. In between the VFS lets go of it
- * (queued), with call_rcu its grace period passes (listed), and the worker frees it (inactivated). The shadow runs
- * from the letting go to the end of the first grace period that began after it: so long may somebody who walks
- * under RCU still look.
+ * A life begins when a file gets the inode and ends when the next file gets it. In between the VFS releases the inode
+ * (queued), with call_rcu its grace period passes (listed), and the worker frees it (inactivated). The shadow runs from
+ * the release to the end of the first grace period that began after it. Until then an RCU reader may still look.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -15,13 +14,13 @@ import type { LaneIndex, PointTable } from '@page/derive/types.ts';
 
 export interface Life {
   readonly ino: number;
-  /** When a file was given the inode; -Infinity: before the lane's time began. */
+  /** When a file got the inode; -Infinity: before the lane's time began. */
   readonly born: number;
-  /** It was given away inside the shadow of the life before (the kernel's own word: gp_done). */
+  /** It began inside the shadow of the previous life, as the kernel reports it (gp_done). */
   readonly early: boolean;
-  /** Id of the point at which it began; -1: none. */
+  /** Id of the point at which the life began; -1: none. */
   readonly bornId: number;
-  /** The life of this inode before; null: none that is known. */
+  /** The previous life of this inode; null: unknown. */
   readonly before: Life | null;
   unlinked: number;
   queued: number;
@@ -30,18 +29,18 @@ export interface Life {
   cpu: number;
   listed: number;
   inactivated: number;
-  /** When the next file was given the inode. */
+  /** When the next file got the inode. */
   next: number;
   nextId: number;
   nextEarly: boolean;
   /** End of its grace period; Infinity: not known yet. */
   shadowEnd: number;
-  /** Somebody waits inside create until the shadow is over. */
+  /** A create waits until the shadow is over. */
   waitFrom: number;
   waitTo: number;
 }
 
-/** A wait for a grace period: of the worker, or of who creates a file. */
+/** A wait for a grace period: of the worker, or of a task that creates a file. */
 export interface GraceWait {
   readonly t0: number;
   t1: number;
@@ -52,16 +51,16 @@ export interface GraceWait {
 }
 
 export interface Lives {
-  /** In order of the letting go; those never let go of last. */
+  /** Sorted by release; lives without a release come last. */
   readonly all: readonly Life[];
   readonly byIno: ReadonlyMap<number, readonly Life[]>;
-  /** Every inode number seen, rising. */
+  /** Every inode number seen, ascending. */
   readonly inos: readonly number[];
   readonly waits: readonly GraceWait[];
   readonly graces: Graces;
 }
 
-/** Grace periods of a lane, in order. */
+/** Grace periods of a lane, in order of time. */
 export interface Graces {
   readonly begins: Float64Array;
   readonly ends: Float64Array;
@@ -71,7 +70,7 @@ export const never = Number.POSITIVE_INFINITY;
 
 const reaches = new WeakMap<Lives, number>();
 
-/** How long after its begin a life, or its shadow, can still be seen, but for the last of each inode. */
+/** Longest time from the start of a life to the end of it and its shadow, except for the last life of each inode. */
 function reachOf(lives: Lives): number {
   const known = reaches.get(lives);
   if (known !== undefined) return known;
@@ -85,18 +84,18 @@ function reachOf(lives: Lives): number {
   return longest;
 }
 
-/** The lives of an inode that may touch [a, b), in order; shadows and what has no end yet among them. */
+/** Return the lives of an inode that may overlap [a, b) with their shadows, in order; open ones included. */
 export function livesIn(lives: Lives, ino: number, a: number, b: number): readonly Life[] {
   const list = lives.byIno.get(ino) ?? [];
   const to = firstAbove(list.length, (i) => list[i]!.born, b);
   let from = firstAbove(list.length, (i) => Math.max(0, list[i]!.born), a - reachOf(lives) - 1);
-  // The end of the run may come before that of the last shadows, and of the last life.
+  // The last shadows and the last life may have no end in the run.
   while (from > 0 && (list[from - 1]!.shadowEnd === never || list[from - 1]!.next === never))
     from -= 1;
   return list.slice(Math.min(from, to), to);
 }
 
-/** The first grace period that began after t: when it ended, or Infinity. */
+/** Return the end of the first grace period that began after t, or Infinity. */
 export function graceAfter({ begins, ends }: Graces, t: number): number {
   const at = firstAbove(begins.length, (i) => begins[i]!, t);
   return at < begins.length ? ends[at]! : never;
@@ -108,7 +107,7 @@ export function gracesOf(lane: LaneIndex, gp: number): Graces {
   for (const span of spansIn(lane, 'track', 0, never)) {
     if (span.kind !== gp) continue;
     begins.push(span.t0);
-    // An open one has no end: its t1 is only how far the data go.
+    // An open grace period has no end: its t1 is where the data end.
     ends.push(span.open ? never : span.t1);
   }
   return { begins: Float64Array.from(begins), ends: Float64Array.from(ends) };
@@ -172,7 +171,7 @@ class Reader {
       }
       case 'listed':
       case 'inactivated': {
-        // Inodes that need no worker become free without having been queued; they are not ours.
+        // Inodes that need no worker become free without being queued; skip them.
         const life = this.#newest(a);
         if (life !== undefined && life.queued < never && life[name] === never) life[name] = t;
         return;
@@ -195,7 +194,7 @@ class Reader {
   }
 }
 
-/** Everything about the inodes of a lane, from its points in order of time. */
+/** Collect everything about the inodes of a lane from its points, in order of time. */
 export function readLives(points: PointTable, names: readonly string[], graces: Graces): Lives {
   const reader = new Reader();
   for (let i = 0; i < points.length; i++) reader.take(names[points.kind[i]!] ?? '', points, i);
@@ -213,7 +212,7 @@ interface CachedLives {
 
 const cachedLives = new WeakMap<LaneIndex, CachedLives>();
 
-/** The lives of a lane; read again only when events have come. */
+/** The lives of a lane, cached until events arrive. */
 export function livesOf(
   lane: LaneIndex,
   names: readonly string[],
@@ -229,7 +228,7 @@ export function livesOf(
   return lives;
 }
 
-/** A life's state at t. */
+/** Return the state of a life at t. */
 export type State = 'none' | 'alive' | 'queued' | 'free';
 
 export function stateAt(life: Life, t: number): State {
@@ -238,25 +237,25 @@ export function stateAt(life: Life, t: number): State {
   return t < life.inactivated ? 'queued' : 'free';
 }
 
-/** The life of an inode that goes on at t; null: none is known. */
+/** Return the life of an inode at t; null: unknown. */
 export function lifeAt(lives: Lives, ino: number, t: number): Life | null {
   const list = lives.byIno.get(ino) ?? [];
   const at = firstAbove(list.length, (i) => list[i]!.born, t) - 1;
   return at < 0 ? null : list[at]!;
 }
 
-/** Is a reader of an earlier life possible at t, while a file lives in the inode again? */
+/** May a reader of the previous life still look at t, while a new file has the inode? */
 export function endangered(life: Life, t: number): boolean {
   return life.early && t >= life.born && t < dangerEnd(life);
 }
 
-/** Until when readers of the life before may look at what the inode is now. */
+/** Return the time until which readers of the previous life may look at the new file. */
 export function dangerEnd(life: Life): number {
   return life.before?.shadowEnd ?? life.born;
 }
 
-// The queues of a lane, CPU by CPU, as steps in time: what waits for RCU (call_rcu alone), what is listed for the
-// worker, what the worker has taken and not inactivated yet. The backlog limit is for the first two.
+// The queues of a lane, a CPU each, as steps in time: inodes that wait for RCU (call_rcu only), inodes listed for the
+// worker, and inodes that the worker has taken but not inactivated. The backlog limit counts the first two.
 
 export interface Step {
   readonly t: number;
@@ -265,7 +264,7 @@ export interface Step {
   readonly hands: number;
 }
 
-/** A run of the worker, from taking a batch to being done with it. */
+/** A run of the worker, from taking a batch to finishing it. */
 export interface Batch {
   readonly t0: number;
   t1: number;
@@ -282,7 +281,7 @@ export interface CpuQueue {
 export interface Queues {
   readonly cpus: readonly CpuQueue[];
   readonly batches: readonly Batch[];
-  /** The most that waited on one CPU at once. */
+  /** Most inodes that waited on one CPU at the same time. */
   readonly deepest: number;
 }
 
@@ -290,10 +289,10 @@ interface Event {
   readonly t: number;
   readonly cpu: number;
   readonly what: 'rcu' | 'queue' | 'list' | 'take' | 'done';
-  /** What is taken: all that was listed before, so nothing is said. */
+  /** The inodes that are taken: all that were listed, so the event names none. */
 }
 
-/** Whether inodes pass through RCU's hands before they are listed. */
+/** Do inodes wait for RCU before they are listed? */
 function listsLate(lives: readonly Life[]): boolean {
   return lives.some((life) => life.listed < never);
 }
@@ -311,7 +310,7 @@ function eventsOf(lives: readonly Life[], batches: readonly Batch[], late: boole
   return events.sort((a, b) => a.t - b.t);
 }
 
-/** Batches out of the points, in order of their begin. */
+/** Return the batches of the points, sorted by their start. */
 export function batchesOf(points: PointTable, names: readonly string[]): Batch[] {
   const batches: Batch[] = [];
   const open = new Map<number, Batch>();
@@ -367,7 +366,7 @@ function after(last: Step, { t, what }: Event): Step {
   }
 }
 
-/** The queue of a CPU at t. */
+/** Return the queue of a CPU at t. */
 export function stepAt(queue: CpuQueue, t: number): Step {
   const at = firstAbove(queue.steps.length, (i) => queue.steps[i]!.t, t) - 1;
   return at < 0 ? empty : queue.steps[at]!;
@@ -375,7 +374,7 @@ export function stepAt(queue: CpuQueue, t: number): Step {
 
 const cachedQueues = new WeakMap<Lives, Queues>();
 
-/** The queues that belong to these lives, reckoned once. */
+/** The queues that belong to these lives, computed once. */
 export function queuesFor(lives: Lives, points: PointTable, names: readonly string[]): Queues {
   let queues = cachedQueues.get(lives);
   if (queues === undefined) {
@@ -385,15 +384,15 @@ export function queuesFor(lives: Lives, points: PointTable, names: readonly stri
   return queues;
 }
 
-// Intervals by time: which of them touch a window, by bisection.
+// Intervals sorted by time, to find those that overlap a window by bisection.
 
 export class Intervals<T> {
   readonly #all: readonly T[];
   readonly #from: Float64Array;
-  /** The latest end of each and of all before it: it never falls. */
+  /** For each interval, the latest end of it and all before it; ascending. */
   readonly #latest: Float64Array;
 
-  /** @param all in order of their begin; they do not change any more */
+  /** @param all sorted by their start; must not change afterwards */
   constructor(all: readonly T[], from: (one: T) => number, to: (one: T) => number) {
     this.#all = all;
     this.#from = Float64Array.from(all, from);
@@ -404,7 +403,7 @@ export class Intervals<T> {
     });
   }
 
-  /** Places [from, to) in which all lie that touch [a, b], ends included; others may lie between them. */
+  /** Return indexes [from, to) that include all intervals overlapping [a, b], ends included, and maybe others. */
   near(a: number, b: number): { readonly from: number; readonly to: number } {
     const n = this.#all.length;
     const to = firstAbove(n, (i) => this.#from[i]!, b);
@@ -418,15 +417,15 @@ export class Intervals<T> {
   }
 }
 
-// What has come to pass on a lane up to a moment, and where its inodes are. Counted from the points alone.
+// Counts of a lane up to a moment, and where its inodes are. Derived from the points alone.
 
 export interface Tally {
   readonly queued: number;
   readonly inactivated: number;
   readonly reused: number;
-  /** Of these: before their grace period had passed, as the kernel itself said. */
+  /** Of these, reused before their grace period was over, as the kernel reports. */
   readonly early: number;
-  /** Inodes given out for the first time. */
+  /** Inodes used for the first time. */
   readonly fresh: number;
   readonly gpWaits: number;
   readonly gpWaitNs: number;
@@ -434,7 +433,7 @@ export interface Tally {
   readonly throttleNs: number;
 }
 
-/** Sum of a column of the points of one name up to t, over those that `counts`. */
+/** Return the sum of a column over the points of one name up to t that `counts` accepts. */
 function sumUpTo(
   lane: LaneIndex,
   name: string,
@@ -449,7 +448,7 @@ function sumUpTo(
   return sum;
 }
 
-/** Up to t, from `from` on. Inodes that were never queued do not count as inactivated: they need no worker. */
+/** Count what happened in [from, t]. Inodes that were never queued need no worker and do not count as inactivated. */
 export function tallyOf(
   lane: LaneIndex,
   lives: Lives,
@@ -493,7 +492,7 @@ export interface Population {
   readonly free: readonly Life[];
 }
 
-/** Where every inode is at t, in order of inode numbers. */
+/** Return where every inode is at t, sorted by inode number. */
 export function populationAt(lives: Lives, t: number): Population {
   const found = { alive: [] as Life[], queued: [] as Life[], free: [] as Life[] };
   for (const ino of lives.inos) {
@@ -509,7 +508,7 @@ export function populationAt(lives: Lives, t: number): Population {
 
 const rests = new WeakMap<Lives, number>();
 
-/** The longest time from the letting go of an inode to its next file. */
+/** Longest time from the release of an inode to its next file. */
 function longestRest(lives: Lives): number {
   const known = rests.get(lives);
   if (known !== undefined) return known;
@@ -520,7 +519,7 @@ function longestRest(lives: Lives): number {
   return longest;
 }
 
-/** Ages at which inodes were used again in [a, b), ns since the letting go; and the lengths of their shadows. */
+/** Return the ages of inodes reused in [a, b), ns since their release, and the lengths of their shadows. */
 export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
   const ages: number[] = [];
   const shadows: number[] = [];
@@ -528,7 +527,7 @@ export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; sh
   let at = firstAtLeast(all.length, (i) => all[i]!.queued, a - longestRest(lives));
   for (; at < all.length; at++) {
     const life = all[at]!;
-    // What was let go after the window came back after it.
+    // An inode released after the window came back after it.
     if (life.queued === never || life.queued >= b) break;
     if (life.next < a || life.next >= b || life.shadowEnd === never) continue;
     ages.push(life.next - life.queued);

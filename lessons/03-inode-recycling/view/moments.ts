@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where scenes look: at a life whose inode comes back, at the dam when it is full, where the run is in full swing. */
+/** Moments at which scenes open: a life whose inode is reused, the fullest queue, the middle of the run. */
 
 import { quantile } from '@page/base/columns.ts';
 import { ns } from '@page/base/units.ts';
@@ -8,7 +8,7 @@ import type { LaneIndex, PointTable, RunIndex } from '@page/derive/types.ts';
 import { kindAt } from './layout.ts';
 import { graceAfter, gracesOf } from './lives.ts';
 
-/** Points of one name as numbers of a column. */
+/** Return a column of the points of one name. */
 function column(lane: LaneIndex, name: string, of: (points: PointTable) => Float64Array): number[] {
   const { order, length } = lane.pointsOf(name);
   const values = of(lane.points);
@@ -22,7 +22,7 @@ interface Return {
   readonly early: boolean;
 }
 
-/** Every coming back of every inode: let go then, used again then. */
+/** Every reuse of every inode: when it was released and when it was reused. */
 function returnsOf(lane: LaneIndex): Return[] {
   const let_go = new Map<number, number>();
   const events = [
@@ -45,10 +45,10 @@ function zip(lane: LaneIndex, name: string) {
   return t.map((at, i) => ({ t: at, ino: ino[i]!, b: b[i]! }));
 }
 
-/** Of inodes that come back equally often, one that does so early; see commonest(). */
+/** Of inodes that are reused equally often, prefer one reused early; see commonest(). */
 const tieBreak = 1e-4;
 
-/** The inode of a run that comes back most often; the picture enlarges the same one. */
+/** Return the inode of a run that is reused most often; the picture enlarges the same inode. */
 function favourite(lanes: readonly (readonly Return[])[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
@@ -63,13 +63,13 @@ function favourite(lanes: readonly (readonly Return[])[]): number | null {
   return best?.ino ?? null;
 }
 
-/** The first returns are of a cold run. */
+/** Reuses to skip at the start, when the run is cold. */
 const cold = 2;
 
-/** So much of the window stands before the inode is let go; the shadow must end within the rest. */
+/** Share of the window before the release; the shadow must end within the rest. */
 const lead = 0.13;
 
-/** A return of the enlarged inode whose shadow can be seen whole, with as much of it as can be after the return. */
+/** Return a reuse of the enlarged inode whose whole shadow is in the window, as much of it as possible after the reuse. */
 const life: Finder = (index, scene) => {
   const lanes = index.lanes.map(returnsOf);
   const ino = favourite(lanes);
@@ -80,7 +80,7 @@ const life: Finder = (index, scene) => {
   const mine = (lanes[0] ?? []).filter((r) => r.ino === ino);
   const left = (r: Return) => graceAfter(graces, r.queued) - r.born;
   const whole = mine.filter((r) => graceAfter(graces, r.queued) < r.queued + span * (0.95 - lead));
-  // A life that no shadow of an earlier one hangs over is read most easily.
+  // A life without the shadow of an earlier one is easiest to read.
   const clean = whole.filter((r) => {
     const before = mine.findLast((one) => one.born <= r.queued);
     return before !== undefined && graceAfter(graces, before.queued) <= r.queued;
@@ -102,7 +102,7 @@ function around(one: Return, span: number) {
   return { ...place, moment: ns(one.born + span * 0.06) };
 }
 
-/** The middle of the run, on a tick: what a step shows when it is in full swing. */
+/** Return the middle of the run, on a tick. */
 const swing: Finder = (index, scene) => {
   const first = index.lanes[0];
   const last = first === undefined ? [] : column(first, 'reuse', (p) => p.t);
@@ -115,10 +115,10 @@ const swing: Finder = (index, scene) => {
   return { ...place, start: place.start };
 };
 
-/** Most of what the longest queue came to. */
+/** Share of the longest queue that counts as nearly longest. */
 const nearlyFull = 0.9;
 
-/** The first wait for the backlog, once it is under way; without one the moment at which a queue was nearly longest. */
+/** Return a moment in the first wait for the backlog; without a wait, the moment at which a queue was nearly longest. */
 const fullest: Finder = (index, scene) => {
   const span = spanOf(scene);
   const waits = index.lanes.flatMap((lane) => {
@@ -135,7 +135,7 @@ const fullest: Finder = (index, scene) => {
   return null;
 };
 
-/** The reuse that comes most ahead of its grace period, as far as the kernel's own word goes: early ones only. */
+/** Return the reuse that is furthest ahead of the end of its grace period, among those that the kernel reports as early. */
 const danger: Finder = (index: RunIndex, scene) => {
   const lane = index.lanes[0];
   if (lane === undefined) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What can be pointed at: shapes of bands, rows of the weave, cells of the population; and where a mark stands. */
+/** What a pointer can select: shapes of bands, rows of the weave, cells of inodes; and the position of a mark. */
 
 import type { Mark, RunIndex } from '@page/derive/types.ts';
 import type { Box, Item, Row } from '@page/views/contract.ts';
@@ -17,7 +17,7 @@ import {
   workerShapes,
 } from './shapes.ts';
 
-/** The shapes of a band of strips; the enlarged inode, the weave and the cells have items of their own. */
+/** The shapes of a band of strips; the enlarged inode, the weave and the cells have separate items. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
@@ -35,12 +35,12 @@ export function shapesOf(at: At, band: Band): readonly Shape[] {
   }
 }
 
-/** A pointer may miss a shape by so much at its sides, px. */
+/** How far a pointer may be beside a shape, px. */
 const slop = 3;
-/** The begin of a danger is pointed at so far around, over the whole height of lives, px. */
+/** How far a pointer may be from the start of a danger, at any height of the lives, px. */
 const around = 8;
 
-/** What lies on top. */
+/** The shape on top. */
 const ranks: Readonly<Record<string, number>> = {
   ...{ reuse: 3, early: 2, worker_wait: 1 },
   ...{ alive: 1, queued: 1, free: 1, wait_gp: 1, gp: 1 },
@@ -83,12 +83,12 @@ export function rowsOf(index: RunIndex, layout: Layout): readonly Row[] {
   );
 }
 
-/** A state of a life; while an old reader may look at the new file, that is what it is. */
+/** Return the kind of a life's state; early while an old reader may look at the new file. */
 function seenAs({ index }: At, life: Life, mark: Mark): Mark {
   return { ...mark, kind: kindAt(index, 'early'), id: life.bornId };
 }
 
-/** A row for each inode. The keys walk that of the enlarged one; another is chosen with the pointer or the table. */
+/** A row for each inode. Keys move along the enlarged inode; the pointer or the table selects another. */
 function weaveRows(at: At, band: Band): readonly Row[] {
   const { layout, box } = at;
   const { arm, hero, lives, rows } = box;
@@ -114,7 +114,7 @@ function weaveRows(at: At, band: Band): readonly Row[] {
   });
 }
 
-/** A cell is what it is drawn as: free ones that an old reader may still look at are shadows. */
+/** A cell has the kind that it is drawn as: a free inode that an old reader may still look at is a shadow. */
 function cellItems(at: At, band: Band): readonly Item[] {
   const { box, layout } = at;
   return flowCells(layout, box, band).flatMap(({ life, x, y, side }): Item[] => {
@@ -133,7 +133,7 @@ function stateNow(at: At, life: Life): Mark | null {
   return life.early && now < dangerEnd(life) ? seenAs(at, life, found.mark) : found.mark;
 }
 
-/** The first life of the enlarged inode in the window, where its band is shown. */
+/** Return the first life of the enlarged inode in the window, if its band is shown. */
 export function firstMark(index: RunIndex, layout: Layout): Mark | null {
   for (const box of layout.lanes) {
     if (box.hero === null || bandOf(box, 'alive') === undefined) continue;
@@ -145,7 +145,7 @@ export function firstMark(index: RunIndex, layout: Layout): Mark | null {
   return null;
 }
 
-// Where a mark stands: in its band, and the cell where its inode is now.
+// The position of a mark: in its band, and the cell of its inode now.
 
 const bandsOf: Readonly<Record<string, readonly string[]>> = {
   running: ['thread'],
@@ -159,7 +159,7 @@ const bandsOf: Readonly<Record<string, readonly string[]>> = {
   worker_wait: ['queue', 'worker'],
 };
 
-/** The band that shows a kind, of the CPU or the inode that a row is; the inode may be another than the enlarged one. */
+/** Return the band that shows a kind for a row, which is a CPU or an inode, not only the enlarged one. */
 function bandOf(box: LaneBox, kind: string, row = box.hero): Band | undefined {
   const names = bandsOf[kind] ?? (row === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
   const bands = names.flatMap((name) => box.bands.filter((band) => band.name === name));
@@ -180,7 +180,7 @@ export function boxesOf({ kinds }: RunIndex, layout: Layout, mark: Mark): readon
   return [{ x: x0, w: x1 - x0, ...high }];
 }
 
-/** The cell where the inode of a mark is now. */
+/** Return the cell of a mark's inode at the moment. */
 export function cellOf({ kinds }: RunIndex, layout: Layout, mark: Mark): Cell | undefined {
   const box = layout.lanes.find(({ arm }) => arm === mark.arm);
   const band = box?.bands.find(({ name }) => name === 'flow');

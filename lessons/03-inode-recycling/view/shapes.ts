@@ -17,13 +17,13 @@ import {
   type Queues,
 } from './lives.ts';
 
-// What of a lane lies in the window, or in the part of it that is asked for: found by bisection.
+// The part of a lane in the window, or in the requested part of it, found by bisection.
 
 export interface At {
   readonly index: RunIndex;
   readonly layout: Layout;
   readonly box: LaneBox;
-  /** Only what may touch these times of the lane, ends included; else all of the window. */
+  /** Only shapes that may overlap these times of the lane, ends included; undefined: the whole window. */
   readonly near?: readonly [number, number];
 }
 
@@ -32,7 +32,7 @@ function windowOf({ box, layout }: At): readonly [number, number] {
   return [box.t0, box.t0 + (layout.right - layout.left) * layout.nsPerPx];
 }
 
-/** The part of the window that is asked for. */
+/** The requested part of the window. */
 function askedOf(at: At): readonly [number, number] {
   const [a, b] = windowOf(at);
   return at.near === undefined ? [a, b] : [Math.max(a, at.near[0]), Math.min(b, at.near[1])];
@@ -40,7 +40,7 @@ function askedOf(at: At): readonly [number, number] {
 
 const lifeIntervals = new WeakMap<readonly Life[], Intervals<Life>>();
 
-/** Lives of an inode that touch the window, and which of the inode's lives each is. */
+/** Return the lives of an inode that overlap the window, each with its index among the inode's lives. */
 function* livesIn(at: At, ino: number): Generator<readonly [Life, number]> {
   const list = at.box.lives.byIno.get(ino) ?? [];
   let intervals = lifeIntervals.get(list);
@@ -57,7 +57,7 @@ function* livesIn(at: At, ino: number): Generator<readonly [Life, number]> {
   }
 }
 
-/** Of a CPU, in order of their begin. */
+/** Those of a CPU, sorted by their start. */
 interface WorkerIntervals {
   readonly batches: readonly Batch[];
   readonly waits: readonly GraceWait[];
@@ -82,7 +82,7 @@ function workerIntervals({ queues, lives }: LaneBox, cpu: number): WorkerInterva
   return found;
 }
 
-/** What the worker of a CPU did, and for what it waited, that may touch what is asked for. */
+/** Return batches and waits of a CPU's worker that may overlap the requested part. */
 function workerIn(at: At, cpu: number): Pick<WorkerIntervals, 'batches' | 'waits'> {
   const { batches, waits, ofBatches, ofWaits } = workerIntervals(at.box, cpu);
   const [a, b] = askedOf(at);
@@ -97,7 +97,7 @@ export interface Shape {
   readonly y: number;
   readonly h: number;
   readonly mark: Mark;
-  /** The longest that fits is written on it. */
+  /** Names, the longest first; the first that fits is written on the shape. */
   readonly words: readonly string[];
 }
 
@@ -112,7 +112,7 @@ function span(at: At, t0: number, t1: number): readonly [number, number] {
   return [xOf(at.layout, at.box, t0), xOf(at.layout, at.box, end)];
 }
 
-/** The three states of a life, as they follow each other. */
+/** Return the three states of a life, in order. */
 export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   const shapes: Shape[] = [];
   const add = (kind: string, id: number, t0: number, t1: number, words: readonly string[]) => {
@@ -137,7 +137,7 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   return shapes;
 }
 
-/** The shadow of a life, on one of a few rows so that shadows which overlap are distinguished. */
+/** Return the shadow of a life, on one of a few rows so that overlapping shadows can be distinguished. */
 export function shadowOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
   if (life.queued === never || life.queued > at.box.lane.watermark) return null;
   const [x0, x1] = span(at, life.queued, life.shadowEnd);
@@ -149,7 +149,7 @@ export function shadowOf(at: At, life: Life, nth: number, top: number, h: number
   return { kind: 'shadow', x0, x1, y: y + 1, h: pitch - 2, mark, words };
 }
 
-/** Where a new file and old readers share the inode. */
+/** Return the time in which a new file and old readers share the inode. */
 export function dangerOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
   if (!life.early) return null;
   const [x0, x1] = span(at, life.born, dangerEnd(life));
@@ -172,16 +172,16 @@ export interface HeroShapes {
   readonly states: readonly Shape[];
   readonly shadows: readonly Shape[];
   readonly dangers: readonly Shape[];
-  /** Safe beginnings of a next life. */
+  /** Starts of a next life after the shadow. */
   readonly safe: readonly Shape[];
-  /** Readers that could have been: from before the letting go to the end of the shadow. */
+  /** Readers that could have been there: from before the release to the end of the shadow. */
   readonly walkers: readonly Shape[];
   readonly lifeTop: number;
   readonly lifeHeight: number;
   readonly shadowTop: number;
 }
 
-/** The enlarged inode. */
+/** Return the shapes of the enlarged inode. */
 export function heroShapes(at: At, band: Band): HeroShapes {
   const { box } = at;
   const lifeHeight = Math.round(band.height * 0.4);
@@ -208,10 +208,10 @@ export function heroShapes(at: At, band: Band): HeroShapes {
   return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
 }
 
-/** Share of a life for which the reader that could have been is drawn before the letting go. */
+/** Share of a life for which a modelled reader is drawn before the release. */
 const before = 0.12;
 
-/** Modelled: somebody who found the inode shortly before it was let go, and walks as long as RCU lets him. */
+/** Return a modelled reader: it found the inode shortly before the release, and walks as long as RCU allows. */
 function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   const t0 = Math.max(
     life.born,
@@ -224,7 +224,7 @@ function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   return { kind: 'walker', x0, x1, y: shadow.y, h: shadow.h, mark, words };
 }
 
-/** A second life that began after its shadow: a mark at its begin. */
+/** Return a mark at the start of a life that began after the previous shadow. */
 function safeOf(at: At, life: Life, y: number, h: number): Shape | null {
   if (life.early || life.before === null || life.before.shadowEnd > life.born) return null;
   const x = xOf(at.layout, at.box, life.born);
@@ -233,7 +233,7 @@ function safeOf(at: At, life: Life, y: number, h: number): Shape | null {
   return { kind: 'reuse', x0: x - 3, x1: x + 3, y, h, mark, words: [] };
 }
 
-/** What the worker of a CPU does. */
+/** Return the shapes of a CPU's worker. */
 export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] {
   const shapes: Shape[] = [];
   const [begin, end] = windowOf(at);
@@ -249,22 +249,22 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
   return shapes;
 }
 
-/** From the begin of a grace period to the moment when the CPU was seen where nobody can be reading. */
+/** From the start of a grace period to the moment when the CPU passed a point without readers. */
 const readersKind = 'may_read';
-/** They last for microseconds, and are what the rest of the period is about, px. */
+/** Least width, px: these times last for microseconds, and the grace period exists for them. */
 const leastReaders = 4;
 
 function severalCpus({ clock, params }: At['index']): boolean {
   return clock === 'wall' && (params['vcpus'] ?? 1) > 1;
 }
 
-/** It ended with its grace period: the CPU was not seen, or runs of that time had no such event. */
+/** It ended with its grace period: no such event was recorded. */
 function endsPeriod({ box }: At, t: number): boolean {
   const { ends } = box.lives.graces;
   return ends[firstAtLeast(ends.length, (i) => ends[i]!, t)] === t;
 }
 
-/** Spans of a layer that lie in the window, as shapes of a strip; processes share its height. */
+/** Return the spans of a layer in the window as shapes of a strip; processes share its height. */
 export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
   const { index, box, layout } = at;
   const shapes: Shape[] = [];
@@ -274,7 +274,7 @@ export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
     const readers = kind.name === readersKind;
-    // The first CPU that is seen ends it: of several CPUs that says nothing.
+    // The first CPU to report ends the span, so with several CPUs it would mean nothing.
     if (readers && (severalCpus(index) || endsPeriod(at, found.t1))) continue;
     const x0 = xOf(layout, box, found.t0);
     const x1 = Math.max(xOf(layout, box, found.t1), readers ? x0 + leastReaders * layout.em : x0);

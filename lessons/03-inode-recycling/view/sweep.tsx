@@ -40,7 +40,7 @@ export function publishedLines(lesson: Pick<Lesson, 'arms' | 'references'>): rea
 const worth = (table: MeasuredTable, clock: string) =>
   table.workload === 'recycle' && table.clock === clock;
 
-/** Ours, a line per arm; of tables for the same batch the last one counts. */
+/** Our lines, one per arm; of several tables for a batch the last one counts. */
 export function ourLines(
   lesson: Pick<Lesson, 'arms'>,
   tables: readonly MeasuredTable[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the lives: an old reader is dragged across an unlink and the next life of the inode. */
+/** The toy of the lives: drag an old reader across an unlink and the next life of the inode. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t } from '@page/base/lang/t.ts';
@@ -20,26 +20,26 @@ import type {
 import { lifeOf } from './layout.ts';
 import { type Life, never } from './lives.ts';
 
-// A file is unlinked, its inode is used again, and a reader may still look: what happens on each kernel. Pure.
+// A file is unlinked, its inode is reused, and a reader may still look: the outcome on each kernel. Pure.
 //
-// fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. Who found the inode before the unlink walks under
-// RCU, and a grace period that begins while any reader is inside does not end before that reader leaves. Kernels that
-// ask for a grace period when the inode is queued (wait at recycle, call_rcu) have it begin then; the worker asks when
-// it takes the inode; stock asks nobody. cond_synchronize_rcu() waits for a whole grace period that begins after it is
-// called, so after the one that is under way. All times in ns.
+// After fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. A reader that found the inode before the unlink
+// walks under RCU. A grace period does not end before every reader has left that was inside when it began. Wait at recycle
+// and call_rcu start a grace period when the inode is queued; the worker starts one when it takes the inode; stock starts
+// none. cond_synchronize_rcu() waits for a whole grace period that begins after the call, so after the current one. All
+// times in ns.
 
 export interface Race {
   readonly unlink: number;
   /** From the unlink until the worker has inactivated the inode. */
   readonly work: number;
-  /** From the unlink to the end of a grace period that is asked for with it, if no reader of ours holds it up. */
+  /** From the unlink to the end of a grace period requested then, if our reader does not delay it. */
   readonly asked: number;
-  /** How long cond_synchronize_rcu() sleeps then: one grace period may have to end before its own begins. */
+  /** How long cond_synchronize_rcu() sleeps: the current grace period may have to end before its own begins. */
   readonly whole: number;
-  /** From the unlink to the end of a grace period that somebody else asked for. */
+  /** From the unlink to the end of a grace period that another part of the kernel requested. */
   readonly shadow: number;
   readonly reader: { readonly from: number; readonly to: number };
-  /** Somebody creates a file, and would get this inode. */
+  /** When a task creates a file and would get this inode. */
   readonly create: number;
 }
 
@@ -50,20 +50,20 @@ export interface Wait {
 }
 
 export interface Fate {
-  /** The worker has the inode from then on; no sooner is it on its list. */
+  /** When the inode is on the worker's list. */
   readonly listed: number;
   /** Inactivated: the next file may have it. */
   readonly free: number;
   /** End of the grace period after which no old reader is left. */
   readonly over: number;
-  /** When a new file lives in it; null: the create took another inode. */
+  /** When a new file has the inode; null: the create took another inode. */
   readonly reused: number | null;
   readonly wait: Wait | null;
-  /** The reader found the old file and looks at the new one. */
+  /** The reader found the old file and now looks at the new one. */
   readonly wrong: boolean;
 }
 
-/** When a grace period is over that begins at `begin` and usually ends at `usual`: not before our reader leaves, if inside. */
+/** Return the end of a grace period from `begin` to `usual`; our reader delays it if inside at `begin`. */
 export function graceEnd({ reader }: Pick<Race, 'reader'>, begin: number, usual: number): number {
   return Math.max(usual, reader.from < begin ? reader.to : 0);
 }
@@ -85,7 +85,7 @@ export function stock(race: Race): Fate {
   return fated(race, { listed: unlink, free, over, reused: taken(create, free), wait: null });
 }
 
-/** A create gets the inode if it is free by then. */
+/** Return `create` if the inode is free by then, else null. */
 function taken(create: number, free: number): number | null {
   return create >= free ? create : null;
 }
@@ -97,7 +97,7 @@ export function waitAtRecycle(race: Race): Fate {
   const base = { listed: unlink, free, over };
   const at = taken(create, free);
   if (at === null || at >= over) return fated(race, { ...base, reused: at, wait: null });
-  // The next grace period begins when the one that is under way is over.
+  // The next grace period begins when the current one is over.
   const to = graceEnd(race, over, Math.max(over, at + whole));
   return fated(race, { ...base, reused: to, wait: { who: 'create', from: at, to } });
 }
@@ -117,9 +117,9 @@ export function callRcu(race: Race): Fate {
   return fated(race, { listed: over, free, over, reused: taken(create, free), wait: null });
 }
 
-// How long inodes of a run take: to be inactivated, to be used again, to outlive their shadow. Medians of stock.
+// Median times of a run on stock, from the unlink of an inode: to its inactivation, its reuse, the end of its shadow.
 
-/** Where no run has them, ns. */
+/** Times without a run, ns. */
 const chosen = {
   work: millisecond,
   again: 3 * millisecond,
@@ -127,7 +127,7 @@ const chosen = {
   asked: 6 * millisecond,
   whole: 9 * millisecond,
 };
-/** Before the unlink, and after the longest wait that no reader makes longer; in waits. */
+/** Time before the unlink, and after the longest wait that no reader extends, as shares of a wait. */
 const lead = 0.35;
 const tail = 0.5;
 
@@ -140,7 +140,7 @@ function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
       'on stock {work} from an unlink until the inode is free, {again} to its next file, {shadow} to the end of its shadow',
       { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
     ),
-    t('where a task asks, {asked} to the end of the shadow, and {whole} for a wait', {
+    t('on wait at recycle {asked} to the end of the shadow, and {whole} for a wait', {
       asked: formatNs(asked),
       whole: formatNs(whole),
     }),
@@ -184,7 +184,7 @@ function laid(found: typeof chosen, from: string | null): Times {
   };
 }
 
-// What the toy says of the race, on the kernels that differ most.
+// What the toy says about the race, on the two kernels that differ most.
 
 interface Fates {
   readonly stock: Fate;
@@ -193,7 +193,7 @@ interface Fates {
   readonly rcu: Fate;
 }
 
-/** A create waits, or waits longer, for a reader who never saw the old file. */
+/** Does a create wait, or wait longer, for a reader that never saw the old file? */
 function innocent(race: Race, { recycle }: Fates): boolean {
   const alone = waitAtRecycle({ ...race, reader: { from: -2, to: -1 } });
   const length = ({ wait }: Fate) => (wait === null ? 0 : wait.to - wait.from);
@@ -222,7 +222,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'wait',
       words: t(
-        'The reader came after the unlink and cannot have the old file. RCU knows nothing about files: a grace period waits for every reader that is inside when it begins.',
+        'The reader came after the unlink and cannot see the old file. RCU knows nothing about files: a grace period waits for every reader that is inside when it begins.',
       ),
     };
   if (wait === null)
@@ -269,7 +269,7 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
   };
 }
 
-// The toy's lanes: what an inode is on each kernel, from its old file to the next.
+// The toy's rows: the states of the inode on each kernel, from its old file to the next.
 
 function readerRow(race: Race): Row {
   const { from, to } = race.reader;
@@ -306,7 +306,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, span: numb
     face: Face,
     look: Stretch['look'],
   ): void => {
-    // What does not fit is said by the words below the lane, or stands on another lane.
+    // If a label does not fit, the words below the lane or another lane have it.
     const terse = label !== 'queued';
     const place = { from, to: Math.min(to, span) };
     if (to > from) items.push({ kind: 'stretch', ...place, label, face, look, terse });
@@ -387,7 +387,7 @@ export function raceOf({ at }: Times, setting: Setting): Race {
   return { ...of, reader: { from: reader, to: end }, create };
 }
 
-/** A short reader who has left before the inode is used again. */
+/** Start with a short reader that leaves before the inode is reused. */
 function start({ at }: Times): Setting {
   const { unlink, create } = at as Record<'unlink' | 'create', number>;
   return { at: { reader: unlink * 0.3, end: unlink * 0.85, create }, on: {} };
@@ -450,7 +450,7 @@ function reached(race: Race, fates: Fates): readonly string[] {
   return goals;
 }
 
-/** Places that are tried for a proof, over the whole line. */
+/** Positions along the axis that are tried for a proof. */
 const grain = 48;
 
 function neverElsewhere(times: Times): string {
@@ -464,13 +464,13 @@ function neverElsewhere(times: Times): string {
         tried += 1;
         if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return t('Yes.');
       }
-  return t('No: of {n} places of reader and file, none does.', {
+  return t('No: with none of {n} positions of reader and file.', {
     n: formatCount(tried),
   });
 }
 
 export const walker: Toy = {
-  title: t('Let it see the wrong file'),
+  title: t('Show the reader the wrong file'),
   ask: t(
     'A file is unlinked, and the next file gets its inode. Drag an RCU reader, its end, and the moment of the next file. What does the reader see, and which task waits, on four kernels?',
   ),
@@ -487,12 +487,12 @@ export const walker: Toy = {
     {
       name: 'wrong',
       title: t('On stock, let the reader see the wrong file.'),
-      can: () => t('Yes: it must come before the unlink and stay until the next file.'),
+      can: () => t('Yes: the reader must come before the unlink and stay until the next file.'),
     },
     {
       name: 'nobody',
       title: t('On wait at recycle, let no task wait.'),
-      can: () => t('Yes: the shadow must be over by itself when the file is created.'),
+      can: () => t('Yes: the shadow must end before the file is created.'),
     },
     {
       name: 'innocent',
@@ -502,7 +502,7 @@ export const walker: Toy = {
     },
     {
       name: 'elsewhere',
-      title: t('Let it see the wrong file on one of the other three.'),
+      title: t('Let the reader see the wrong file on one of the other three kernels.'),
       can: neverElsewhere,
     },
   ],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sentences, summary, table and counts. Every number is read off the events of the run. */
+/** Sentences, summary, table and counts. Every number comes from the events of the run. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t, t as tr } from '@page/base/lang/t.ts';
@@ -37,7 +37,7 @@ interface Seen {
   readonly lives: Lives;
   readonly lesson: Lesson;
   readonly name: string;
-  /** The lane's own time: of the moment, of the window's begin. */
+  /** In the lane's own time: the moment, and the start of the window. */
   readonly t: number;
   readonly from: number;
 }
@@ -80,7 +80,7 @@ const life: Sentence = (index, frame, lesson) => {
   return tr('On {name} inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
 };
 
-/** When the next file has it, or who creates one begins to wait for it. */
+/** Return when a free inode gets its next file, or when a create begins to wait for it. */
 const freeUntil = ({ waitFrom, next }: Life) => Math.min(waitFrom, next);
 
 function lifeWords(now: Life, see: Seen): string {
@@ -114,7 +114,8 @@ function lifeWords(now: Life, see: Seen): string {
         : tr('its grace period has been over for {ago}: no reader can be looking any more.', {
             ago: ago('its grace period', now.shadowEnd),
           });
-      const wait = now.waitFrom <= t ? tr(' A create was given it and waits.') : '';
+      const wait =
+        now.waitFrom <= t ? tr(' A task that creates a file was given it and waits.') : '';
       return tr('was inactivated {inactivated} ago and is free; {shadow}{wait}', {
         inactivated: ago('its inactivation', now.inactivated, spans.free()),
         shadow,
@@ -163,7 +164,7 @@ function waits(n: number): string {
   return tr('{n, plural, one {# wait} other {# waits}}', { n });
 }
 
-/** Reuses so far, and what was waited for; in few words where there are many lanes. */
+/** Reuses so far, and the waits; in few words if there are more than two lanes. */
 const reuses = perLane((see) => {
   const { index, lane, lives, name, t } = see;
   const tally = tallyOf(lane, lives, t);
@@ -202,7 +203,7 @@ const reuses = perLane((see) => {
   });
 });
 
-/** What the process and the worker do now, and how high the water stands. */
+/** What the process and the worker do now, and how long the queue is. */
 const dam = perLane((see) => {
   const { index, lane, lives, lesson, name, t } = see;
   const { queues } = lifeOf(index, lane, lesson);
@@ -241,14 +242,14 @@ const dam = perLane((see) => {
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? tr(' The unlink waits with it, for {time} now.', {
+      ? tr(' The unlink waits too, for {time} now.', {
           time: sinceBegin(spanMark(lane.arm, state), t),
         })
       : '';
   return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
-/** How old inodes are when they come back, beside how long their shadows are. */
+/** Ages of inodes when they come back, compared with the lengths of their shadows. */
 const ages = perLane(({ lane, lives, name, t }) => {
   const { ages: old, shadows } = agesIn(lives, 0, t);
   const tally = tallyOf(lane, lives, t);
@@ -260,7 +261,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
     const shaded = free.filter((one) => t < one.shadowEnd).length;
     const still = tr('{shaded, plural, =0 {none is} one {# is} other {# are}}', { shaded });
     const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
-    return tr('on {name} {free} are free, and {shaded} in the shadow still.', {
+    return tr('on {name} {free} are free, and {shaded} still in the shadow.', {
       name,
       free: say('free', free.length, inodes(free.length)),
       shaded: say('in the shadow', shaded, still),
@@ -377,10 +378,10 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
 
 // Answers to predictions, from the events of the run.
 
-/** Fewer prove nothing. */
+/** Least number of inodes for an answer. */
 const least = 50;
 
-/** Of a hundred reuses on the first arm, so many inside the shadow. */
+/** Answer how many in a hundred reuses on the first arm were inside the shadow. */
 const earlyShare: Answerer = (index, prediction, lesson) => {
   const lane = laneOf(index, prediction.arms[0]);
   if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
@@ -388,7 +389,7 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   const { early, reused } = tallyOf(lane, lives, lane.watermark);
   if (reused < least) return null;
   const value = (early / reused) * 100;
-  const words = t('{scope} {early} of {reused} on {name}: {value} of a hundred.', {
+  const words = t('{scope} {early} of {reused} on {name}: {value} in a hundred.', {
     scope: scopeWords(index),
     early: formatCount(early),
     reused: formatCount(reused),
@@ -398,7 +399,7 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   return { value, choice: choiceOf(prediction, value), words };
 };
 
-/** Waits for the backlog on the first arm. */
+/** Answer how often the first arm waited for the backlog. */
 const throttles: Answerer = (index, prediction, lesson) => {
   const lane = laneOf(index, prediction.arms[0]);
   if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
@@ -422,11 +423,11 @@ export const answers: Readonly<Record<string, Answerer>> = {
   throttle_waits: throttles,
 };
 
-// Marks near the moment, a row each.
+// The table: marks near the moment, a row each.
 
 const mostRows = 50;
 
-/** At most 50 marks near the moment: turns in the lives of inodes, batches, waits, grace periods. */
+/** Return the marks nearest to the moment, at most 50: changes in the lives of inodes, batches, waits, grace periods. */
 export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
   const found: { readonly mark: Mark; readonly far: number; readonly lane: LaneIndex }[] = [];
   for (const lane of known(index)) {
