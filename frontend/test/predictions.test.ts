@@ -3,7 +3,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { opsRatio, tableRatio } from '../src/derive/prediction.ts';
-import { spoilersOf } from '../src/panels/predict.ts';
+import { pickLanes } from '../src/derive/run-index.ts';
+import { knownArms, spoilersOf } from '../src/panels/predict.ts';
 import { viewOf } from '../src/views/registry.ts';
 import { recordedLessons, shownScene } from './fixtures/recordings.ts';
 
@@ -51,6 +52,20 @@ describe.each(recordedLessons().map((one) => [one.lesson.slug, one] as const))(
           `${answer!.value}, bound ${bound}`,
         ).toBeGreaterThan(clear);
     });
+
+    it.each(asking.map((scene) => [scene.id, scene] as const))(
+      'the lanes that are shown before the guess do not answer %s',
+      (_id, scene) => {
+        const { lesson, index } = shownScene(one, scene);
+        const prediction = lesson.predictions[scene.predict ?? '']!;
+        const known = knownArms(lesson, scene);
+        expect(known).not.toContain(prediction.arms[0]);
+        // What everything is compared with is there, unless the question is about it.
+        if (prediction.arms[1] !== prediction.arms[0]) expect(known).not.toEqual([]);
+        const read = viewOf(lesson.view).answers?.[prediction.metric] ?? opsRatio;
+        expect(read(pickLanes(index, known), prediction, lesson)).toBeNull();
+      },
+    );
 
     it('what would answer a question that is still to come is hidden in the steps before', () => {
       const { lesson } = one;

@@ -88,7 +88,7 @@ test('a question is answered by pointing at a cell', async ({ page }) => {
   await page.goto('/?lesson=01-shrinker-bitmaps&step=third-call');
   // The overview would answer the prediction.
   await expect(page.getByTestId('overview').locator('canvas')).toHaveCount(0);
-  await page.getByTestId('veil').getByRole('button').click();
+  await page.getByRole('button', { name: 'just show me' }).click();
   // What it shows of the first call, a later step asks.
   await expect(page.getByTestId('overview')).toContainText('A later step asks for a prediction about the whole run');
   await page.getByText('5 questions to point at').click();

@@ -65,6 +65,31 @@ test('behind an open question the run stands, and it plays once the question is 
   await goesOn(page, begin);
 });
 
+test('before the guess the known lane is shown, and the document does not hold the answer; the guess is said in the blank lane', async ({ page }) => {
+  await page.goto(`${lesson}&step=three-hogs&open=words`);
+  await expect(page.getByTestId('veil')).toBeVisible();
+  await expect(page.getByTestId('coming')).toHaveCount(0);
+  await expect(page.getByTestId('ops-rwsem')).toHaveText(/\d/);
+  await expect(page.getByTestId('counts').locator('tbody tr')).toHaveText([/^rwsem/]);
+  await expect(page.getByTestId('ops-srcu')).toHaveCount(0);
+  await expect(page.getByTestId('sentence')).toHaveCount(0);
+  // The blank lane is where the answer will stand: below its header, above the axis.
+  const [head, cover, canvas] = await Promise.all(
+    ['lane-srcu', 'veil', 'picture'].map((id) => page.getByTestId(id).boundingBox()),
+  );
+  expect(cover!.y).toBeGreaterThanOrEqual(head!.y + head!.height - 1);
+  expect(cover!.y + cover!.height).toBeLessThan(canvas!.y + canvas!.height - 15);
+  const before = await page.content();
+  await page.getByTestId('veil').getByRole('button', { name: 'five to nine' }).click();
+  await expect(page.getByTestId('veil')).toHaveCount(0);
+  await expect(page.getByTestId('predict').locator('[aria-pressed="true"]')).toContainText('five to nine');
+  const counted = await page.getByTestId('predict-truth').textContent();
+  const all = await page.getByTestId('total-srcu').textContent();
+  const share = /(\d+\.\d) umounts on SRCU/.exec(counted ?? '')?.[1];
+  expect(share).toBeDefined();
+  for (const answer of [share!, `>${all}<`]) expect(before).not.toContain(answer);
+});
+
 test('the picture gives the arrow keys back, and a drawer the focus', async ({ page }) => {
   await page.goto(`${lesson}&step=ticks&at=150&from=140&for=20`);
   await rested(page);

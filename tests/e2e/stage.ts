@@ -83,7 +83,7 @@ export function stageFacts(selector: string): StageFacts {
   };
   const texts = domTexts(stage);
   const inked: Rect[] = [...texts];
-  for (const one of stage.querySelectorAll('svg, img, table, .ask-choice, .stage-veil'))
+  for (const one of stage.querySelectorAll('svg, img, table, .ask-choice, .stage-veil, .lane-cover'))
     if (getComputedStyle(one).opacity !== '0') inked.push(one.getBoundingClientRect());
   let [contrast, faintest] = [21, ''];
   const cut: string[] = [];

@@ -158,7 +158,7 @@ test('a badge of trouble over a lane pushes no count out of a low window', async
 test('keys do not get behind the cover of a prediction', async ({ page }) => {
   await page.goto('/?lesson=02-grace-periods&step=three-hogs');
   await expect(page.getByTestId('veil')).toBeVisible({ timeout: restMs });
-  const lanes = page.locator('.lanes-canvas');
+  const lanes = page.getByTestId('picture');
   await expect(lanes).toHaveAttribute('inert', { timeout: restMs });
   await page.getByTestId('predict').locator('.choice').first().click();
   await expect(lanes).not.toHaveAttribute('inert');

@@ -16,7 +16,7 @@ interface Player {
 /** Lifts the cover of a prediction and stops the run, always at the same moment. By key: a pointer that rests over the picture has a tooltip. */
 export async function stands(page: Page): Promise<void> {
   await page.waitForFunction(() => document.documentElement.dataset['idle'] !== undefined, undefined, { timeout: mostMs });
-  const veil = page.getByTestId('veil').getByRole('button');
+  const veil = page.getByTestId('veil').getByRole('button', { name: 'just show me' });
   if ((await veil.count()) > 0) await veil.press('Enter');
   await page.waitForSelector('[data-testid=picture]', { timeout: mostMs });
   // A run may begin to play after it was looked at.

@@ -14,7 +14,7 @@ import { frontPage } from '../navigation/place.ts';
 import { AxisLine } from '../panels/lane-header.tsx';
 import { Legend } from '../panels/legend.tsx';
 import { LaneErrors, Notices } from '../panels/notices.tsx';
-import type { Spoils } from '../panels/predict.ts';
+import { knownArms, type Spoils } from '../panels/predict.ts';
 import { StateStrip } from '../panels/state-strip.tsx';
 import { useMarked } from '../panels/terms/terms.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
@@ -61,7 +61,7 @@ function LessonMain({ page }: LessonMainProps) {
       />
       <ToyTabs page={page} />
       {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
-      {place.panes.includes('words') && (
+      {place.panes.includes('words') && !page.guess.veiled && (
         <WordsPanel
           sentence={page.sentence}
           onMark={page.onMark}
@@ -220,11 +220,12 @@ export function LessonPage({ page }: LessonPageProps) {
   const transport = useTransport(playback, given);
   const changing = useBeside();
   const width = useWidth();
-  const side = hasSide(lesson, scene, spoils) && (
+  const known = veiled ? knownArms(lesson, scene) : null;
+  const side = hasSide(lesson, scene, spoils, known) && (
     <Side
       {...{ lesson, scene, arms, index, theme, place, go }}
       recorded={page.recorded}
-      veiled={veiled}
+      known={known}
       spoils={spoils}
       measured={tableFor(measured, lesson, scene, actions.knobs)}
       blocked={

@@ -5,6 +5,7 @@ import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
 import { laneTime } from '../derive/align.ts';
+import { pickLanes } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { type Place, sideTabs } from '../navigation/place.ts';
 import type { Go } from '../navigation/use-navigation.ts';
@@ -29,9 +30,9 @@ interface Props {
   readonly arms: readonly string[];
   readonly index: RunIndex | null;
   readonly recorded: boolean;
-  /** The viewer has to predict first: nothing here may reveal the answer. */
-  readonly veiled: boolean;
-  /** Whether a part would reveal the answer to a later step's question. */
+  /** The viewer is asked to predict, and may see these lanes before; null: all. */
+  readonly known: readonly string[] | null;
+  /** What would answer a later step's question. */
   readonly spoils: Spoils;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
@@ -42,9 +43,15 @@ interface Props {
   readonly go: Go;
 }
 
-/** Whether a step has anything to show here. */
-export function hasSide(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
-  return scene.show.some((what) => what === 'patch') || hasEvidence(lesson, scene, spoils);
+/** Whether a step has anything to show here; `known`: the lanes that are shown before the guess, null after it. */
+export function hasSide(
+  lesson: Lesson,
+  scene: Scene,
+  spoils: Spoils,
+  known: readonly string[] | null,
+): boolean {
+  if (scene.show.some((what) => what === 'patch')) return true;
+  return known?.length !== 0 && hasEvidence(lesson, scene, spoils);
 }
 
 function hasEvidence(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
@@ -54,7 +61,8 @@ function hasEvidence(lesson: Lesson, scene: Scene, spoils: Spoils): boolean {
 }
 
 export function Side(props: Props) {
-  const { lesson, scene, arms, index, place, go } = props;
+  const { lesson, scene, arms, place, go, known } = props;
+  const index = props.index && known ? pickLanes(props.index, known) : props.index;
   const patch = scene.show.includes('patch');
   const measured = scene.show.includes('measured');
   const evidence = hasEvidence(lesson, scene, props.spoils);
@@ -93,12 +101,29 @@ export function Side(props: Props) {
           <LitPatch {...{ lesson, arms, index, place, go }} />
         </div>
       )}
-      {evidence && !props.veiled && <Evidence {...props} />}
+      {evidence && (known ? <Known {...props} {...{ index, known }} /> : <Evidence {...props} />)}
     </aside>
   );
 }
 
-/** Charts, tables and counts of the step, except those that a later step asks about. */
+/** Before the guess: what is counted of the lanes that are shown. */
+function Known(props: Props & { readonly known: readonly string[] }) {
+  const { lesson, scene, index, recorded, theme, spoils, known } = props;
+  const some = index !== null && index.lanes.length > 0;
+  return (
+    <div className="evidence-side">
+      {some && scene.show.includes('latency') && !spoils('latency') && (
+        <Latency {...{ lesson, index, recorded, theme }} />
+      )}
+      {some && !spoils('counts') && <CountsPanel {...{ lesson, recorded }} arms={known} />}
+      <p className="small quiet" data-testid="after-guess">
+        {t('The rest is shown after your guess.')}
+      </p>
+    </div>
+  );
+}
+
+/** Charts, tables and counts of the step, but what a later step asks. */
 function Evidence(props: Props) {
   const { lesson, scene, arms, index, recorded, theme, spoils, onKnob } = props;
   const { show } = scene;

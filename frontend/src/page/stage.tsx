@@ -17,6 +17,7 @@ import { useLines, useLoss, useMetrics, useReading } from '../store/hooks.tsx';
 import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
+import { type AskedLanes, useAskedLanes } from './prediction.tsx';
 import { comingWords, type LessonModel } from './use-lesson-page.ts';
 
 // Marks a scrollable box while it has more content below, for style sheets.
@@ -70,8 +71,8 @@ interface Props {
   readonly theme: Theme;
   /** Height of the header over each lane, px; default 34. */
   readonly headerHeight?: number;
-  /** Covers the lanes: a prediction has to be made first. */
-  readonly veil: ReactNode;
+  /** A prediction is to be made first. */
+  readonly asked: AskedLanes | null;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
   /** Drawn over the picture of the lanes. */
@@ -81,7 +82,7 @@ interface Props {
 }
 
 function Stage(props: Props) {
-  const { lesson, scene, arms, index, run, theme } = props;
+  const { lesson, scene, arms, index, run, theme, asked } = props;
   const { frame, seek, view: onWindow } = usePlayback();
   const below = useBelow();
   const counts = useCounts();
@@ -90,6 +91,7 @@ function Stage(props: Props) {
     const arm = lesson.arms.find((a) => a.name === name);
     if (!arm) return null;
     const measured = props.shown.find((l) => l.arm === name)?.contention != null;
+    const covered = asked !== null && !asked.known.includes(name);
     return (
       <LiveLaneHeader
         arm={arm}
@@ -100,7 +102,7 @@ function Stage(props: Props) {
         missing={run !== null && !run.arms.includes(name)}
         distorted={distorted && measured}
         ops={
-          lesson.operation.open === null || props.uncounted
+          lesson.operation.open === null || props.uncounted || covered
             ? null
             : (counts.find((c) => c.arm === name)?.ops ?? null)
         }
@@ -135,12 +137,11 @@ function Stage(props: Props) {
           {props.unseen}
         </p>
       )}
-      {!props.veil && (
+      {asked === null && (
         <JumpLine {...{ lesson, index }} withheld={props.uncounted ? askedSoon : ''} />
       )}
       {index !== null && drawn.length > 0 && (
-        // Covered lanes take no focus and are hidden from screen readers.
-        <div className="lanes-canvas" inert={Boolean(props.veil)}>
+        <div className="lanes-canvas">
           <LaneCanvas
             view={view}
             runIndex={index}
@@ -148,7 +149,7 @@ function Stage(props: Props) {
             frame={frame}
             theme={theme}
             show={scene.show}
-            sentence={scene.sentence}
+            {...(asked === null ? { sentence: scene.sentence } : { cover: asked.cover })}
             header={header}
             {...(props.headerHeight === undefined ? {} : { headerHeight: props.headerHeight })}
             onSelect={props.onMark}
@@ -169,7 +170,9 @@ function Stage(props: Props) {
           {props.coming}
         </p>
       )}
-      {props.veil}
+      {asked !== null && !drawn.includes(asked.arm) && (
+        <div className="stage-veil">{asked.cover(asked.arm)}</div>
+      )}
     </section>
   );
 }
@@ -217,16 +220,7 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       uncounted={guess.spoils('counts') && !page.live}
       coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
       unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
-      veil={
-        guess.veiled && (
-          <div className="stage-veil" data-testid="veil">
-            <p>{t('First say what you expect; then look.')}</p>
-            <button type="button" className="button" onClick={guess.reveal}>
-              {t('just show me')}
-            </button>
-          </div>
-        )
-      }
+      asked={useAskedLanes(page)}
       onMark={page.onMark}
       onLoss={() => page.setDialog('losses')}
       spotlight={page.inLesson.spotlight}

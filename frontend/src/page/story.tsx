@@ -21,16 +21,15 @@ import { toRun } from '../navigation/navigation.ts';
 import { Questions } from '../panels/dialogs.tsx';
 import { Discussion, Entry } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';
-import { PredictCard } from '../panels/predict-card.tsx';
 import { hasRecap, RecapCard } from '../panels/recap/recap.tsx';
 import { Terms, useMarked } from '../panels/terms/terms.tsx';
-import { useGuessed } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { Mismatch } from '../runs/runs-line.tsx';
 import { off, useMedia } from '../ui/parts.tsx';
 import { evidenceWords } from '../ui/words.ts';
 import { ToyInvitation } from './lesson-toy.tsx';
-import { type LessonModel, notJudged } from './use-lesson-page.ts';
+import { Prediction } from './prediction.tsx';
+import type { LessonModel } from './use-lesson-page.ts';
 
 // Step navigation: dots and two buttons.
 
@@ -576,32 +575,6 @@ function RunMismatch({ page }: LessonStepsProps) {
       blocked={actions.running ? t('Your live run goes on.') : actions.blocked}
       onRun={() => actions.begin(sceneKnobs(lesson, actions.knobs, scene))}
       onRecording={(live || isSavedRun(run.run_id)) && best ? () => go(toRun(best.name)) : null}
-    />
-  );
-}
-
-function Prediction({ page }: LessonStepsProps) {
-  const { lesson, scene, guess, contended } = page;
-  const { prediction, answer, settle } = guess;
-  const guessed = useGuessed(scene);
-  const blocked = prediction && notJudged(lesson, scene, prediction, page.server.run, contended);
-  const truth = answer && blocked === '' && page.nav.whole ? answer.choice : null;
-  useEffect(() => {
-    if (truth !== null) settle(truth);
-  });
-  if (prediction === undefined) return null;
-  return (
-    <PredictCard
-      prediction={prediction}
-      guess={guess.guess}
-      answer={answer}
-      unfit={blocked ?? ''}
-      plural={lesson.operation.plural}
-      onGuess={(choice) => {
-        guess.say(choice);
-        guessed(choice, truth === null ? null : truth === choice);
-      }}
-      onForget={guess.forget}
     />
   );
 }

@@ -96,7 +96,17 @@ export function askingSteps(
   });
 }
 
-/** The step that the front page may show: the lesson's choice, or the last one before an open prediction. */
+/**
+ * The lanes of a step that may be seen while its question is open: not the one that is asked about, and no other that is
+ * new here and is not what the answer is compared with.
+ */
+export function knownArms({ scenes, predictions }: Told, scene: Scene): readonly string[] {
+  const [asked, base] = predictions[scene.predict ?? '']?.arms ?? [];
+  const seen = new Set(scenes.slice(0, scenes.indexOf(scene)).flatMap(({ arms }) => arms));
+  return scene.arms.filter((arm) => arm !== asked && (arm === base || seen.has(arm)));
+}
+
+/** The step that the front page may show: the lesson's own choice, or the last one before what is still to be predicted. */
 export function frontStep(
   lesson: Told & Pick<Lesson, 'hero'>,
   answers: Pick<Answers, 'guesses'>,

@@ -40,6 +40,8 @@ export interface CanvasProps {
   readonly headerHeight?: number;
   /** Size of labels, axis and readout, px; at least 13. Slides: 20. */
   readonly fontSize?: number;
+  /** Lies over the body of a lane, whose picture is not shown yet; null: nothing does. With it nothing can be pointed at. */
+  readonly cover?: (arm: string) => ReactNode;
   readonly onHover?: (mark: Mark | null) => void;
   readonly onSelect?: (mark: Mark | null) => void;
   /** The user dragged the playhead to this moment (frame time). */
@@ -66,6 +68,8 @@ export interface LaidLane {
   readonly left: number;
   readonly top: number;
   readonly width: number;
+  /** Where its body ends, with the axis below it; without it at the next lane or at the foot of the picture. */
+  readonly bottom?: number;
 }
 
 export interface Laid {

@@ -4,7 +4,7 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Artist } from './contract.ts';
-import { ringOf, usePointing } from './lane-canvas.tsx';
+import { bodyOf, ringOf, usePointing } from './lane-canvas.tsx';
 
 describe('use pointing', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
@@ -69,5 +69,13 @@ describe('spot ring', () => {
     expect(ring('a', null)).toMatchObject({ left: 94, top: 0, width: 512, height: 200 });
     expect(ring('b', null)).toMatchObject({ top: 200, height: 250 });
     expect(ring('gone', null)).toBeNull();
+  });
+
+  test('what covers a lane leaves its header and the axis below it', () => {
+    const [first, last] = lanes.map((lane) => bodyOf({ lanes }, { height: 450 }, lane, 34));
+    expect(first).toEqual({ left: 100, top: 34, width: 500, height: 166 });
+    expect(last).toMatchObject({ top: 234, height: 216 });
+    const short = { ...lanes[1]!, bottom: 420 };
+    expect(bodyOf({ lanes }, { height: 450 }, short, 34)).toMatchObject({ top: 234, height: 186 });
   });
 });

@@ -26,6 +26,7 @@ import type {
   CanvasProps,
   Drawing,
   Laid,
+  LaidLane,
   Point,
   Spotlight,
   ViewKind,
@@ -195,15 +196,35 @@ export function ringOf(
   }
   const lane = lanes.find((one) => one.arm === arm);
   if (lane === undefined) return null;
-  const below = lanes.flatMap(({ top }) => (top > lane.top + 1 ? [top] : []));
-  const height = Math.min(size.height, ...below) - lane.top;
   return {
     left: lane.left - outset,
     top: lane.top,
     width: lane.width + 2 * outset,
-    height,
+    height: nextTop(lanes, lane, size) - lane.top,
     borderRadius: 'var(--radius)',
   };
+}
+
+/** Where the next lane below begins, or the picture ends. */
+function nextTop(
+  lanes: readonly LaidLane[],
+  lane: LaidLane,
+  { height }: Pick<Size, 'height'>,
+): number {
+  const below = lanes.flatMap(({ top }) => (top > lane.top + 1 ? [top] : []));
+  return Math.min(height, ...below);
+}
+
+/** The body of a lane: all below its header, and above the axis. */
+export function bodyOf(
+  { lanes }: Laid,
+  size: Pick<Size, 'height'>,
+  lane: LaidLane,
+  headerHeight: number,
+): CSSProperties {
+  const top = lane.top + headerHeight;
+  const bottom = lane.bottom ?? nextTop(lanes, lane, size);
+  return { left: lane.left, top, width: lane.width, height: Math.max(0, bottom - top) };
 }
 
 interface Props {
@@ -246,7 +267,7 @@ const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', hei
 /** Fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
-  const { onHover, onSelect, onSeek, onWindow, spotlight } = props;
+  const { onHover, onSelect, onSeek, onWindow, spotlight, cover } = props;
   const headerHeight = header === undefined ? 0 : (props.headerHeight ?? 34);
   const artist = useMemo(() => view.artist(lesson, show), [view, lesson, show]);
   const box = useRef<HTMLDivElement>(null);
@@ -312,7 +333,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
     box.current?.parentElement?.style.setProperty('--lanes-least', `${Math.ceil(least)}px`);
   }, [least]);
   const { tip } = pointing;
-  return (
+  const picture = (
     <div
       ref={box}
       className="picture"
@@ -325,6 +346,8 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       tabIndex={0}
       data-testid="picture"
       style={{ ...fill, overflow: 'hidden' }}
+      // What is covered takes no focus, and reads nothing out.
+      inert={cover !== undefined}
       onKeyDown={pointing.onKeyDown}
       onBlur={pointing.onBlur}
     >
@@ -366,6 +389,22 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
         </div>
       )}
     </div>
+  );
+  if (cover === undefined || still === null || size === null) return picture;
+  return (
+    <>
+      {picture}
+      {still.layout.lanes.map((lane) => {
+        const over = cover(lane.arm);
+        if (over === null) return null;
+        const place = bodyOf(still.layout, size, lane, headerHeight);
+        return (
+          <div key={lane.arm} className="lane-cover" style={place}>
+            {over}
+          </div>
+        );
+      })}
+    </>
   );
 }
 

@@ -154,8 +154,8 @@ export function rowsArtist(
       const score = scoreFor(headerHeight, fontSize);
       const layout = layoutScore(index, frame, size, score);
       const left = layout.margin ? layout.left : 4;
-      const lanes = layout.lanes.map(({ arm, top }) => {
-        return { arm, top, left, width: size.width - 14 - left };
+      const lanes = layout.lanes.map(({ arm, top, bottom }) => {
+        return { arm, top, bottom, left, width: size.width - 14 - left };
       });
       return { lanes, layout, score };
     },

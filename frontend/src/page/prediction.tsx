@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/** The question of a step: its card beside the text, and the place for the guess in the lane that is asked about. */
+
+import { type ReactNode, useEffect } from 'react';
+import { t } from '../base/lang/t.ts';
+import { knownArms } from '../panels/predict.ts';
+import { PredictCard } from '../panels/predict-card.tsx';
+import { useGuessed } from '../plugins.tsx';
+import { type LessonModel, notJudged } from './use-lesson-page.ts';
+
+interface Props {
+  readonly page: LessonModel;
+}
+
+/** What the run on the stage says to the guess, and how a guess is said: by the card or in the picture. */
+function useSaying({ lesson, scene, guess, contended, nav, server }: LessonModel) {
+  const { prediction, answer } = guess;
+  const guessed = useGuessed(scene);
+  const blocked = prediction && notJudged(lesson, scene, prediction, server.run, contended);
+  const truth = answer && blocked === '' && nav.whole ? answer.choice : null;
+  const say = (choice: number) => {
+    guess.say(choice);
+    guessed(choice, truth === null ? null : truth === choice);
+  };
+  return { blocked: blocked ?? '', truth, say };
+}
+
+export function Prediction({ page }: Props) {
+  const { lesson, guess } = page;
+  const { prediction, answer, settle } = guess;
+  const { blocked, truth, say } = useSaying(page);
+  useEffect(() => {
+    if (truth !== null) settle(truth);
+  });
+  if (prediction === undefined) return null;
+  return (
+    <PredictCard
+      prediction={prediction}
+      guess={guess.guess}
+      answer={answer}
+      unfit={blocked}
+      plural={lesson.operation.plural}
+      onGuess={say}
+      onForget={guess.forget}
+    />
+  );
+}
+
+// In the picture: lanes that are known stand as they are, and the one that is asked about is blank.
+
+export interface AskedLanes {
+  /** The lane that the question is about. */
+  readonly arm: string;
+  readonly known: readonly string[];
+  /** Over the body of a lane; null: it is shown. */
+  readonly cover: (arm: string) => ReactNode;
+}
+
+/** Null: nothing is asked, or it is answered. */
+export function useAskedLanes(page: LessonModel): AskedLanes | null {
+  const { lesson, scene, arms, guess } = page;
+  const { say } = useSaying(page);
+  const { prediction, veiled } = guess;
+  if (!veiled || prediction === undefined) return null;
+  const known = knownArms(lesson, scene);
+  const [first = ''] = prediction.arms;
+  const arm = arms.includes(first) ? first : (arms.find((one) => !known.includes(one)) ?? '');
+  const cover = (name: string) => {
+    if (known.includes(name)) return null;
+    if (name !== arm)
+      return (
+        <p className="small quiet">{t('Say what you expect first; this is shown after it.')}</p>
+      );
+    return (
+      <div className="guess-here" data-testid="veil">
+        <p>{t('First say what you expect; then look.')}</p>
+        <ul aria-label={t('Prediction')}>
+          {prediction.choices.map((choice, i) => (
+            <li key={choice}>
+              <button type="button" className="button choice" onClick={() => say(i)}>
+                {choice}
+              </button>
+            </li>
+          ))}
+        </ul>
+        <button type="button" className="link small" onClick={guess.reveal}>
+          {t('just show me')}
+        </button>
+      </div>
+    );
+  };
+  return { arm, known, cover };
+}
