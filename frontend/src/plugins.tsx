@@ -43,6 +43,8 @@ export interface LessonNow {
   readonly place: Place;
   readonly go: Go;
   readonly guess: { readonly guess: number | null };
+  /** The right choice of this step's question, where the run on the stage may judge it; null: it is not known. */
+  readonly truth: number | null;
   readonly answers: Answers;
   readonly questions: { readonly ask: (question: number | null) => void };
   /** Open a question that is answered by selecting a mark; goes to its step first. */
@@ -92,6 +94,12 @@ export interface Lead {
   readonly key: Key | null;
   readonly follow: () => void;
 }
+
+/**
+ * Who decides when the answer to a step's question is shown: the viewer, by a guess; or the one who teaches, `later` or
+ * of a question that was `asked`, until it is `revealed`.
+ */
+export type Reveal = 'own' | 'later' | 'asked' | 'revealed';
 
 export type RunChoice = Omit<Extract<ClientMessage, { type: 'start' }>, 'type'>;
 
@@ -152,7 +160,8 @@ export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
   readonly useRuns?: (lesson: string, step: string) => RunTaker | null;
   /** Receives a guess and whether it is right; null: not known yet. */
   readonly useGuessed?: (scene: Scene) => (choice: number, right: boolean | null) => void;
-  /** Receives an answer given by selecting a mark. */
+  readonly useReveal?: (scene: Scene) => Reveal;
+  /** Takes an answer that was pointed at. */
   readonly usePointed?: (lesson: Lesson) => (question: number, mark: Mark, right: boolean) => void;
   readonly useLesson?: (page: PageNow, index: RunIndex | null) => Own;
   /** Receives the page of two runs; a lesson page has useLesson. */
@@ -273,6 +282,11 @@ export function useGuessed(scene: Scene): (choice: number, right: boolean | null
   return (choice, right) => {
     for (const guessed of all) guessed(choice, right);
   };
+}
+
+export function useReveal(scene: Scene): Reveal {
+  const all = said('useReveal', (reveal) => reveal(scene));
+  return all.find((one) => one !== 'own') ?? 'own';
 }
 
 export function usePointed(lesson: Lesson): (question: number, mark: Mark, right: boolean) => void {

@@ -152,6 +152,10 @@ test('predictions come in as answers; students see them when they are revealed, 
   for (const [i, page] of students.entries()) {
     await expect(page.getByTestId('veil')).toBeVisible();
     await page.locator('.predict .choice').nth(i === 0 ? 0 : 1).click();
+    // The answer waits for the instructor: neither the card nor the lane has it.
+    await expect(page.getByTestId('veil')).toContainText('when the instructor reveals it');
+    await expect(page.locator('[data-truth]')).toHaveCount(0);
+    await expect(page.getByTestId('ops-srcu')).toHaveCount(0);
   }
   await expect(live).toContainText(all);
   await expect(live.locator('li').nth(1)).toContainText(String(names.length - 1));
@@ -165,6 +169,8 @@ test('predictions come in as answers; students see them when they are revealed, 
   for (const page of students) {
     await expect(page.getByTestId(`class-histogram-${prediction}-1`)).toContainText(all);
     await expect(page.getByTestId(`class-histogram-${prediction}-2`).locator('li').first()).toContainText(String(names.length));
+    await expect(page.getByTestId('veil')).toHaveCount(0);
+    await expect(page.getByTestId(`class-histogram-${prediction}-2`).locator('[data-truth]')).toContainText('✓ right');
   }
 });
 
@@ -178,7 +184,8 @@ test('a poll of the instructor reaches all', async () => {
 });
 
 test('a spotlight is seen by all, and a lost student is counted', async () => {
-  await teacher.getByRole('button', { name: 'just show me' }).click();
+  // What is revealed to all is revealed to the instructor.
+  await expect(teacher.getByTestId('veil')).toHaveCount(0);
   await students[2]!.setViewportSize({ width: 390, height: 844 });
   await students[2]!.evaluate(() => scrollTo(0, 0));
   await teacher.getByTestId('class-spot').click();

@@ -6,29 +6,29 @@ import { t } from '../base/lang/t.ts';
 import { knownArms } from '../panels/predict.ts';
 import { PredictCard } from '../panels/predict-card.tsx';
 import { useGuessed } from '../plugins.tsx';
-import { type LessonModel, notJudged } from './use-lesson-page.ts';
+import type { LessonModel } from './use-lesson-page.ts';
 
 interface Props {
   readonly page: LessonModel;
 }
 
-/** What the run on the stage says to the guess, and how a guess is said: by the card or in the picture. */
-function useSaying({ lesson, scene, guess, contended, nav, server }: LessonModel) {
-  const { prediction, answer } = guess;
+/** How a guess is said: by the card or in the picture. */
+function useSaying({ scene, guess, truth }: LessonModel) {
   const guessed = useGuessed(scene);
-  const blocked = prediction && notJudged(lesson, scene, prediction, server.run, contended);
-  const truth = answer && blocked === '' && nav.whole ? answer.choice : null;
-  const say = (choice: number) => {
+  return (choice: number) => {
     guess.say(choice);
     guessed(choice, truth === null ? null : truth === choice);
   };
-  return { blocked: blocked ?? '', truth, say };
+}
+
+function heldWords(): string {
+  return t('The answer is shown when the instructor reveals it.');
 }
 
 export function Prediction({ page }: Props) {
-  const { lesson, guess } = page;
+  const { lesson, guess, truth } = page;
   const { prediction, answer, settle } = guess;
-  const { blocked, truth, say } = useSaying(page);
+  const say = useSaying(page);
   useEffect(() => {
     if (truth !== null) settle(truth);
   });
@@ -38,7 +38,8 @@ export function Prediction({ page }: Props) {
       prediction={prediction}
       guess={guess.guess}
       answer={answer}
-      unfit={blocked}
+      unfit={guess.held ? heldWords() : page.blocked}
+      revealed={guess.revealed}
       plural={lesson.operation.plural}
       onGuess={say}
       onForget={guess.forget}
@@ -59,7 +60,7 @@ export interface AskedLanes {
 /** Null: nothing is asked, or it is answered. */
 export function useAskedLanes(page: LessonModel): AskedLanes | null {
   const { lesson, scene, arms, guess } = page;
-  const { say } = useSaying(page);
+  const say = useSaying(page);
   const { prediction, veiled } = guess;
   if (!veiled || prediction === undefined) return null;
   const known = knownArms(lesson, scene);
@@ -73,19 +74,29 @@ export function useAskedLanes(page: LessonModel): AskedLanes | null {
       );
     return (
       <div className="guess-here" data-testid="veil">
-        <p>{t('First say what you expect; then look.')}</p>
-        <ul aria-label={t('Prediction')}>
-          {prediction.choices.map((choice, i) => (
-            <li key={choice}>
-              <button type="button" className="button choice" onClick={() => say(i)}>
-                {choice}
-              </button>
-            </li>
-          ))}
-        </ul>
-        <button type="button" className="link small" onClick={guess.reveal}>
-          {t('just show me')}
-        </button>
+        {guess.held ? (
+          <p>
+            {t('You expect')}: <b>{prediction.choices[guess.guess ?? 0]}</b>. {heldWords()}
+          </p>
+        ) : (
+          <>
+            <p>{t('First say what you expect; then look.')}</p>
+            <ul aria-label={t('Prediction')}>
+              {prediction.choices.map((choice, i) => (
+                <li key={choice}>
+                  <button type="button" className="button choice" onClick={() => say(i)}>
+                    {choice}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {guess.reveal && (
+          <button type="button" className="link small" onClick={guess.reveal}>
+            {t('just show me')}
+          </button>
+        )}
       </div>
     );
   };

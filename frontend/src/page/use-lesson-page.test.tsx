@@ -196,7 +196,7 @@ describe('use lesson page', () => {
       );
     for (const [how, lift] of Object.entries({
       guess: () => model.guess.say(0),
-      'just show me': () => model.guess.reveal(),
+      'just show me': () => model.guess.reveal?.(),
       play: () => model.playback.toggle(),
     })) {
       localStorage.clear();

@@ -52,7 +52,15 @@ import {
   useRunIndex,
   useSentence,
 } from '../playback/hooks.tsx';
-import { useInLesson, useLead, useOwnGo, usePointed, useRunTaker } from '../plugins.tsx';
+import {
+  type Reveal,
+  useInLesson,
+  useLead,
+  useOwnGo,
+  usePointed,
+  useReveal,
+  useRunTaker,
+} from '../plugins.tsx';
 import type { Lesson, Prediction, Scene } from '../protocol/lesson.ts';
 import type { HelloMessage, ReadingMessage, RunMessage } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
@@ -88,6 +96,7 @@ function useGuess(
   { lesson, scene, place }: { lesson: Lesson; scene: Scene; place: Place },
   answers: Answers,
   save: (answers: Answers) => void,
+  reveal: Reveal,
 ) {
   const answer = usePrediction(scene.predict);
   const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
@@ -99,14 +108,20 @@ function useGuess(
   const [linked] = useState(() => (place.moment === null ? null : scene.id));
   // Slides are shown to an audience, so guesses made in this browser do not count.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
-  const open = prediction === undefined || guess !== null || seen.has(scene.id);
+  const looked = prediction === undefined || seen.has(scene.id) || reveal === 'revealed';
+  const taught = reveal === 'later' || reveal === 'asked';
+  const open = looked || (guess !== null && !taught);
   const { veiled, predicted } = coverOf(open, place);
   return {
     prediction,
     guess,
     answer,
     veiled,
-    /** Parts beside the picture that would answer a later step's question. */
+    /** A guess is made, and its answer waits for the one who teaches. */
+    held: guess !== null && !open && veiled,
+    /** The answer is shown to all. */
+    revealed: reveal === 'revealed',
+    /** What beside the picture would answer a later step's question. */
     spoils:
       place.embed || linked === scene.id
         ? nothing
@@ -115,7 +130,8 @@ function useGuess(
     predicted,
     /** The steps whose question is still open. */
     asking: askingSteps(lesson, answers, seen),
-    reveal: () => setSeen(new Set([...seen, scene.id])),
+    /** Opens the stage without a guess; null: only the one who teaches does. */
+    reveal: reveal === 'asked' ? null : () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
       const { [id]: _gone, ...guesses } = answers.guesses;
@@ -490,7 +506,8 @@ export function useLessonPage(props: LessonProps) {
   const [answers, save] = useAnswers(lesson.slug);
   // A follower has not requested the leader's moment: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
-  const guess = useGuess({ lesson, scene, place: sought }, answers, save);
+  const reveal = useReveal(scene);
+  const guess = useGuess({ lesson, scene, place: sought }, answers, save, reveal);
   const playback = behindVeil(own, guess);
   const { veiled } = guess;
   // Runs after the navigation's effects, which place a new step at its moment.
@@ -503,7 +520,7 @@ export function useLessonPage(props: LessonProps) {
   const [records, setRecords] = useState<Behind | null>(null);
   /** Once revealed, the stage stays revealed, also for the viewer's own run. */
   const stayOpen = () => {
-    if (!guess.veiled) guess.reveal();
+    if (!guess.veiled) guess.reveal?.();
   };
   const actions = useRunActions({ ...props, go }, server, stayOpen);
   const moving = playback.state.mode !== 'paused';
@@ -556,6 +573,9 @@ export function useLessonPage(props: LessonProps) {
     follow,
     help: () => setDialog('help'),
   };
+  const contended = contendedOf(lesson, server.run, server.shownLanes);
+  const { prediction, answer } = guess;
+  const blocked = prediction ? notJudged(lesson, scene, prediction, server.run, contended) : '';
   useKeys(keys, (act) => {
     if (nav.settled || !ofTime.has(act)) acts[act]();
   });
@@ -571,7 +591,11 @@ export function useLessonPage(props: LessonProps) {
     losses: useLosses(lesson, arms),
     lenses: useLenses(lesson, arms),
     kernel: useKernel(),
-    contended: contendedOf(lesson, server.run, server.shownLanes),
+    contended,
+    /** Why the run on the stage does not judge the guess; empty: it does. */
+    blocked,
+    /** The right choice; null: it is not known yet. */
+    truth: answer && blocked === '' && nav.whole ? answer.choice : null,
     onMark: (mark: Mark | null) => {
       playback.select(mark);
       if (inLesson.pick(mark)) return;
@@ -591,9 +615,15 @@ export function useLessonPage(props: LessonProps) {
 function behindVeil(playback: Playback, { veiled, reveal }: Guess): Playback {
   if (!veiled) return playback;
   const first = (act: () => void) => () => {
+    if (reveal === null) return;
     reveal();
     act();
   };
   const { backwards, scope } = playback;
-  return { ...playback, toggle: reveal, backwards: first(backwards), scope: first(scope) };
+  return {
+    ...playback,
+    toggle: reveal ?? (() => {}),
+    backwards: first(backwards),
+    scope: first(scope),
+  };
 }

@@ -19,6 +19,7 @@ describe('predict, then check', () => {
     guess: number | null,
     answer: ComponentProps<typeof PredictCard>['answer'],
     unfit = '',
+    revealed = false,
   ) =>
     render(
       <PredictCard
@@ -26,6 +27,7 @@ describe('predict, then check', () => {
         guess={guess}
         answer={answer}
         unfit={unfit}
+        revealed={revealed}
         plural="umounts"
         onGuess={(i) => writeAnswers(lesson.slug, { guesses: { three: i }, answered: [] })}
         onForget={nothing}
@@ -41,6 +43,12 @@ describe('predict, then check', () => {
     expect(screen.queryByTestId('predict-truth')).toBeNull();
     fireEvent.click(screen.getByText('some'));
     expect(readAnswers(lesson.slug).guesses).toEqual({ three: 1 });
+  });
+
+  it('shows the answer without a guess where it is revealed to all', () => {
+    const { container } = card(null, { words: 'Two for ten.', choice: 0 }, '', true);
+    expect(container.querySelector('[data-truth]')?.textContent).toContain('few');
+    expect(screen.getByTestId('predict-truth').textContent).toContain('Two for ten.');
   });
 
   it('then sets the guess against the events', () => {

@@ -16,6 +16,8 @@ interface Props {
   readonly answer: Pick<Answer, 'words' | 'choice' | 'by'> | null;
   /** Why the events in view cannot answer; empty: they can. */
   readonly unfit: string;
+  /** The answer is shown to all, also to those who made no guess. */
+  readonly revealed?: boolean;
   readonly plural: string;
   readonly onGuess: (choice: number) => void;
   readonly onForget: () => void;
@@ -24,7 +26,8 @@ interface Props {
 export function PredictCard(props: Props) {
   const { prediction, guess, plural } = props;
   const answer = props.unfit ? null : props.answer;
-  const truth = guess === null || answer === null ? null : answer.choice;
+  const told = guess !== null || props.revealed === true;
+  const truth = told && answer !== null ? answer.choice : null;
   const card = useRef<HTMLElement>(null);
   const asked = useRef(guess === null);
   useEffect(() => {
@@ -42,7 +45,9 @@ export function PredictCard(props: Props) {
     <section ref={card} className="card predict" aria-label={t('Prediction')} data-testid="predict">
       <p className="eyebrow">
         {guess === null
-          ? t('Before you go on: what do you expect?')
+          ? truth === null
+            ? t('Before you go on: what do you expect?')
+            : t('The answer is shown to all')
           : truth === null
             ? t('You expect')
             : truth === guess
@@ -73,13 +78,13 @@ export function PredictCard(props: Props) {
           </li>
         ))}
       </ul>
-      {guess !== null && (
+      {(guess !== null || truth !== null) && (
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit ||
               t('Now let it run. The answer comes from the counted {plural}.', { plural })
             : `${answeredBy(answer).how}: ${answer.words} `}
-          {answer !== null && (
+          {answer !== null && guess !== null && !props.revealed && (
             <button type="button" className="link" onClick={props.onForget}>
               {t('ask me again')}
             </button>

@@ -2,11 +2,12 @@
 /** The panel of a class beside the page, which can be used meanwhile: no dialog. */
 
 import './board.css';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
 import type { LessonNow } from '../../plugins.tsx';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { useMedia } from '../../ui/parts.tsx';
 import { ClassBar } from './class-bar.tsx';
 import type { ClassLesson } from './class-lesson.tsx';
 import type { Room } from './class-state.ts';
@@ -20,6 +21,7 @@ import {
   type MapControl,
   MemberQuestions,
   revealedIn,
+  type TruthOf,
   waiting,
 } from './questions.tsx';
 import { InstructorRaised, MemberRaised } from './raised.tsx';
@@ -40,6 +42,7 @@ interface Props {
   readonly open: readonly Asked[];
   readonly onClose: () => void;
   readonly map: MapControl;
+  readonly truthOf: TruthOf;
   /** For the instructor alone. */
   readonly notes: ReactNode;
   readonly actions: TryActions;
@@ -48,6 +51,7 @@ interface Props {
 
 function ClassPanel(props: Props) {
   const { classroom, room, lesson, scene, all, open, onClose, map, actions, show } = props;
+  const { truthOf } = props;
   const teaches = room.part === 'instructor';
   return (
     <aside
@@ -68,7 +72,7 @@ function ClassPanel(props: Props) {
         <>
           <Part title={t('Your notes')}>{props.notes}</Part>
           <Part title={t('Questions')}>
-            <InstructorQuestions {...{ classroom, room, map, all }} />
+            <InstructorQuestions {...{ classroom, room, map, all, truthOf }} />
           </Part>
           <Part title={t('Asked by the class')}>
             <InstructorRaised {...{ classroom, room, lesson }} />
@@ -100,7 +104,7 @@ function ClassPanel(props: Props) {
       ) : (
         <>
           <Part title={t('Questions')}>
-            <MemberQuestions {...{ classroom, room, map, open, all }} />
+            <MemberQuestions {...{ classroom, room, map, open, all, truthOf }} here={scene.id} />
           </Part>
           <Part title={t('Ask the instructor')}>
             <MemberRaised {...{ classroom, room, lesson }} step={props.scene.id} />
@@ -238,16 +242,31 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   const revealed = room && member ? revealedIn(room, all) : [];
   // What is new for a member opens the panel.
   const tries = member && openedAt(room, lesson.slug, scene.id) !== null;
-  const news = JSON.stringify([asks, revealed].map((list) => list.map((one) => one.key)));
-  const some = asks.length + revealed.length > 0;
+  // In a hand the panel lies over the picture: another step closes it.
+  const hand = useMedia('(max-width: 889px)');
+  const { id } = scene;
   useEffect(() => {
-    if (some && news !== '') setPanel(true);
-  }, [some, news]);
+    if (member && hand && id !== '') setPanel(false);
+  }, [member, hand, id]);
+  const news = JSON.stringify([
+    ...asks.map((one) => `${one.key} ${one.round}`),
+    ...revealed.map((one) => `${one.key} revealed`),
+  ]);
+  const told = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const list = JSON.parse(news) as readonly string[];
+    if (list.some((one) => !told.current.has(one))) setPanel(true);
+    told.current = new Set([...told.current, ...list]);
+  }, [news]);
   useEffect(() => {
     if (tries) setPanel(true);
   }, [tries]);
   const show = useShow(page.place);
   if (classroom === null || room?.facts == null) return null;
+  const truthOf: TruthOf = ({ step, question }) =>
+    step === scene.id && question === scene.predict && page.truth !== null
+      ? page.truth
+      : (page.answers.truths?.[question] ?? null);
   const map: MapControl = {
     shown,
     show: showPlaces,
@@ -268,7 +287,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
       />
       {panel && open && (
         <ClassPanel
-          {...{ classroom, room, lesson, scene, all, map, show }}
+          {...{ classroom, room, lesson, scene, all, map, show, truthOf }}
           actions={page.actions}
           notes={notes}
           open={asks}

@@ -13,6 +13,7 @@ import { useFollowAway, useInCompare, useOwnGo } from './driver.ts';
 import { ClassroomProvider, useClassLead } from './hooks.tsx';
 import { ClassGate, JoinOnFront } from './join.tsx';
 import { useAnswerClass, usePointClass } from './pointing.tsx';
+import { useClassReveal } from './questions.tsx';
 import { reportIn } from './report/address.ts';
 import { ClassButton } from './start.tsx';
 import { useTrying } from './tries.ts';
@@ -48,6 +49,7 @@ export const plugin: Plugin<ClassLesson> = {
   useLead: useClassLead,
   useRuns: useTrying,
   useGuessed: useAnswerClass,
+  useReveal: useClassReveal,
   usePointed: usePointClass,
   useLesson: useClassLesson,
   useComparison: useInCompare,

@@ -64,7 +64,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
     event.preventDefault();
     const known = membershipOf(typed) !== null;
     if (!typed.trim()) return setMissing(t('Type the three words of the class.'));
-    if (!known && !name.trim()) return setMissing(t('Type a nickname: the class sees it.'));
+    if (!known && !name.trim()) return setMissing(t('Type a nickname.'));
     setMissing('');
     return classroom?.join(typed.trim(), name.trim());
   };
@@ -99,7 +99,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
       </label>
       <p className="small quiet">
         {t(
-          'The instructor sees the nickname, whether you follow, and what you answer. You may delete it from the class at any time.',
+          'The instructor sees the nickname, whether you follow, and what you answer. The class sees it while you have the wheel, and beside your runs if the instructor shows them to all. You may delete it from the class at any time.',
         )}
       </p>
       {words && (

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type ClassQuestion, type Room, reduceClass, type TallyRound } from './class-state.ts';
 import { facts, welcome } from './fixtures/classes.ts';
-import { askedIn, columnsOf, waiting } from './questions.tsx';
+import { askedIn, columnsOf, revealOf, waiting } from './questions.tsx';
 
 const prediction = { question: 'How many?', choices: ['few', 'many'] };
 const lesson = { predictions: { hogs: prediction }, questions: [] } as unknown as Parameters<
@@ -32,6 +32,26 @@ test('the prediction of the step stands first until it is asked, and has the wor
   expect(askedIn(room({}), lesson, here).map((one) => [one.text, one.asked])).toEqual([
     ['How many?', true],
   ]);
+});
+
+test('what this step asks keeps its place when it is asked; behind it the newest stands first', () => {
+  const other = { ...poll, question: 'poll-2' };
+  const order = (...asked: readonly Partial<ClassQuestion>[]) =>
+    askedIn(room(...asked), lesson, here).map((one) => one.question);
+  expect(order(poll, other)).toEqual(['hogs', 'poll-2', 'poll-1']);
+  expect(order(poll, {}, other)).toEqual(['hogs', 'poll-2', 'poll-1']);
+});
+
+test('who follows gets the answer when it is revealed; who explores or teaches decides alone', () => {
+  const of = (now: Room, following = true) =>
+    revealOf(now, following, { id: 'three', predict: 'hogs' });
+  const teaches = (now: Room): Room => ({ ...now, part: 'instructor' });
+  expect([of(room()), of(room({})), of(room({ revealed: true }))]).toEqual([
+    ...['later', 'asked', 'revealed'],
+  ]);
+  expect([of(room({}), false), of(teaches(room({})))]).toEqual(['own', 'own']);
+  expect(of(teaches(room({ revealed: true })))).toBe('revealed');
+  expect(revealOf(room({}), true, { id: 'three', predict: null })).toBe('own');
 });
 
 test('a member is asked in the panel for what the card of the step does not ask', () => {
@@ -82,10 +102,10 @@ test('a bar for each option, also where nobody chose it, and for each value', ()
     ...{ round: 1, answers: 4, marks: [], right: null },
     bars: [bar(1, 3), bar(null, 1, 4.5)],
   };
-  expect(columnsOf({ options: ['few', 'many'] }, round, 1)).toEqual([
-    { label: 'few', count: 0, share: 0, own: false },
-    { label: 'many', count: 3, share: 0.75, own: true },
-    { label: '4.5', count: 1, share: 0.25, own: false },
+  expect(columnsOf({ options: ['few', 'many'] }, round, 1, 0)).toEqual([
+    { label: 'few', count: 0, share: 0, own: false, right: true },
+    { label: 'many', count: 3, share: 0.75, own: true, right: false },
+    { label: '4.5', count: 1, share: 0.25, own: false, right: false },
   ]);
   expect(columnsOf({ options: ['few'] }, null, null)[0]?.share).toBe(0);
 });

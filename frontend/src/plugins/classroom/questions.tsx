@@ -3,10 +3,12 @@
 
 import { type FormEvent, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
-import type { Lesson } from '../../protocol/lesson.ts';
+import type { Reveal } from '../../plugins.tsx';
+import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
 import { answerKey, type ClassQuestion, keyOf, type Room, type TallyRound } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
+import { useRoom } from './hooks.tsx';
 import { pointId, pointOf, pointsOf } from './pointing.tsx';
 
 // Questions of a class as they are shown: text, options, counts, and which of them wait for an answer. Pure.
@@ -28,7 +30,7 @@ export interface Asked {
 
 type Predictions = Pick<Lesson, 'predictions' | 'questions'>;
 
-function describe(lesson: Predictions, of: ClassQuestion): Asked {
+function describe(lesson: Predictions, of: Omit<ClassQuestion, 'type' | 'class_id'>): Asked {
   const prediction = of.step ? lesson.predictions[of.question] : undefined;
   const points = of.step && prediction === undefined ? pointOf(lesson, of.question) : null;
   return {
@@ -43,30 +45,44 @@ function describe(lesson: Predictions, of: ClassQuestion): Asked {
 }
 
 /**
- * All that was asked, newest last, and in front what the step on show can ask and was not: its prediction, and its
- * questions that are answered by pointing.
+ * In front what the step on show asks, each in its place before and after it is asked: its prediction, and its questions
+ * that are answered by pointing. Behind them all else that was asked, newest first.
  */
 export function askedIn(
   room: Room,
   lesson: Predictions,
   here: { readonly id: string; readonly predict?: string | null | undefined },
 ): readonly Asked[] {
-  const asked = [...room.questions.values()].map((one) => describe(lesson, one));
-  const own = pointsOf(lesson, here.id)
-    .map((number) => ({ step: here.id, question: pointId(number), points: number }))
-    .filter((one) => !room.questions.has(keyOf(one)))
-    .map((one) => ({
-      ...{ ...one, key: keyOf(one), text: lesson.questions[one.points]!.ask, options: [] },
-      ...{ round: 1 as const, revealed: false, asked: false },
-    }));
-  const all = [...own, ...asked];
-  const id = here.predict ?? '';
-  const prediction = lesson.predictions[id];
-  const key = keyOf({ step: here.id, question: id });
-  if (prediction === undefined || room.questions.has(key)) return all;
-  const { question: text, choices: options } = prediction;
-  const of = { key, step: here.id, question: id, text, options };
-  return [{ ...of, round: 1, revealed: false, asked: false, points: null }, ...all];
+  const points = pointsOf(lesson, here.id).map(pointId);
+  const { predict } = here;
+  const predicts = predict != null && lesson.predictions[predict] !== undefined ? [predict] : [];
+  const own = [...predicts, ...points].map((question): Asked => {
+    const known = room.questions.get(keyOf({ step: here.id, question }));
+    if (known !== undefined) return describe(lesson, known);
+    const never = { text: '', options: [], round: 1, revealed: false };
+    return { ...describe(lesson, { ...never, step: here.id, question }), asked: false };
+  });
+  const keys = new Set(own.map(({ key }) => key));
+  const rest = [...room.questions.values()].filter((one) => !keys.has(keyOf(one))).reverse();
+  return [...own, ...rest.map((one) => describe(lesson, one))];
+}
+
+/** A member who follows sees the answer when the instructor reveals it; whoever explores goes at an own pace. */
+export function revealOf(
+  room: Pick<Room, 'part' | 'questions'>,
+  following: boolean,
+  { id: step, predict }: Pick<Scene, 'id' | 'predict'>,
+): Reveal {
+  if (predict === null) return 'own';
+  const asked = room.questions.get(keyOf({ step, question: predict }));
+  if (asked?.revealed) return 'revealed';
+  if (room.part !== 'member' || !following) return 'own';
+  return asked === undefined ? 'later' : 'asked';
+}
+
+export function useClassReveal(scene: Scene): Reveal {
+  const { room, open, following } = useRoom();
+  return room === null || !open ? 'own' : revealOf(room, following, scene);
 }
 
 /** What a member is to answer in the panel of the class; `guessed`: he has answered the step's question already. */
@@ -96,6 +112,8 @@ export interface Column {
   /** Of all answers of the round, 0 to 1. */
   readonly share: number;
   readonly own: boolean;
+  /** It is the right one. */
+  readonly right: boolean;
 }
 
 /** How many chose each answer; options that nobody chose stand there, too. */
@@ -103,6 +121,7 @@ export function columnsOf(
   { options }: Pick<Asked, 'options'>,
   round: TallyRound | null,
   own: number | null,
+  truth: number | null = null,
 ): readonly Column[] {
   const counts = new Map<number, number>();
   const values: { label: string; count: number }[] = [];
@@ -110,9 +129,11 @@ export function columnsOf(
     if (choice !== null) counts.set(choice, count);
     else if (value !== null) values.push({ label: String(value), count });
   }
-  const chosen = options.map((label, i) => ({ label, count: counts.get(i) ?? 0, own: own === i }));
+  const chosen = options.map((label, i) => ({
+    ...{ label, count: counts.get(i) ?? 0, own: own === i, right: truth === i },
+  }));
   const all = Math.max(1, round?.answers ?? 0);
-  return [...chosen, ...values.map((one) => ({ ...one, own: false }))].map((one) => ({
+  return [...chosen, ...values.map((one) => ({ ...one, own: false, right: false }))].map((one) => ({
     ...one,
     share: one.count / all,
   }));
@@ -120,7 +141,16 @@ export function columnsOf(
 
 // How the class has answered: a bar an option, for each round.
 
-function Histogram({ room, asked }: { readonly room: Room; readonly asked: Asked }) {
+interface HistogramProps {
+  readonly room: Room;
+  readonly asked: Asked;
+  /** The right choice of a prediction by its id, as this page knows it. */
+  readonly truthOf: TruthOf;
+}
+
+export type TruthOf = (asked: Asked) => number | null;
+
+function Histogram({ room, asked, truthOf }: HistogramProps) {
   const tally = room.tallies.get(asked.key);
   if (tally === undefined) return null;
   return tally.rounds.map((round) => {
@@ -133,15 +163,16 @@ function Histogram({ room, asked }: { readonly room: Room; readonly asked: Asked
       >
         <figcaption className="small quiet">{captionOf(round, tally.rounds.length > 1)}</figcaption>
         <ul>
-          {columnsOf(asked, round, own).map(({ label, count, share, own: mine }) => (
-            <li key={label}>
+          {columnsOf(asked, round, own, asked.revealed ? truthOf(asked) : null).map((column) => (
+            <li key={column.label} data-truth={column.right ? '' : undefined}>
               <span>
-                {label} {mine && <b>{t('(you)')}</b>}
+                {column.label} {column.own && <b>{t('(you)')}</b>}{' '}
+                {column.right && <b>{t('✓ right')}</b>}
               </span>
               <span className="meter">
-                <span style={{ width: `${100 * share}%` }} />
+                <span style={{ width: `${100 * column.share}%` }} />
               </span>
-              <span className="number">{count}</span>
+              <span className="number">{column.count}</span>
             </li>
           ))}
         </ul>
@@ -168,6 +199,7 @@ interface Props {
   readonly classroom: Classroom;
   readonly room: Room;
   readonly map: MapControl;
+  readonly truthOf: TruthOf;
 }
 
 /** Whose places are shown over the picture. */
@@ -184,8 +216,18 @@ export function MemberQuestions({
   map,
   open,
   all,
-}: Props & { readonly open: readonly Asked[]; readonly all: readonly Asked[] }) {
+  truthOf,
+  here,
+}: Props & {
+  readonly open: readonly Asked[];
+  readonly all: readonly Asked[];
+  /** The step on show. */
+  readonly here: string;
+}) {
   const shown = revealedIn(room, all);
+  // One result at a time: that of this step, else the newest.
+  const first = shown.find(({ step }) => step === here) ?? shown[0];
+  const before = shown.filter((one) => one !== first);
   return (
     <>
       {open.map((one) => (
@@ -227,14 +269,19 @@ export function MemberQuestions({
           </ul>
         </section>
       ))}
-      {shown.map((one) => (
-        <section key={one.key} className="class-question" aria-label={t('Answers of the class')}>
-          <p className="eyebrow">{t('How the class has answered')}</p>
-          <p>{one.text}</p>
-          <Histogram room={room} asked={one} />
-          <MapButton room={room} one={one} map={map} />
-        </section>
-      ))}
+      {first && <Result {...{ room, map, truthOf }} one={first} />}
+      {before.length > 0 && (
+        <details className="class-before" data-testid="class-before">
+          <summary className="small">
+            {t('{count, plural, one {# earlier question} other {# earlier questions}}', {
+              count: before.length,
+            })}
+          </summary>
+          {before.map((one) => (
+            <Result key={one.key} {...{ room, map, truthOf, one }} />
+          ))}
+        </details>
+      )}
       {open.length + shown.length === 0 && (
         <p className="quiet small">
           {t('No question is open, and no answers have been revealed.')}
@@ -244,8 +291,19 @@ export function MemberQuestions({
   );
 }
 
+function Result({ room, map, truthOf, one }: Omit<Props, 'classroom'> & { readonly one: Asked }) {
+  return (
+    <section className="class-question" aria-label={t('Answers of the class')}>
+      <p className="eyebrow">{t('How the class has answered')}</p>
+      <p>{one.text}</p>
+      <Histogram {...{ room, truthOf }} asked={one} />
+      <MapButton {...{ room, map, one }} />
+    </section>
+  );
+}
+
 /** Shows where the class has pointed, where somebody has. */
-function MapButton({ room, one, map }: Omit<Props, 'classroom'> & { readonly one: Asked }) {
+function MapButton({ room, one, map }: Pick<Props, 'room' | 'map'> & { readonly one: Asked }) {
   const marks = room.tallies.get(one.key)?.rounds.at(-1)?.marks.length ?? 0;
   if (marks === 0) return null;
   const shown = map.shown === one.key;
@@ -267,14 +325,16 @@ export function InstructorQuestions({
   room,
   map,
   all,
+  truthOf,
 }: Props & { readonly all: readonly Asked[] }) {
   return (
     <>
       {all.map((one) => (
         <section key={one.key} className="class-question" aria-label={t('Question')}>
+          {one.asked && !one.revealed && <p className="eyebrow">{t('The class is asked now')}</p>}
           <p>{one.text}</p>
           {room.tallies.has(one.key) ? (
-            <Histogram room={room} asked={one} />
+            <Histogram {...{ room, truthOf }} asked={one} />
           ) : (
             <p className="small quiet">{t('Nobody has answered yet.')}</p>
           )}
@@ -287,7 +347,11 @@ export function InstructorQuestions({
   );
 }
 
-function QuestionButtons({ classroom, room, one }: Omit<Props, 'map'> & { readonly one: Asked }) {
+function QuestionButtons({
+  classroom,
+  room,
+  one,
+}: Pick<Props, 'classroom' | 'room'> & { readonly one: Asked }) {
   const { step, question, options } = one;
   const answers = room.tallies.get(one.key)?.rounds.reduce((n, r) => n + r.answers, 0) ?? 0;
   const of = { step, question, options: step ? options.slice(0, mostOptions) : [] };
