@@ -101,6 +101,17 @@ export interface Lead {
  */
 export type Reveal = 'own' | 'later' | 'asked' | 'revealed';
 
+/** Those who answer a step's question on their own pages, as who leads them sees them. */
+export interface Audience {
+  /** How many have answered, and how many are there. */
+  readonly answers: number;
+  readonly here: number;
+  /** For each choice. */
+  readonly counts: readonly number[];
+  /** Shows the answer on all pages. */
+  readonly reveal: () => void;
+}
+
 export type RunChoice = Omit<Extract<ClientMessage, { type: 'start' }>, 'type'>;
 
 /** Receives the runs that a viewer requests in a step. */
@@ -161,6 +172,8 @@ export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
   /** Receives a guess and whether it is right; null: not known yet. */
   readonly useGuessed?: (scene: Scene) => (choice: number, right: boolean | null) => void;
   readonly useReveal?: (scene: Scene) => Reveal;
+  /** Null: there is none, or this page does not lead it. */
+  readonly useAudience?: (scene: Scene) => Audience | null;
   /** Takes an answer that was pointed at. */
   readonly usePointed?: (lesson: Lesson) => (question: number, mark: Mark, right: boolean) => void;
   readonly useLesson?: (page: PageNow, index: RunIndex | null) => Own;
@@ -282,6 +295,11 @@ export function useGuessed(scene: Scene): (choice: number, right: boolean | null
   return (choice, right) => {
     for (const guessed of all) guessed(choice, right);
   };
+}
+
+export function useAudience(scene: Scene): Audience | null {
+  const all = said('useAudience', (audience) => audience(scene));
+  return all.find((one) => one !== null) ?? null;
 }
 
 export function useReveal(scene: Scene): Reveal {

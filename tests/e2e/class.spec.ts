@@ -174,6 +174,16 @@ test('predictions come in as answers; students see them when they are revealed, 
   }
 });
 
+test('slides say how to join, and show how the class has answered', async () => {
+  await teacher.getByTestId('lesson').press('p');
+  await expect(teacher.getByTestId('class-on-slide')).toContainText(/\w+-\w+-\w+/);
+  await expect(teacher.getByTestId('ask-audience')).toContainText(`${names.length} of`);
+  await teacher.keyboard.press('PageDown');
+  await expect(teacher.getByTestId('ask').locator('.ask-hands .number').first()).toHaveText(String(names.length));
+  await teacher.keyboard.press('p');
+  await expect(teacher.getByTestId('lesson')).toBeVisible();
+});
+
 test('a poll of the instructor reaches all', async () => {
   await teacher.getByText('a question of your own').click();
   await teacher.getByTestId('class-poll-text').fill('Shall we go on?');

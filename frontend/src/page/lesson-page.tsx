@@ -23,6 +23,7 @@ import { OverLesson, Slot, useBeside } from '../plugins.tsx';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import { ContendedNotice, canCount, RunsLine } from '../runs/runs-line.tsx';
 import { Elapsed, plannedOf } from './deck/notes-page.tsx';
+import { useTalk } from './deck/talk.ts';
 import { LessonDialogs } from './lesson-dialogs.tsx';
 import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';
 import { hasSide, Side } from './side-panel.tsx';
@@ -166,19 +167,19 @@ function Controls({ page }: LessonMainProps) {
 // For instructors: what to say at this step, and the time against the lesson's plan.
 
 interface StepNotesProps {
-  readonly lesson: Pick<Lesson, 'scenes'>;
+  readonly lesson: Pick<Lesson, 'slug' | 'scenes'>;
   readonly scene: Pick<Scene, 'id' | 'notes'>;
-  /** Start of the clock, ms since 1970. */
-  readonly since: number;
-  readonly onRestart: () => void;
+  /** ms, when the page was opened. */
+  readonly opened: number;
 }
 
-function StepNotes({ lesson, scene, since, onRestart }: StepNotesProps) {
+function StepNotes({ lesson, scene, opened }: StepNotesProps) {
   const marked = useMarked();
+  const [since, restart] = useTalk(lesson.slug, opened);
   return (
     <div data-testid="class-notes">
       <p className="class-clock small">
-        <Elapsed since={since} planned={plannedOf(lesson.scenes, scene.id)} onRestart={onRestart} />
+        <Elapsed since={since} planned={plannedOf(lesson.scenes, scene.id)} onRestart={restart} />
       </p>
       {scene.notes ? (
         <div className="prose small">
@@ -201,7 +202,7 @@ const nothing: Spoils = () => false;
 export function LessonPage({ page }: LessonPageProps) {
   const { lesson, scene, arms, index, theme, live, place, go, playback, actions, acts } = page;
   const { measured } = page.server;
-  const [since, setSince] = useState(() => Date.now());
+  const [opened] = useState(() => Date.now());
   const { settled } = page.nav;
   const { veiled } = page.guess;
   const spoils = live ? nothing : page.guess.spoils;
@@ -254,7 +255,7 @@ export function LessonPage({ page }: LessonPageProps) {
       <OverLesson
         page={page}
         inLesson={page.inLesson}
-        notes={<StepNotes {...{ lesson, scene, since }} onRestart={() => setSince(Date.now())} />}
+        notes={<StepNotes {...{ lesson, scene, opened }} />}
       />
       <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
       <LessonMain page={page} />

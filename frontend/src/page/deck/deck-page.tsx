@@ -11,7 +11,7 @@ import { LaneErrors, Notices } from '../../panels/notices.tsx';
 import { rightWords } from '../../panels/recap/memory.ts';
 import { SourceBadge } from '../../panels/state-strip.tsx';
 import { Drawing, Terms } from '../../panels/terms/terms.tsx';
-import { Slot } from '../../plugins.tsx';
+import { Slot, useAudience } from '../../plugins.tsx';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
 import { evidenceWords } from '../../ui/words.ts';
@@ -178,10 +178,13 @@ interface ChoicesProps {
   readonly truth: number | null;
   /** The source of the answer. */
   readonly by: string;
+  /** Answers from elsewhere than hands, for each choice. */
+  readonly more?: readonly number[];
 }
 
-function Choices({ id, choices, truth, by }: ChoicesProps) {
-  const { counts, raise } = useHands(id, choices.length);
+function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
+  const { counts: raised, raise } = useHands(id, choices.length);
+  const counts = choices.map((_, i) => (raised[i] ?? 0) + (more[i] ?? 0));
   const hands = counts.reduce((sum, n) => sum + n, 0);
   return (
     <ol className="ask-choices">
@@ -203,7 +206,7 @@ function Choices({ id, choices, truth, by }: ChoicesProps) {
               </span>
             )}
           </button>
-          {(counts[i] ?? 0) > 0 && (
+          {(raised[i] ?? 0) > 0 && (
             <button
               type="button"
               className="ask-fewer"
@@ -229,6 +232,13 @@ interface AskSlideProps {
 function AskSlide({ page, revealed }: AskSlideProps) {
   const { lesson, scene, guess, contended } = page;
   const { prediction } = guess;
+  const audience = useAudience(scene);
+  const latest = useRef(audience);
+  latest.current = audience;
+  // The press that shows the answer on the wall shows it on all pages.
+  useEffect(() => {
+    if (revealed) latest.current?.reveal();
+  }, [revealed]);
   if (prediction === undefined) return null;
   const why = notJudged(lesson, scene, prediction, page.server.run, contended);
   const answer = why === '' ? guess.answer : null;
@@ -243,8 +253,17 @@ function AskSlide({ page, revealed }: AskSlideProps) {
         choices={prediction.choices}
         truth={truth}
         by={answer === null ? '' : answeredBy(answer).who}
+        {...(revealed && audience ? { more: audience.counts } : {})}
       />
       <p className="ask-answer" data-testid="ask-answer" data-volatile>
+        {!revealed && audience !== null && (
+          <b data-testid="ask-audience">
+            {t('Answer on your page: {answers} of {here} have.', {
+              answers: audience.answers,
+              here: audience.here,
+            })}{' '}
+          </b>
+        )}
         {!revealed
           ? t('Hands up: keys 1 to 9 count them. The next press shows what happened.')
           : answer !== null

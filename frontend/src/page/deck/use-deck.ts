@@ -12,6 +12,7 @@ import { viewOf } from '../../views/registry.ts';
 import { toyOf, turnToy } from '../lesson-toy.tsx';
 import type { LessonModel } from '../use-lesson-page.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
+import { useTalk } from './talk.ts';
 
 // Meaning of keys for a deck: clickers send Page Up and Page Down, some of them arrows. Pure.
 
@@ -194,7 +195,8 @@ function useDeckKeys(act: (what: DeckAct) => void): void {
 
 function useSpeaker(page: LessonModel, stop: Stop, act: (what: DeckAct) => void): void {
   const { lesson, guess, sentence } = page;
-  const [since, setSince] = useState(() => Date.now());
+  const [opened] = useState(() => Date.now());
+  const [since, restart] = useTalk(lesson.slug, opened);
   const { prediction, answer } = guess;
   const choice = answer === null ? undefined : prediction?.choices[answer.choice];
   const news: DeckNews = {
@@ -205,13 +207,13 @@ function useSpeaker(page: LessonModel, stop: Stop, act: (what: DeckAct) => void)
     answer: choice === undefined ? '' : `${choice} (${answer?.words ?? ''})`,
     since,
   };
-  const latest = useRef({ news, act });
-  latest.current = { news, act };
+  const latest = useRef({ news, act, restart });
+  latest.current = { news, act, restart };
   const channel = useRef<Channel | null>(null);
   useEffect(() => {
     const take = (message: Message) => {
       if (message.kind === 'hello') channel.current?.send(latest.current.news);
-      if (message.kind === 'restart') setSince(Date.now());
+      if (message.kind === 'restart') latest.current.restart();
       if (message.kind === 'move') latest.current.act(message.act);
     };
     channel.current = openChannel(lesson.slug, take);

@@ -13,7 +13,7 @@ import { useFollowAway, useInCompare, useOwnGo } from './driver.ts';
 import { ClassroomProvider, useClassLead } from './hooks.tsx';
 import { ClassGate, JoinOnFront } from './join.tsx';
 import { useAnswerClass, usePointClass } from './pointing.tsx';
-import { useClassReveal } from './questions.tsx';
+import { ClassOnSlide, useClassAudience, useClassReveal } from './questions.tsx';
 import { reportIn } from './report/address.ts';
 import { ClassButton } from './start.tsx';
 import { useTrying } from './tries.ts';
@@ -37,6 +37,7 @@ export const plugin: Plugin<ClassLesson> = {
   InTopBar: ClassButton,
   OverLesson: ClassArea,
   OverComparison: ShownBar,
+  OnSlide: ClassOnSlide,
   pageOf: (search) => {
     const report = reportIn(search);
     return report === null ? null : (
@@ -50,6 +51,7 @@ export const plugin: Plugin<ClassLesson> = {
   useRuns: useTrying,
   useGuessed: useAnswerClass,
   useReveal: useClassReveal,
+  useAudience: useClassAudience,
   usePointed: usePointClass,
   useLesson: useClassLesson,
   useComparison: useInCompare,

@@ -2,8 +2,8 @@
 /** Questions in the panel of a class: what a member is to answer, and what an instructor asks and reveals. */
 
 import { type FormEvent, useState } from 'react';
-import { t } from '../../base/lang/t.ts';
-import type { Reveal } from '../../plugins.tsx';
+import { rich, t } from '../../base/lang/t.ts';
+import type { Audience, Reveal } from '../../plugins.tsx';
 import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import { off } from '../../ui/parts.tsx';
 import { answerKey, type ClassQuestion, keyOf, type Room, type TallyRound } from './class-state.ts';
@@ -78,6 +78,41 @@ export function revealOf(
   if (asked?.revealed) return 'revealed';
   if (room.part !== 'member' || !following) return 'own';
   return asked === undefined ? 'later' : 'asked';
+}
+
+/** The class of an instructor who leads it, at the step's prediction. */
+export function useClassAudience({ id: step, predict }: Scene): Audience | null {
+  const { classroom, room, open, driving } = useRoom();
+  if (classroom === null || room === null || !open || !driving) return null;
+  if (room.part !== 'instructor' || predict === null) return null;
+  const of = { step, question: predict };
+  const round = room.tallies.get(keyOf(of))?.rounds.at(-1);
+  const counts = new Map(round?.bars.map(({ choice, count }) => [choice, count]));
+  const revealed = room.questions.get(keyOf(of))?.revealed === true;
+  const answers = round?.answers ?? 0;
+  return {
+    answers,
+    here: room.facts?.connected ?? 0,
+    counts: Array.from({ length: mostOptions }, (_, i) => counts.get(i) ?? 0),
+    reveal: () => {
+      if (answers > 0 && !revealed) classroom.reveal(of);
+    },
+  };
+}
+
+/** In the last line of a slide: how to join. */
+export function ClassOnSlide() {
+  const { room, open } = useRoom();
+  if (room === null || !open || room.part !== 'instructor') return null;
+  return (
+    <span className="class-on-slide" data-testid="class-on-slide">
+      {rich('join at {host} with <b>{code}</b>', {
+        host: location.host,
+        code: room.facts?.code,
+        b: (words) => <b>{words}</b>,
+      })}
+    </span>
+  );
 }
 
 export function useClassReveal(scene: Scene): Reveal {
