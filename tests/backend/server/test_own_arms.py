@@ -151,13 +151,25 @@ def test_a_server_that_compiles_nothing_shows_the_text(app: Any, settings: Kerne
     assert own_lessons.OwnLessons(None).off() == own_lessons.NONE_HERE
 
 
+def test_why_no_sandbox_can_be_made_is_for_the_operator(
+    settings: KernelSettings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reason = "[Errno 22] a mount (private) at / is refused"
+    monkeypatch.setattr(own_lessons, "missing_box", lambda: reason)
+    own = own_lessons.OwnLessons(Changing(settings, Changes(settings.cache, settings.store)))
+    caplog.set_level("INFO", "duet.api")
+    assert "./duet doctor" in own.off()
+    assert "Errno" not in own.off()
+    assert reason in caplog.text
+
+
 Off = Callable[[pytest.MonkeyPatch], None]
 
 
 @pytest.mark.parametrize(
     ("off", "words"),
     [
-        (lambda m: m.setattr(own_lessons, "missing_box", lambda: "no bubblewrap"), "no bubblewrap"),
+        (lambda m: m.setattr(own_lessons, "missing_box", lambda: "no bubblewrap"), "./duet doctor"),
         (lambda m: m.setenv("DUET_CHANGES", "off"), "switched changes off"),
     ],
 )

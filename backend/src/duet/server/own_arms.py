@@ -48,6 +48,10 @@ from duet.stream.hub import Hub, Viewer
 # Lessons with arms that visitors changed: which are stored, which are built, whose they are.
 
 NONE_HERE = "This server compiles no kernels."
+NO_SANDBOX = (
+    "This server compiles no changed patches, because it cannot make the sandbox that they are "
+    "compiled in. The operator sees the reason with ./duet doctor."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,11 @@ class OwnLessons:
         if not house.changes_allowed():
             return "The operator of this server has switched changes off (DUET_CHANGES)."
         why = missing_box()
-        return why and f"A change is compiled in a sandbox, and none can be made here: {why}."
+        if not why:
+            return ""
+        # The cause is for the operator: a visitor can do nothing with the name of a failed system call.
+        log.info("no change is compiled: %s", why)
+        return NO_SANDBOX
 
     def source(self, slug: str, arm: str) -> tuple[Source, ...]:
         """What can be changed of an arm. Blocking.
