@@ -247,8 +247,8 @@ export function layToy(
     const titleHeight = above ? line : 0;
     const verdict = wrapped(row.verdict ?? '', right - left, font);
     const half = (bar * scale) / 2 + 3;
-    const middle = top + titleHeight + placed.levels * line + half + 5;
-    const height = middle + half + verdict.length * line + 10 * scale - top;
+    const middle = top + titleHeight + placed.levels * line + half + 2;
+    const height = middle + half + verdict.length * line + 6 * scale - top;
     const labels = placed.labels.map((label) => ({
       ...label,
       y: label.inside ? middle + font * 0.35 : middle - half - 4 - label.level * line - font * 0.15,
@@ -440,17 +440,18 @@ function Mark({ item, laid, middle, half, hatch }: MarkProps) {
       : item.look === 'hollow'
         ? 'none'
         : colour;
+  const place = { x, y: middle - half, width: Math.max(1, to - x), height: 2 * half, rx: 3 };
   return (
-    <rect
-      x={x}
-      y={middle - half}
-      width={Math.max(1, to - x)}
-      height={2 * half}
-      rx={3}
-      style={{ fill, stroke: colour, fillOpacity: item.look === 'solid' ? 0.24 : 0.75 }}
-      strokeWidth={1.5}
-      strokeDasharray={item.look === 'hollow' ? '4 3' : undefined}
-    />
+    <>
+      {/* The line of the row ends at a bar, and does not run through its words. */}
+      <rect {...place} className="toy-ground" />
+      <rect
+        {...place}
+        style={{ fill, stroke: colour, fillOpacity: item.look === 'solid' ? 0.24 : 0.75 }}
+        strokeWidth={1.5}
+        strokeDasharray={item.look === 'hollow' ? '4 3' : undefined}
+      />
+    </>
   );
 }
 
