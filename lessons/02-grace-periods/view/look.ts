@@ -3,7 +3,7 @@
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
-import { formatNs } from '@page/base/units.ts';
+import { formatFigure, formatNs } from '@page/base/units.ts';
 import { figure } from '@page/derive/figures.ts';
 import {
   laneOf,
@@ -256,7 +256,7 @@ export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
   return upTo[firstAbove(ends.length, (i) => ends[i]!, t) - 1] ?? none;
 }
 
-/** "180 checks and 104 wakes so far, 11.4 ms of work: 29 µs for each umount"; see plated() for the `|`. */
+/** "180 checks and 104 wakes so far: 0.72 for each umount, 11.4 ms of work"; see plated() for the `|`. */
 export function workWords(
   arm: string,
   { checks, wakes, ns }: Work,
@@ -272,15 +272,15 @@ export function workWords(
     ),
     wakes: far('wakes', wakes, tr('{wakes, plural, one {# wake} other {# wakes}}', { wakes })),
   });
-  const each = ns / ops;
+  const each = (checks + wakes) / ops;
   const share =
     ops === 0
       ? ''
       : tr(': {each} for each {operation}', {
-          each: far('work each', each, formatNs(each)),
+          each: far('work each', each, formatFigure(Number(each.toPrecision(2)))),
           operation,
         });
-  return tr('{done} so far|, {ns} of work{share}', {
+  return tr('{done} so far{share}|, {ns} of work', {
     done,
     ns: far('work', ns, formatNs(ns)),
     share,
