@@ -7,12 +7,12 @@ import type { Theme } from '../base/theme.ts';
 import { kindsIn } from '../derive/query.ts';
 import type { RunIndex } from '../derive/types.ts';
 import type { Kind, Lesson, Scene } from '../protocol/lesson.ts';
-import { useMedia } from '../ui/parts.tsx';
 import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
-// A legend that would push lanes out of a low window shows its first rows and a button for the rest.
+// A legend that would push lanes out of the window shows its first rows, and none of what is not the lesson; one press
+// shows the rest.
 
 /** Up to this many rows the legend is not folded, since the button needs a row. */
 const freeRows = 3;
@@ -21,24 +21,28 @@ const firstRows = 2;
 /**
  * Number of signs in the visible rows. Pure.
  *
- * @param tops top of each sign, px, in order
- * @returns null: all signs are visible
+ * @param tops where each sign begins, px, in their order
+ * @param own so many of them, the first, are of the lesson
+ * @returns null where all signs are shown
  */
-export function signsShown(tops: readonly number[]): number | null {
+export function signsShown(tops: readonly number[], own = tops.length): number | null {
   const rows = [...new Set(tops)];
   const beyond = rows[firstRows];
-  return rows.length <= freeRows || beyond === undefined ? null : tops.indexOf(beyond);
+  const fit = rows.length <= freeRows || beyond === undefined ? tops.length : tops.indexOf(beyond);
+  const shown = own === 0 ? fit : Math.min(fit, own);
+  return shown === tops.length ? null : shown;
 }
 
 /**
  * Applies signsShown to a list on the page; measured again when its width or its signs change.
  *
- * @param on whether the window is low
+ * @param on whether some may wait
  */
 function useFirstRows(
   list: RefObject<HTMLElement | null>,
   on: boolean,
   signs: string,
+  own: number,
 ): number | null {
   const [shown, setShown] = useState<number | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies(signs): other signs have other widths
@@ -52,21 +56,23 @@ function useFirstRows(
     const measure = () => {
       current.dataset['measured'] = '';
       const items = [...current.children].filter((item) => item instanceof HTMLElement);
-      setShown(signsShown(items.map((item) => item.offsetTop)));
+      setShown(
+        signsShown(
+          items.map((item) => item.offsetTop),
+          own,
+        ),
+      );
       delete current.dataset['measured'];
     };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(around);
     return () => observer.disconnect();
-  }, [list, on, signs]);
+  }, [list, on, signs, own]);
   return shown;
 }
 
-/** Same query as in the style sheet of a low desk. */
-const lowDesk = '(min-width: 1001px) and (max-height: 800px)';
-
-/** Kinds to list: those in focus (without focus all) and those in every picture; tracks only where drawn. */
+/** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);
   const tracks = scene.show.includes('tracks');
@@ -92,7 +98,7 @@ interface Props {
   readonly theme: Theme;
   /** The run on the stage; null: not known yet. */
   readonly index: RunIndex | null;
-  /** In a low window, a long legend is folded. */
+  /** Where the signs take many rows, or are not of the lesson, some wait for a press. */
   readonly folds?: boolean;
 }
 
@@ -110,11 +116,12 @@ export function Legend({ lesson, scene, theme, index, folds = false }: Props) {
   const view = viewOf(lesson.view);
   const { Swatch } = view;
   const there = index === null ? null : kindsIn(index);
-  const kinds = view.legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
+  const all = view.legend?.(lesson, scene, there) ?? legendKinds(lesson, scene);
+  const kinds = all.toSorted((a, b) => Number(b.lesson) - Number(a.lesson));
   const list = useRef<HTMLUListElement>(null);
   const [whole, setWhole] = useState(false);
-  const low = useMedia(lowDesk) && folds;
-  const shown = useFirstRows(list, low, kinds.map((kind) => kind.name).join());
+  const own = kinds.filter((kind) => kind.lesson).length;
+  const shown = useFirstRows(list, folds, kinds.map((kind) => kind.name).join(), own);
   const first = whole || shown === null ? kinds.length : shown;
   return (
     <>
