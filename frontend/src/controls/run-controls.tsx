@@ -3,6 +3,7 @@
 
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
+import { list } from '../derive/words.ts';
 import {
   fixedBecause,
   type Knobs,
@@ -375,7 +376,7 @@ export function RunControls(props: RunControlsProps) {
       {boots.length > 0 && (
         <p className="small quiet" data-testid="needs-boot">
           {t('Changing the {list} requires a reboot: run boots the guests again first.', {
-            list: boots.join(t(' and a new ')),
+            list: list(boots),
           })}
         </p>
       )}

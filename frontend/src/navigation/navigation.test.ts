@@ -12,6 +12,7 @@ import {
   togglePane,
   toKnobs,
   toNewRun,
+  toRecording,
   toRun,
   toStep,
   type World,
@@ -203,6 +204,12 @@ describe('the address', () => {
     expect(page.toWrite).toMatchObject({ speed: 0.2, align: 'operation', nth: null });
     page.plays({ mode: 'paused', operation: 9 });
     expect(page.toWrite).toMatchObject({ nth: 9 });
+  });
+
+  it('back at the recording, knobs that were turned for a run are as the step has them', () => {
+    const page = new Page('step=one&run=live-9&clock=count&hogs=9');
+    page.go(toRecording('one'));
+    expect(page.place).toMatchObject({ run: 'one', knobs: null, clock: null, workload: null });
   });
 
   it('forgets what was to be written when another run is awaited', () => {

@@ -491,7 +491,12 @@ export function toRun(run: string): Change {
   return { ...elsewhere, run };
 }
 
-/** Clears run and moment for a new run. */
+/** Back to what the step has recorded: knobs that were turned for a run of one's own go with that run. */
+export function toRecording(run: string): Change {
+  return { ...toRun(run), knobs: null, clock: null, workload: null };
+}
+
+/** The run on show, and its moment, give way to the one that begins. */
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
 /** `now`: the current knobs with the visible arms. */

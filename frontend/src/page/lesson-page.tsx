@@ -9,7 +9,7 @@ import { RunControls } from '../controls/run-controls.tsx';
 import { Transport, useTransport } from '../controls/transport.tsx';
 import { bestRecording, recordingId, tableFor } from '../derive/recording.ts';
 import { equalRecording, recordedNs } from '../navigation/knobs.ts';
-import { hasStep, toRun } from '../navigation/navigation.ts';
+import { hasStep, toRecording, toRun } from '../navigation/navigation.ts';
 import { frontPage } from '../navigation/place.ts';
 import { AxisLine } from '../panels/lane-header.tsx';
 import { Legend } from '../panels/legend.tsx';
@@ -137,7 +137,7 @@ function OtherRuns({ page }: LessonMainProps) {
       shown={(server.pending ?? server.run)?.run_id ?? null}
       onWatch={(id) => go(toRun(id))}
       onCancel={server.commands.stop}
-      onRecording={best && live ? () => go(toRun(best.name)) : null}
+      onRecording={best && live ? () => go(toRecording(best.name)) : null}
       onEqual={equal && !there ? () => go(toRun(equal.name)) : null}
     />
   );

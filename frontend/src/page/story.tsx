@@ -17,7 +17,7 @@ import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
 import { bestRecording, isSavedRun } from '../derive/recording.ts';
 import { sceneKnobs } from '../navigation/knobs.ts';
-import { toRun } from '../navigation/navigation.ts';
+import { toRecording } from '../navigation/navigation.ts';
 import { Questions } from '../panels/dialogs.tsx';
 import { Discussion, Entry } from '../panels/discussion.tsx';
 import { answersFile } from '../panels/predict.ts';
@@ -574,7 +574,9 @@ function RunMismatch({ page }: LessonStepsProps) {
       missing={arms.filter((a) => !run.arms.includes(a)).map(title)}
       blocked={actions.running ? t('Your live run goes on.') : actions.blocked}
       onRun={() => actions.begin(sceneKnobs(lesson, actions.knobs, scene))}
-      onRecording={(live || isSavedRun(run.run_id)) && best ? () => go(toRun(best.name)) : null}
+      onRecording={
+        (live || isSavedRun(run.run_id)) && best ? () => go(toRecording(best.name)) : null
+      }
     />
   );
 }

@@ -5,7 +5,7 @@ import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
 import { laneOf } from '../derive/query.ts';
 import { shareText, waitedUpTo } from '../derive/summary.ts';
-import { useCountTable, useWholeIndex } from '../playback/hooks.tsx';
+import { useCounts, useCountTable, useWholeIndex } from '../playback/hooks.tsx';
 import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics, useRun } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
@@ -20,6 +20,7 @@ interface Props {
 /** Counts of the lesson's view; default: operations and waits. */
 export function CountsPanel({ lesson, arms, recorded }: Props) {
   const own = useCountTable();
+  const now = useCounts();
   const cycle = cycleTitle(lesson);
   if (own !== null) return <OwnCounts {...{ lesson, arms, recorded }} counts={own} />;
   return (
@@ -49,7 +50,12 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
           {lesson.arms
             .filter((arm) => arms.includes(arm.name))
             .map((arm) => (
-              <CountRow key={arm.name} arm={arm.name} title={arm.title} />
+              <CountRow
+                key={arm.name}
+                arm={arm.name}
+                title={arm.title}
+                ops={now.find((one) => one.arm === arm.name)?.ops ?? null}
+              />
             ))}
         </tbody>
       </table>
@@ -92,7 +98,14 @@ function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
   return lesson.tracks.find((track) => track.lesson)?.title ?? null;
 }
 
-function CountRow({ arm, title }: { readonly arm: string; readonly title: string }) {
+interface CountRowProps {
+  readonly arm: string;
+  readonly title: string;
+  /** Operations up to the moment, as the lane's header has them; null: the moment is past what is known. */
+  readonly ops: number | null;
+}
+
+function CountRow({ arm, title, ops }: CountRowProps) {
   const metrics = useMetrics(arm);
   const index = useWholeIndex();
   const lane = index && laneOf(index, arm);
@@ -100,7 +113,10 @@ function CountRow({ arm, title }: { readonly arm: string; readonly title: string
   return (
     <tr>
       <th scope="row">{title}</th>
-      <td className="right">{metrics ? formatCount(metrics.ops) : '–'}</td>
+      <td className="right">
+        {metrics && ops !== null && ops !== metrics.ops && `${formatCount(ops)}${t(' of ')}`}
+        {metrics ? formatCount(metrics.ops) : '–'}
+      </td>
       <td className="right">{metrics ? formatCount(metrics.cycles) : '–'}</td>
       <td className="right">{waited === null ? '–' : shareText(waited.share)}</td>
     </tr>

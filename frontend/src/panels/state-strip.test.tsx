@@ -35,6 +35,19 @@ describe('what is recorded says so', () => {
     expect(lanePhase(lane({ phase: 'done' }), null, true).words).toBe('recorded');
   });
 
+  it('a run that is over is the previous one while the next begins', () => {
+    const run = testRun({ source: 'live', phase: 'done' });
+    const words = (next: boolean) => {
+      render(<SourceBadge run={run} kernel={null} next={next} />);
+      const said = screen.getByTestId('source').textContent;
+      cleanup();
+      return said;
+    };
+    expect(words(false)).toContain('over');
+    expect(words(true)).toContain('the previous one');
+    expect(words(true)).not.toContain('over');
+  });
+
   it('and what is live says live', () => {
     render(<SourceBadge run={testRun({ source: 'live', phase: 'running' })} kernel={null} />);
     expect(screen.getByTestId('source').textContent).toContain('live');

@@ -151,7 +151,7 @@ export function StateStrip(props: StateStripProps) {
   const control = props.control?.run_id === run?.run_id ? props.control : null;
   return (
     <div className="state-strip" data-testid="state">
-      <SourceBadge run={run} kernel={kernel} />
+      <SourceBadge run={run} kernel={kernel} next={pending !== ''} />
       {run && (
         <span className="badge" data-testid="clock">
           <TermMark name={run.clock === 'count' ? t('count clock') : t('wall clock')}>
@@ -218,9 +218,12 @@ const baseWords = t(
 export function SourceBadge({
   run,
   kernel,
+  next = false,
 }: {
   readonly run: RunMessage | null;
   readonly kernel: string | null;
+  /** Another run is on its way: this one is the one before. */
+  readonly next?: boolean;
 }) {
   if (!run) return null;
   if (run.source === 'recorded' && isSavedRun(run.run_id))
@@ -245,7 +248,7 @@ export function SourceBadge({
     );
   return (
     <span className="badge" data-testid="source" title={said(run, kernel)}>
-      <LiveSign /> <b>{t('live')}</b> {liveWords(run)}{' '}
+      <LiveSign /> <b>{t('live')}</b> {liveWords(run, next)}{' '}
       {kernel ? t('Linux {kernel}', { kernel }) : ''}
     </span>
   );
@@ -254,7 +257,8 @@ export function SourceBadge({
 const said = ({ message }: RunMessage, kernel: string | null) =>
   [message, kernel && baseWords].filter(Boolean).join(' ');
 
-function liveWords(run: RunMessage): string {
+function liveWords(run: RunMessage, next: boolean): string {
+  if (next) return t('run, the previous one,');
   if (run.phase === 'done') return t('run, over,');
   if (run.phase === 'stopped') return t('run, stopped,');
   return run.phase === 'failed' ? t('run, failed,') : '';
