@@ -36,7 +36,19 @@ GENERIC: dict[str, str] = {
     "vain": "a colour of the palette, too",
     "tasks": "what a lab consists of",
     **dict.fromkeys(
-        ("batch", "count", "drop", "entries", "files", "found", "name", "seek", "unknown", "what"),
+        (
+            "asked",
+            "batch",
+            "count",
+            "drop",
+            "entries",
+            "files",
+            "found",
+            "name",
+            "seek",
+            "unknown",
+            "what",
+        ),
         _ENGLISH,
     ),
 }

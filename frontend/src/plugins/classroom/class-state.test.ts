@@ -139,7 +139,9 @@ describe('board state', () => {
     const questions = [one, { ...one, answered: true }, { ...one, hidden: true }];
     const raised: ClassMessage = { type: 'class_raised', class_id: 'c', shown: false, questions };
     expect(waitingRaised(roomAfter([welcome('instructor'), raised]))).toBe(1);
-    expect(watchingWords({ phase: 'refused', name: 'Ada' })).toContain('Ada does not, or no longer, want');
+    expect(watchingWords({ phase: 'refused', name: 'Ada' })).toContain(
+      'Ada does not, or no longer, want',
+    );
     expect(watchingWords({ phase: 'none', name: '' })).toBe('');
   });
 });
