@@ -86,7 +86,7 @@ async def main():
         enclosure = Enclosure(stack, "KILL")
         user = (stack.enter_context(Identity()).uid, ())
         folder = Path(sys.argv[1])
-        words = enclosure.words(["sleep", "600"], folder, Limits(), Accel.TCG, [], user)
+        words = enclosure.wrap(["sleep", "600"], folder, Limits(), Accel.TCG, [], user)
         quiet = Console()
         process = OwnedProcess(
             words, before=enclosure.before, console=quiet, errors=quiet, on_exit=lambda: None
@@ -145,7 +145,7 @@ def test_a_lane_that_uses_up_its_memory_is_ended_and_that_is_known(tmp_path: Pat
             enclosure = Enclosure(stack, "KILL")
             enclosure.join(Budget(memory_bytes, 64, 30))
             user = (stack.enter_context(Identity()).uid, ())
-            words = enclosure.words(
+            words = enclosure.wrap(
                 ["/usr/bin/python3", "-c", hog], tmp_path, Limits(), Accel.TCG, [], user
             )
             console, gone = Console(), asyncio.Event()

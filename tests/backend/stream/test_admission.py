@@ -33,7 +33,7 @@ def test_the_longest_silent_makes_room_and_who_speaks_stays() -> None:
         return seats.admit("a", lambda: dropped.append(name))
 
     first, second, third = take("first"), take("second"), take("third")
-    first.speak()
+    first.mark_active()
     assert take("fourth") is not None
     assert dropped == ["second"]
     first.mark_idle()  # answered: now it is the newest of the silent ones
@@ -56,7 +56,7 @@ def test_an_address_drops_its_own_and_nobody_else() -> None:
         seat.mark_active()
     newest = seats.admit("a", lambda: None)
     assert newest is not None
-    newest.speak()
+    newest.mark_active()
     assert seats.admit("a", lambda: None) is None
     assert (dropped, seats.refused, len(seats)) == (["a"], 1, 3)
 

@@ -67,7 +67,7 @@ class Enclosure:
         """Return whether the kernel killed QEMU because the lane's memory was used up."""
         return self._group is not None and self._group.killed_for_memory()
 
-    def words(
+    def wrap(
         self,
         argv: Sequence[str],
         folder: Path,
@@ -111,7 +111,7 @@ class Enclosure:
         """Return QEMU's process id; 0: not yet known.
 
         Args:
-            launched: process id of the command that `words` returned.
+            launched: process id of the command that `wrap` returned.
         """
         if not self._inside:
             return launched

@@ -174,7 +174,7 @@ class Machine(ABC):
         if self.confines:
             self._enclosure.join(lane_budget(self.spec.memory_mib))
             user = (self.uid, self.groups())
-            words = self._enclosure.words(
+            words = self._enclosure.wrap(
                 words, self.folder, self.limits(), self.accel, self._readable, user
             )
         self._process = OwnedProcess(
